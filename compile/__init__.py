@@ -1,0 +1,5 @@
+"""Offline: a vocabulary becomes tables."""
+
+from fst.compile.wordpiece import wordpiece
+
+__all__ = ["wordpiece"]

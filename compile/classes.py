@@ -1,0 +1,149 @@
+"""Fold the alphabet into classes: characters that act alike share one, and the tables of a machine are written in classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.alphabet import ISOLATED, Alphabet
+from fst.compile.layout import Rows
+from fst.errors import UnsupportedError
+from fst.tables import (
+    ALONE,
+    BLANK,
+    CODE_POINTS,
+    CONTINUES_RUN,
+    HAS_MARKS,
+    LIST,
+    MAX_LABEL,
+    PAGE_BITS,
+    ROOT,
+    STARTS_SPECIAL,
+    WORD,
+    pack,
+)
+from fst.trie import Ints, Trie
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The arrays of `fst.tables.Tables` that lead from code points to symbols."""
+
+    pages: NDArray[np.uint16]
+    blocks: NDArray[np.uint16]
+    classes: NDArray[np.uint64]
+    symbols: NDArray[np.uint32]
+
+
+def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np.int64]) -> Classes:
+    """Find the classes.
+
+    Args:
+        alphabet: what every code point becomes.
+        trie: the trie of the machine.
+        rows: its layout.
+        word_of_one: int64[0x110000], the token id of each character as a whole word.
+
+    Raises:
+        UnsupportedError: there are more than 65,535 classes.
+    """
+    class_of_symbol, records = _symbol_classes(alphabet, trie, rows, word_of_one)
+    symbols = alphabet.symbols
+    plain = (symbols[:, 0] >= 0) & (symbols[:, 1] < 0) & ~alphabet.passes
+    starters = [ord(special[0]) for special in alphabet.specials]
+    plain[starters] = False
+    single = np.zeros(CODE_POINTS, np.int64)
+    single[plain] = class_of_symbol[symbols[plain, 0]]
+
+    others = np.flatnonzero(~plain)
+    lists, flags = _lists(alphabet, others, class_of_symbol, starters)
+    different, number = np.unique(np.column_stack([flags, lists]), axis=0, return_inverse=True)
+    single[others] = len(records) + number.ravel()
+    pool, places = _pool(different[:, 1:])
+    list_records = np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)])
+    classes = np.concatenate([records, list_records])
+    if len(classes) > MAX_LABEL:
+        raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
+    pages, blocks = _two_stages(single.astype(np.uint16))
+    return Classes(pages, blocks, classes.ravel(), pool)
+
+
+def _symbol_classes(
+    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np.int64]
+) -> tuple[Ints, NDArray[np.uint64]]:
+    """The class of each symbol, `ISOLATED` ones included, and the records A and B of each class."""
+    labels = np.arange(len(trie.letters))
+    from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
+    from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
+    in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, WORD), from_root.astype(np.uint64)])[trie.label_of]
+
+    alone = np.column_stack([pack(ROOT, 0, word_of_one, ALONE), np.zeros(CODE_POINTS, np.uint64)])
+    blank = np.array([pack(ROOT, 0, 0, BLANK), 0], np.uint64)
+    kinds = alphabet.kinds[:, None]
+    by_kind = np.select([kinds == WORD, kinds == ALONE], [in_word, alone], blank)
+    # Each record pair as one number: 24 bits of B.next and the 64 of A do not fit one, so number them in two steps.
+    rows_of_symbols = np.concatenate([by_kind, alone])
+    _, a = np.unique(rows_of_symbols[:, 0], return_inverse=True)
+    _, first, number = np.unique(
+        a.astype(np.int64) << 32 | rows_of_symbols[:, 1].astype(np.int64), return_index=True, return_inverse=True
+    )
+    class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
+    class_of_symbol[:CODE_POINTS] = number[:CODE_POINTS]
+    class_of_symbol[ISOLATED:] = number[CODE_POINTS:]
+    return class_of_symbol, rows_of_symbols[first]
+
+
+def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
+    """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol."""
+    symbols = alphabet.symbols[code_points]
+    ranks = np.where(symbols < ISOLATED, alphabet.ranks[np.clip(symbols, 0, CODE_POINTS - 1)], 0).astype(np.int64)
+    lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
+    marked = ((symbols >= 0) & (ranks > 0)).any(axis=1)
+    flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
+    return lists, flags
+
+
+def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
+    """Lists one after the other, each with its length before it, and where each begins."""
+    used = lists >= 0
+    lengths = used.sum(axis=1)
+    places = np.cumsum(lengths + 1) - lengths - 1
+    with_length = np.column_stack([lengths, lists])
+    pool = with_length[np.column_stack([np.ones(len(lists), bool), used])]
+    return pool.astype(np.uint32), places
+
+
+def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+    """Pages of 128 code points, equal ones stored once, in the order in which they first appear."""
+    width = 1 << PAGE_BITS
+    first: dict[bytes, int] = {}
+    blocks: list[NDArray[np.uint16]] = []
+    pages = np.empty(CODE_POINTS // width, np.uint16)
+    for page, block in enumerate(single.reshape(-1, width)):
+        key = block.tobytes()
+        if key not in first:
+            first[key] = len(blocks)
+            blocks.append(block)
+        pages[page] = first[key]
+    return pages, np.concatenate(blocks)
+
+
+def special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
+    """The trie of the special tokens over their bytes, as `fst.tables.Tables.specials`."""
+    nodes = [[-1, -1, -1, -1]]
+    for special, number in specials.items():
+        node = 0
+        for byte in special.encode():
+            child = nodes[node][1]
+            while child >= 0 and nodes[child][0] != byte:
+                child = nodes[child][2]
+            if child < 0:
+                child = len(nodes)
+                nodes.append([byte, -1, nodes[node][1], -1])
+                nodes[node][1] = child
+            node = child
+        nodes[node][3] = number
+    return np.array(nodes, np.int32)

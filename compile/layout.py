@@ -1,0 +1,202 @@
+"""Lay a transducer out as rows of entries: dense, a slot for every label, or compact, rows displaced into each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError
+from fst.tables import FAIL, HOLE, KIND_SHIFT, LABEL_SHIFT, MANY, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, NONE, ONE, pack
+from fst.transducer import Transducer
+from fst.trie import NULL, ROOT, Ints
+
+DENSE_SLOTS = 1 << 16  # "auto" takes dense rows up to here, 512 KiB: they stay in a core's own cache
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A transducer as entries.
+
+    Attributes:
+        layout: "dense" or "compact".
+        entries: uint64[slots].
+        pool: uint32[n].
+        slots: int64[states + 1], the slot at which each state's row begins; the last is the dead state's, and ``slots[-1]`` is
+            therefore the slot of the state -1.
+        columns: int64[labels], where in a row each label of the alphabet is; 0: it is in no row, and always takes the default.
+    """
+
+    layout: str
+    entries: NDArray[np.uint64]
+    pool: NDArray[np.uint32]
+    slots: Ints
+    columns: Ints
+
+
+def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
+    """Make the rows.
+
+    Args:
+        transducer: the machine.
+        visits: float64[states], how often each state is expected to be visited; the rows of the most visited are put together.
+        layout: "dense", "compact", or "auto": dense if that is small, else compact.
+
+    Raises:
+        UnsupportedError: the machine does not fit the layout's fields.
+    """
+    columns = _columns(transducer)
+    width = int(columns.max(initial=0)) + 1
+    states = len(transducer.trie) + 1
+    if width > MAX_LABEL:
+        raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {MAX_LABEL}")
+    if layout == "auto":
+        layout = "dense" if states * width <= DENSE_SLOTS else "compact"
+    if layout == "dense" and states * width > MAX_NEXT:
+        raise UnsupportedError(f"layout dense with {states} states of {width} entries: there is room for {MAX_NEXT}; use compact")
+
+    transitions = _Transitions.of(transducer, columns)
+    pool, finish, output, kind = _outputs(transducer, transitions)
+    order = np.append(ROOT, 1 + np.argsort(-np.append(visits[1:], -1), kind="stable"))
+    if layout == "dense":
+        slots = np.empty(states, np.int64)
+        slots[order] = np.arange(states) * width
+        entries = _dense(transducer, transitions, columns, slots, finish, output, kind)
+    else:
+        slots, size = _place(transitions, order, width)
+        entries = np.full(size, HOLE)
+        entries[slots[transitions.source] + transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+        entries[slots] = finish
+    return Rows(layout, entries, pool, slots, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transitions:
+    """Explicit transitions on labels that have a column, in order of source and column."""
+
+    source: Ints
+    column: Ints
+    target: Ints
+    emitted: Ints
+
+    @classmethod
+    def of(cls, transducer: Transducer, columns: Ints) -> _Transitions:
+        source = np.repeat(np.arange(len(transducer.trie)), np.diff(transducer.row_start))
+        column = columns[transducer.label]
+        order = np.argsort(source * len(columns) + column)
+        order = order[column[order] > 0]
+        return cls(source[order], column[order], transducer.target[order], transducer.emitted[order])
+
+
+def _columns(transducer: Transducer) -> Ints:
+    """Columns for the labels of edges below the roots, the most frequent first, which keeps rows short."""
+    trie = transducer.trie
+    sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
+    # r♯ is at rest in no state unless it can be reached by reading ♯; then its edges are edges like others.
+    at_root = (sources == ROOT) | ((sources == trie.suffix_root) & ~np.isin(trie.suffix_root, trie.edge_children))
+    counts = np.bincount(labels[~at_root], minlength=len(trie.letters))
+    order = np.argsort(-counts, kind="stable")
+    columns = np.zeros(len(trie.letters), np.int64)
+    used = order[counts[order] > 0]
+    columns[used] = np.arange(1, len(used) + 1)
+    return columns
+
+
+def _outputs(
+    transducer: Transducer, transitions: _Transitions
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
+    """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
+    failure, trie = transducer.failure, transducer.trie
+    length = np.diff(failure.pops_start)
+    whole = failure.whole.copy()
+    whole[ROOT] = True  # between words there is nothing to segment
+    starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
+    lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
+    pool, output = _share(failure.pops, starts, lengths)
+    kind = np.select([lengths == 0, lengths == 1], [NONE, ONE], MANY)
+    states = len(trie)
+    kind[:states][~whole] = FAIL
+    finish = pack(np.append(trie.level, 0), 0, np.append(output[:states], 0), np.append(kind[:states], FAIL))
+    return pool, finish, output[states:], kind[states:]
+
+
+def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
+    """Put each different list of two ids and more into the pool once.
+
+    Returns:
+        The pool, and for each list its one id, or where it stands in the pool (0 for an empty list).
+    """
+    output = np.zeros(len(starts), np.int64)
+    output[lengths == 1] = pops[starts[lengths == 1]]
+    longer = np.flatnonzero(lengths > 1)
+    # Number the lists of each length by their id so far and the next id, as the levels of a trie are numbered.
+    number = pops[starts[longer]]
+    pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
+    used, place = 0, 1
+    while len(longer):
+        pairs, number = np.unique(number << 32 | pops[starts[longer] + place], return_inverse=True)
+        place += 1
+        ends = lengths[longer] == place
+        numbers, first = np.unique(number[ends], return_index=True)
+        members = longer[ends]
+        lists = np.empty((len(numbers), place + 1), np.uint32)
+        lists[:, 0] = place
+        lists[:, 1:] = pops[starts[members[first]][:, None] + np.arange(place)]
+        output[members] = used + np.searchsorted(numbers, number[ends]) * (place + 1)
+        pool.append(lists.ravel())
+        used += lists.size
+        longer, number = longer[~ends], number[~ends]
+    if used > MAX_OUTPUT:
+        raise UnsupportedError(f"outputs of {used} ids: the pool has room for {MAX_OUTPUT}")
+    return np.concatenate(pool), output
+
+
+def _place(transitions: _Transitions, order: Ints, width: int) -> tuple[Ints, int]:
+    """A base for every row, and the number of slots, `width` of them after the last base."""
+    from fst.compile.placement import WORD_BITS, place
+
+    states = len(order)
+    starts = np.searchsorted(transitions.source, np.arange(states + 1))
+    bases = np.empty(states, np.int64)
+    room = len(transitions.source) + states + 2 * width
+    while True:
+        room *= 2
+        occupied = np.zeros(room // WORD_BITS + 2 * width // WORD_BITS + 4, np.uint64)
+        hints = np.zeros(width + 1, np.int64)
+        if place(order, starts, transitions.column, bases, occupied, hints) >= 0:
+            break
+    size = int(bases.max()) + width
+    if size > MAX_NEXT:
+        raise UnsupportedError(f"a table of {size} entries: there is room for {MAX_NEXT}")
+    return bases, size
+
+
+def _dense(
+    transducer: Transducer,
+    transitions: _Transitions,
+    columns: Ints,
+    slots: Ints,
+    finish: NDArray[np.uint64],
+    output: Ints,
+    kind: Ints,
+) -> NDArray[np.uint64]:
+    """Every row with every column: where there is no explicit transition, the default of `fst.transducer` spelt out."""
+    trie = transducer.trie
+    states, width = len(slots), int(columns.max(initial=0)) + 1
+    labels = np.flatnonzero(columns)
+    from_suffix_root = np.full(width, NULL)
+    from_suffix_root[columns[labels]] = trie.children(np.full(len(labels), trie.suffix_root), labels)
+    from_root = np.full(width, NULL)
+    from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
+
+    fails = (finish >> np.uint64(KIND_SHIFT) == FAIL)[:, None]
+    emits = finish & ~np.uint64(MAX_NEXT)
+    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
+    rows[ROOT] = slots[from_root]
+    rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
+    rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+    rows[:, 0] = finish
+    entries = np.empty(states * width, np.uint64)
+    entries.reshape(states, width)[slots // width] = rows
+    return entries

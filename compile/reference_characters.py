@@ -1,0 +1,110 @@
+"""Ask the reference what it does to every character, and write the answers down as ``characters.tsv``.
+
+``tokenizers`` normalises with three versions of Unicode at once (categories of 8.0, decompositions of 9.0, lower case of 17.0), so no
+table of the host, and no single version of the standard, gives its ids. Its own normalizers and pre-tokenizer are asked instead, with
+every code point, in about ten seconds::
+
+    python -m fst.compile.reference_characters > compile/characters.tsv
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cmp_to_key
+from typing import Any
+
+from fst.tables import CODE_POINTS
+
+HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference keeps, and swaps when they stand in this order
+
+HEADER = """\
+# What tokenizers {version} does to each code point; made by fst.compile.reference_characters.
+# property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged.
+#   clean   drop or blank: what clean_text does
+#   cjk     yes: handle_chinese_chars puts blanks around it
+#   strip   what strip_accents makes of it (hexadecimal; nothing: it is dropped; hangul: the standard's rule for syllables)
+#   mark    yes: canonical ordering moves marks past it (it is a mark itself, kept or stripped)
+#   rank    place in canonical ordering of a mark that strip_accents keeps
+#   lower   its lower case (hexadecimal)
+#   split   blank or alone: what the pre-tokenizer does at it
+"""
+
+
+def scalar_values() -> Iterator[str]:
+    """Every character that a text can hold."""
+    return (chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
+
+
+def properties() -> Iterator[tuple[str, str, str]]:
+    """Property, character and value, for all characters of which there is something to say."""
+    from tokenizers import normalizers, pre_tokenizers
+
+    def bert(**changed: bool) -> Callable[[str], str]:
+        settings: dict[str, Any] = dict.fromkeys(("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), False)
+        normalize: Callable[[str], str] = normalizers.BertNormalizer(**(settings | changed)).normalize_str
+        return normalize
+
+    clean, cjk = bert(clean_text=True), bert(handle_chinese_chars=True)
+    strip, lower = bert(strip_accents=True), bert(lowercase=True)
+    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
+    decompose = normalizers.NFD().normalize_str
+
+    kept_marks = []
+    for char in scalar_values():
+        if clean(char) != char:
+            yield "clean", char, "blank" if clean(char) else "drop"
+        if cjk(char) != char:
+            yield "cjk", char, "yes"
+        stripped = strip(char)
+        if stripped != char:
+            yield "strip", char, "hangul" if "가" <= char <= "힣" else hexadecimal(stripped)
+        if lower(char) != char:
+            yield "lower", char, hexadecimal(lower(char))
+        pieces = len(split(f"a{char}b"))
+        if pieces > 1:
+            yield "split", char, {2: "blank", 3: "alone"}[pieces]
+        probe = strip(HIGH + char + LOW)
+        if probe.index(LOW) < probe.index(HIGH):
+            yield "mark", char, "yes"
+            if stripped == char:
+                kept_marks.append(char)
+
+    rank, previous = 0, None
+    for mark in sorted(kept_marks, key=cmp_to_key(lambda a, b: (decompose(b + a) == a + b) * -1 or (decompose(a + b) == b + a) * 1)):
+        rank += previous is None or decompose(mark + previous) == previous + mark
+        previous = mark
+        yield "rank", mark, str(rank)
+
+
+def hexadecimal(text: str) -> str:
+    """Code points as numbers."""
+    return " ".join(f"{ord(char):X}" for char in text)
+
+
+def runs(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
+    """Lines: neighbours of equal value in one line. A line per character would be 40 times as long."""
+    by_property: dict[str, list[tuple[int, str]]] = {}
+    for name, char, value in found:
+        by_property.setdefault(name, []).append((ord(char), value))
+    for name, values in sorted(by_property.items()):
+        values.sort()
+        first = last = values[0][0]
+        value = values[0][1]
+        for code, other in [*values[1:], (CODE_POINTS + 1, "")]:
+            if code != last + 1 or other != value:
+                yield f"{name}\t{first:X}\t{last:X}\t{value}"
+                first, value = code, other
+            last = code
+
+
+def lines() -> Iterator[str]:
+    """The lines of ``characters.tsv``."""
+    import tokenizers
+
+    yield from HEADER.format(version=tokenizers.__version__).splitlines()
+    yield from runs(properties())
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(line)

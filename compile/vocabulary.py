@@ -1,0 +1,258 @@
+"""Read a vocabulary and what comes with it: a ``vocab.txt``, a ``tokenizer.json``, or a list of tokens.
+
+The result says everything that ids depend on, and nothing else is looked at later. What a ``tokenizer.json`` asks for and this version
+does not do is refused here, by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fst.errors import UnsupportedError, VocabularyError
+from fst.tables import MAX_OUTPUT
+
+MAX_SOURCE_BYTES = 1 << 28
+BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A WordPiece vocabulary with its options, named as in Hugging Face's ``tokenizers``.
+
+    Attributes:
+        tokens: token → id.
+        specials: strings that are recognised in raw text, and their ids; they need not be in ``tokens``.
+        skipped: the specials that decoding leaves out.
+        prefix: ids put before the ids of a text, [CLS].
+        suffix: ids put after them, [SEP].
+        decoder: ``{"prefix": str, "cleanup": bool}``, or None: tokens are joined with blanks.
+        truncation: what the source asks for; kept to be shown, never applied unasked.
+        padding: likewise.
+    """
+
+    tokens: Mapping[str, int]
+    specials: Mapping[str, int]
+    skipped: frozenset[str]
+    prefix: tuple[int, ...] = ()
+    suffix: tuple[int, ...] = ()
+    lowercase: bool = True
+    strip_accents: bool | None = None
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    unk_token: str = "[UNK]"
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: int = 100
+    pre_tokenizer: str = "bert"
+    decoder: Mapping[str, Any] | None = None
+    truncation: Mapping[str, Any] | None = None
+    padding: Mapping[str, Any] | None = None
+
+    @property
+    def unk_id(self) -> int:
+        """The id of the unknown token."""
+        return self.tokens[self.unk_token]
+
+    @property
+    def strips(self) -> bool:
+        """Whether accents are stripped: as asked, else together with lower-casing."""
+        return self.lowercase if self.strip_accents is None else self.strip_accents
+
+
+def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Vocabulary:
+    """Read a source; options that are not None replace what it says.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or has no unknown token.
+        UnsupportedError: it asks for something that this version does not do.
+        OSError: it cannot be read.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if not isinstance(source, str | Path):
+        vocabulary = _of_tokens({token: number for number, token in enumerate(source)}, given)
+        return _checked(vocabulary, "the vocabulary")
+    path = Path(source)
+    if path.is_dir():
+        raise VocabularyError(f"{path} is a folder: name the vocab.txt or tokenizer.json in it")
+    if path.stat().st_size > MAX_SOURCE_BYTES:
+        raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
+    text = _decoded(path)
+    if path.suffix == ".json" or text.lstrip().startswith("{"):
+        vocabulary = replace(_of_json(text, path), **given)
+    else:
+        vocabulary = _of_tokens(_of_lines(text), given)
+    return _checked(vocabulary, str(path))
+
+
+def _decoded(path: Path) -> str:
+    data = path.read_bytes()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
+    return text
+
+
+def _of_lines(text: str) -> dict[str, int]:
+    """A token a line, as the reference reads them: lines end at "\\n" alone, white space at their end is no part of them, and of equal
+    tokens the last one counts."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}
+
+
+# What Rust's trim_end removes; str.rstrip() would also remove U+001C to U+001F.
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
+    """What the reference's BertWordPieceTokenizer makes of a bare vocabulary."""
+    unk_token = given.get("unk_token", "[UNK]")
+    specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, unk_token]) if token in tokens}
+    framed = "[CLS]" in tokens and "[SEP]" in tokens
+    vocabulary = Vocabulary(
+        tokens=tokens,
+        specials=specials,
+        skipped=frozenset(specials),
+        prefix=(tokens["[CLS]"],) if framed else (),
+        suffix=(tokens["[SEP]"],) if framed else (),
+        decoder={"prefix": given.get("continuing_subword_prefix", "##"), "cleanup": True},
+    )
+    return replace(vocabulary, **given)
+
+
+def _of_json(text: str, path: Path) -> Vocabulary:
+    try:
+        source = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise VocabularyError(f"{path} is not JSON: {error}") from None
+    try:
+        return _of_parts(source)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: {type(error).__name__} {error}") from None
+
+
+def _of_parts(source: dict[str, Any]) -> Vocabulary:
+    _only(source, "tokenizer.json", "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model")
+    if source.get("version", "1.0") != "1.0":
+        raise UnsupportedError(f"tokenizer.json version {source['version']!r}: only 1.0 is known")
+    model = source["model"]
+    kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
+    if kind != "WordPiece":
+        raise UnsupportedError(f"model {kind}: only WordPiece is supported")
+    _only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
+    tokens = dict(model["vocab"])
+    added = _added_tokens(source.get("added_tokens") or [], tokens)
+    prefix, suffix = _frame(source.get("post_processor"))
+    return Vocabulary(
+        tokens=tokens,
+        specials={token["content"]: number for token, number in added},
+        skipped=frozenset(token["content"] for token, _ in added if token.get("special")),
+        prefix=prefix,
+        suffix=suffix,
+        unk_token=model["unk_token"],
+        continuing_subword_prefix=model.get("continuing_subword_prefix", "##"),
+        max_input_chars_per_word=model.get("max_input_chars_per_word", 100),
+        pre_tokenizer=_pre_tokenizer(source.get("pre_tokenizer")),
+        decoder=_decoder(source.get("decoder")),
+        truncation=source.get("truncation"),
+        padding=source.get("padding"),
+        **_normalizer(source.get("normalizer")),
+    )
+
+
+def _only(part: Mapping[str, Any], name: str, known: str) -> None:
+    unknown = sorted(part.keys() - set(known.split()))
+    if unknown:
+        raise UnsupportedError(f"{name} has {', '.join(map(repr, unknown))}, which this version does not know")
+
+
+def _normalizer(part: dict[str, Any] | None) -> dict[str, Any]:
+    if part is None:
+        return {"lowercase": False, "strip_accents": False, "clean_text": False, "handle_chinese_chars": False}
+    if part["type"] != "BertNormalizer":
+        raise UnsupportedError(f"normalizer {part['type']}: only BertNormalizer is supported")
+    _only(part, "BertNormalizer", "type clean_text handle_chinese_chars strip_accents lowercase")
+    return {name: part[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")}
+
+
+def _pre_tokenizer(part: dict[str, Any] | None) -> str:
+    if part is None:
+        return "none"
+    if part["type"] != "BertPreTokenizer":
+        raise UnsupportedError(f"pre_tokenizer {part['type']}: only BertPreTokenizer is supported")
+    return "bert"
+
+
+def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
+    if part is None:
+        return None
+    if part["type"] != "WordPiece":
+        raise UnsupportedError(f"decoder {part['type']}: only WordPiece is supported")
+    return {"prefix": str(part["prefix"]), "cleanup": bool(part["cleanup"])}
+
+
+def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> list[tuple[dict[str, Any], int]]:
+    """Added tokens with the ids that the reference gives them: the vocabulary's, else the next free number after all others."""
+    added: list[tuple[dict[str, Any], int]] = []
+    for part in parts:
+        content = part["content"]
+        if not content:
+            continue
+        for setting in ("single_word", "lstrip", "rstrip", "normalized"):
+            if part.get(setting):
+                raise UnsupportedError(f"added token {content!r} with {setting}: only tokens found as they stand are supported")
+        highest = max((number for _, number in added), default=-1)
+        added.append((part, tokens.get(content, max(highest + 1, len(tokens)))))
+    return added
+
+
+def _frame(part: dict[str, Any] | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids that a post-processor puts before and after those of a single text."""
+    if part is None:
+        return (), ()
+    if part["type"] == "BertProcessing":
+        return (part["cls"][1],), (part["sep"][1],)
+    if part["type"] != "TemplateProcessing":
+        raise UnsupportedError(f"post_processor {part['type']}: only TemplateProcessing and BertProcessing are supported")
+    sides: list[list[int]] = [[]]
+    for piece in part["single"]:
+        if "Sequence" in piece:
+            sides.append([])
+        else:
+            sides[-1].extend(part["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
+    if len(sides) != 2:
+        raise UnsupportedError("post_processor TemplateProcessing that does not have its text exactly once")
+    return tuple(sides[0]), tuple(sides[1])
+
+
+def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
+    """Refuse what would only fail later, or silently."""
+    if not vocabulary.tokens:
+        raise VocabularyError(f"{where} is empty")
+    for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]:
+        if not isinstance(token, str) or any("\ud800" <= char <= "\udfff" for char in token):
+            raise VocabularyError(f"{where}: token {token!r} is not text")
+        if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
+            raise VocabularyError(f"{where}: token {token!r} has the id {number!r}; ids are whole numbers from 0 to {MAX_OUTPUT}")
+    if vocabulary.unk_token not in vocabulary.tokens:
+        raise VocabularyError(
+            f"{where} does not hold the unknown token {vocabulary.unk_token!r}; add it, or name the right one with unk_token"
+        )
+    known = {*vocabulary.tokens.values(), *vocabulary.specials.values()}
+    for number in (*vocabulary.prefix, *vocabulary.suffix):
+        if number not in known:
+            raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
+    if vocabulary.pre_tokenizer not in ("bert", "none"):
+        raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")
+    limit = vocabulary.max_input_chars_per_word
+    if type(limit) is not int or not 0 <= limit < 1 << 31:
+        raise VocabularyError(f"{where}: max_input_chars_per_word is {limit!r}; it is a whole number from 0 to 2147483647")
+    return vocabulary

@@ -1,0 +1,191 @@
+"""The compiler: a WordPiece vocabulary becomes tables.
+
+Vocabulary → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.alphabet import Alphabet
+from fst.compile import vocabulary as vocabularies
+from fst.compile.characters import alphabet as alphabet_of
+from fst.compile.classes import classify, special_trie
+from fst.compile.layout import lay_out
+from fst.compile.vocabulary import Vocabulary
+from fst.errors import UnsupportedError
+from fst.failure import link
+from fst.tables import CODE_POINTS, Tables
+from fst.transducer import Transducer, fold
+from fst.trie import Trie, build
+
+LAYOUTS = ("auto", "dense", "compact")
+
+
+def wordpiece(
+    source: str | Path | Sequence[str],
+    *,
+    lowercase: bool | None = None,
+    strip_accents: bool | None = None,
+    clean_text: bool | None = None,
+    handle_chinese_chars: bool | None = None,
+    unk_token: str | None = None,
+    continuing_subword_prefix: str | None = None,
+    max_input_chars_per_word: int | None = None,
+    pre_tokenizer: str | None = None,
+    layout: str = "auto",
+) -> Tables:
+    """Compile a WordPiece vocabulary.
+
+    Normalisation, pre-tokenisation and WordPiece become one transducer over the characters of raw text, whose ids are those of
+    ``tokenizers.Tokenizer.from_file`` for every string. An option that is None is what the source says; a ``vocab.txt`` or a list of tokens
+    says nothing, and then BERT's own settings count, which are given in brackets.
+
+    Args:
+        source: a ``vocab.txt`` (one token a line), a ``tokenizer.json``, or the tokens in the order of their ids.
+        lowercase: lower-case the text [True].
+        strip_accents: decompose characters and drop the accents [what `lowercase` is].
+        clean_text: drop control characters, and take all white space for blanks [True].
+        handle_chinese_chars: make each CJK ideograph a word [True].
+        unk_token: the token for a word that has no segmentation ["[UNK]"].
+        continuing_subword_prefix: what tokens begin with that continue a word; any string, also "" ["##"].
+        max_input_chars_per_word: a word of more characters, once normalised, is one unknown token [100].
+        pre_tokenizer: "bert" splits at blanks and punctuation; with "none" the whole text is one word ["bert"].
+        layout: "dense" makes one transition look-up a character, "compact" at most two from a much smaller table; "auto" chooses.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or does not hold the unknown token.
+        UnsupportedError: it asks for something that this version does not do; the message names it.
+        OSError: the source cannot be read.
+
+    Example:
+        >>> tables = wordpiece(["[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz"])
+        >>> tables.run("abcdz abcd")
+        [1, 3, 4, 6, 0]
+
+    Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
+    """
+    if layout not in LAYOUTS:
+        raise UnsupportedError(f"layout {layout!r}: there are {', '.join(map(repr, LAYOUTS))}")
+    options = {
+        "lowercase": lowercase,
+        "strip_accents": strip_accents,
+        "clean_text": clean_text,
+        "handle_chinese_chars": handle_chinese_chars,
+        "unk_token": unk_token,
+        "continuing_subword_prefix": continuing_subword_prefix,
+        "max_input_chars_per_word": max_input_chars_per_word,
+        "pre_tokenizer": pre_tokenizer,
+    }
+    return assemble(vocabularies.read(source, options), layout)
+
+
+def automaton(vocabulary: Vocabulary) -> tuple[Alphabet, Transducer]:
+    """The readable form of the machine: the alphabet, and the transducer with the trie and the failure links that it is made of."""
+    alphabet = alphabet_of(
+        clean_text=vocabulary.clean_text,
+        handle_chinese_chars=vocabulary.handle_chinese_chars,
+        strip_accents=vocabulary.strips,
+        lowercase=vocabulary.lowercase,
+        split=vocabulary.pre_tokenizer == "bert",
+        specials=vocabulary.specials,
+    )
+    trie = build(
+        list(vocabulary.tokens),
+        list(vocabulary.tokens.values()),
+        vocabulary.continuing_subword_prefix,
+        alphabet.readable(),
+        vocabulary.max_input_chars_per_word,
+    )
+    return alphabet, fold(link(trie))
+
+
+def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
+    """The tables of a vocabulary."""
+    alphabet, transducer = automaton(vocabulary)
+    rows = lay_out(transducer, _visits(transducer.trie), layout)
+    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary))
+    everything = {**vocabulary.tokens, **vocabulary.specials}
+    encoded = [token.encode() for token in everything]
+    about = {
+        "kind": "wordpiece",
+        "layout": rows.layout,
+        "states": len(rows.slots),
+        "columns": int(rows.columns.max(initial=0)) + 1,
+        "dead": int(rows.slots[-1]),
+        "unk_id": vocabulary.unk_id,
+        "prefix": list(vocabulary.prefix),
+        "suffix": list(vocabulary.suffix),
+        "skipped": sorted(vocabulary.specials[token] for token in vocabulary.skipped),
+        "specials": dict(vocabulary.specials),
+        **{name: getattr(vocabulary, name) for name in KEPT},
+    }
+    return Tables(
+        about=about,
+        pages=classes.pages,
+        blocks=classes.blocks,
+        classes=classes.classes,
+        symbols=classes.symbols,
+        entries=rows.entries,
+        pool=rows.pool,
+        specials=special_trie(vocabulary.specials),
+        token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
+        token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
+        token_ids=np.array(list(everything.values()), np.int32),
+    )
+
+
+KEPT = (
+    "lowercase",
+    "strip_accents",
+    "clean_text",
+    "handle_chinese_chars",
+    "unk_token",
+    "continuing_subword_prefix",
+    "max_input_chars_per_word",
+    "pre_tokenizer",
+    "decoder",
+    "truncation",
+    "padding",
+)
+
+
+def vocabulary_of(tables: Tables) -> Vocabulary:
+    """The vocabulary that tables were compiled from."""
+    about: dict[str, Any] = dict(tables.about)
+    specials = about["specials"]
+    tokens = dict(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
+    return Vocabulary(
+        tokens=tokens,
+        specials=specials,
+        skipped=frozenset(token for token, number in specials.items() if number in about["skipped"]),
+        prefix=tuple(about["prefix"]),
+        suffix=tuple(about["suffix"]),
+        **{name: about[name] for name in KEPT},
+    )
+
+
+def _visits(trie: Trie) -> NDArray[np.float64]:
+    """How often each state is expected to be visited: vocabularies are in order of frequency, and Zipf's law gives the rest."""
+    tokens = np.flatnonzero(trie.token >= 0)
+    visits = np.zeros(len(trie))
+    visits[tokens] = 1 / (1 + np.argsort(np.argsort(trie.token[tokens])))
+    for level in range(int(trie.level[-1]), 0, -1):
+        nodes = np.flatnonzero(trie.level == level)
+        visits += np.bincount(trie.parent[nodes], visits[nodes], minlength=len(trie))
+    return visits
+
+
+def _words_of_one(vocabulary: Vocabulary) -> NDArray[np.int64]:
+    """The id of each character as a whole word."""
+    ids = np.full(CODE_POINTS, vocabulary.unk_id, np.int64)
+    if vocabulary.max_input_chars_per_word > 0:
+        for token, number in vocabulary.tokens.items():
+            if len(token) == 1:
+                ids[ord(token)] = number
+    return ids

@@ -1,0 +1,38 @@
+"""fst-toolkit: vocabularies compiled into finite-state tables, and tables that turn text into token ids.
+
+>>> import fst
+>>> from fst.compile import wordpiece
+>>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##aff", "##able"]))
+>>> tok.tokenize("unaffable")
+['un', '##aff', '##able']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fst.errors import FstError, TableError, TextError, UnsupportedError, VocabularyError
+
+if TYPE_CHECKING:
+    from fst.runtime.tokenizer import Batch, Tokenizer, load
+
+__version__ = "0.1.0"
+__all__ = [
+    "Batch",
+    "FstError",
+    "TableError",
+    "TextError",
+    "Tokenizer",
+    "UnsupportedError",
+    "VocabularyError",
+    "load",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The runtime is fetched when it is first asked for, so that the compiler and the command line can do without it.
+    if name in ("Batch", "Tokenizer", "load"):
+        from fst.runtime import tokenizer
+
+        return getattr(tokenizer, name)
+    raise AttributeError(f"module 'fst' has no attribute {name!r}")

@@ -1,0 +1,291 @@
+"""Tables: the arrays that a file stores and a kernel walks, and a slow walk that says what they mean.
+
+A table machine reads one *symbol* (normalised character) at a time. Three arrays take a code point to its symbols and three
+take a state and a symbol to the next state and the output:
+
+``pages``, ``blocks``
+    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``. Page 0 is block 0, so that for
+    ASCII ``blocks[byte]`` is the class.
+``classes``
+    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike.
+``symbols``
+    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each.
+``entries``
+    δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
+    transition on a label.
+``pool``
+    outputs of two tokens and more: a count, then the token ids.
+``specials``
+    the trie of the strings that are cut out of the raw text before anything else, one byte a node.
+
+Bits of an entry, and of record A of a class, from the lowest::
+
+    next 24 | label 16 | output 22 | kind 2
+
+An entry whose label is 0 is a *finish entry*, the first slot of each row. Its output is the segmentation of the word so far, and where
+the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an output (the loader proves
+with it that no text yields more ids than it has symbols). A transition that a row does not hold is the *default*: finish the
+word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at the start of a word.
+Classes with label 0 always take the default, with a single look-up. In a dense table every row holds every label, so no look-up
+ever misses; in a compact one rows share slots, a label that does not match is a miss, and the finish entry is the second look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEXT_BITS, LABEL_BITS, OUTPUT_BITS = 24, 16, 22
+LABEL_SHIFT = NEXT_BITS
+OUTPUT_SHIFT = NEXT_BITS + LABEL_BITS
+KIND_SHIFT = OUTPUT_SHIFT + OUTPUT_BITS
+MAX_NEXT, MAX_LABEL, MAX_OUTPUT = (1 << NEXT_BITS) - 1, (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
+
+# Kinds of an entry: no output; one token id; an index into the pool; the word so far has no segmentation.
+NONE, ONE, MANY, FAIL = 0, 1, 2, 3
+# Kinds of a class: part of a word; a word of its own (output: its id); a blank between words; anything else, as a list of symbols.
+WORD, ALONE, BLANK, LIST = 0, 1, 2, 3
+# What the output field of a LIST class says of it.
+STARTS_SPECIAL = 1  # a special token may begin here
+HAS_MARKS = 2  # its list holds marks that canonical ordering may move: symbols of rank > 0
+CONTINUES_RUN = 4  # it does not end a run of such marks: all its own symbols are marks, or it has none
+
+ROOT = 0  # the state at the start of every word
+HOLE = np.uint64(FAIL << KIND_SHIFT | MAX_NEXT)  # a slot of a compact table that belongs to no row
+
+PAGE_BITS = 7
+CODE_POINTS = 0x110000
+
+Array = NDArray[Any]
+
+
+def field_next(entries: Array) -> Array:
+    """The next state (or, in a finish entry, the depth) of each entry."""
+    return (entries & np.uint64(MAX_NEXT)).astype(np.int64)
+
+
+def field_label(entries: Array) -> Array:
+    """The label of each entry."""
+    return ((entries >> np.uint64(LABEL_SHIFT)) & np.uint64(MAX_LABEL)).astype(np.int64)
+
+
+def field_output(entries: Array) -> Array:
+    """The token id or pool index of each entry."""
+    return ((entries >> np.uint64(OUTPUT_SHIFT)) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+
+
+def field_kind(entries: Array) -> Array:
+    """The kind of each entry."""
+    return (entries >> np.uint64(KIND_SHIFT)).astype(np.int64)
+
+
+def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
+    """Entries from their four fields; the fields are in range, which whoever makes them has seen to."""
+    packed = np.asarray(next_state, np.uint64)
+    for value, shift in ((label, LABEL_SHIFT), (output, OUTPUT_SHIFT), (kind, KIND_SHIFT)):
+        packed = packed | np.asarray(value, np.uint64) << np.uint64(shift)
+    return packed
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A compiled machine: immutable arrays and what is to be known about them.
+
+    Attributes:
+        about: what a person or a program may ask of the file: ``kind`` ("wordpiece"), ``layout``, options, the frame around a text.
+        pages: uint16[8704], block of each 128 code points.
+        blocks: uint16[128 * n], class of each code point of a block.
+        classes: uint64[2 * classes], records A and B.
+        symbols: uint32[n], lists of symbols.
+        entries: uint64[slots], rows of transitions.
+        pool: uint32[n], longer outputs.
+        specials: int32[nodes, 4], a trie over bytes: byte, first child, next sibling, token id; -1 is none; node 0 is its root.
+        token_bytes: uint8[n], the UTF-8 bytes of all tokens, one after the other.
+        token_ends: int64[tokens], where each token ends in them.
+        token_ids: int32[tokens], the id of each token.
+    """
+
+    about: Mapping[str, Any]
+    pages: Array
+    blocks: Array
+    classes: Array
+    symbols: Array
+    entries: Array
+    pool: Array
+    specials: Array
+    token_bytes: Array
+    token_ends: Array
+    token_ids: Array
+
+    def __post_init__(self) -> None:
+        for name in ARRAYS:
+            getattr(self, name).flags.writeable = False
+
+    def save(self, path: str | Path) -> None:
+        """Write the file that `fst.load` reads; the same tables always give the same bytes.
+
+        The file appears whole or not at all: it is written under another name beside ``path`` and then moved.
+
+        Raises:
+            OSError: ``path`` cannot be written.
+        """
+        from fst.file import save
+
+        save(self, path)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens in the order of ``token_ids``."""
+        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
+        return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    @cached_property
+    def columns(self) -> int:
+        """The number of slots that a state's row may touch: labels run from 0 to ``columns - 1``."""
+        return int(field_label(self.classes[0::2])[field_kind(self.classes[0::2]) != LIST].max(initial=0)) + 1
+
+    def class_of(self, code_point: int) -> int:
+        """The class of a code point."""
+        return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
+
+    def run(self, text: str) -> list[int]:
+        """The token ids of a text: what the kernel computes, in slow and plain Python."""
+        return Walk(self).run(text)
+
+
+ARRAYS = tuple(field.name for field in fields(Tables) if field.name != "about")
+
+
+class Walk:
+    """One walk over tables, with a count of its look-ups: the specification of the kernel.
+
+    Attributes:
+        ids: the token ids so far.
+        symbols: symbols read so far, the end of each text counting as one blank.
+        lookups: entries loaded so far.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.ids: list[int] = []
+        self.symbols = 0
+        self.lookups = 0
+        self._start_word()
+
+    def run(self, text: str) -> list[int]:
+        """Read one text, the end of it included, and return all ids so far."""
+        position = 0
+        while position < len(text):
+            position = self._read(text, position)
+        self._end_word()
+        return self.ids
+
+    def _start_word(self) -> None:
+        self.state, self.word_ids, self.word_symbols = ROOT, len(self.ids), 0
+
+    def _end_word(self) -> None:
+        self._step(int(pack(ROOT, 0, 0, BLANK)), ROOT)
+
+    def _read(self, text: str, position: int) -> int:
+        """Read the character at a position, or the special token or run of marks that begins there; return where it ends."""
+        number = self.tables.class_of(ord(text[position]))
+        flags = self._flags(number)
+        if flags & STARTS_SPECIAL and (match := self._special(text, position)):
+            self._end_word()
+            self.ids.append(match[1])
+            self._start_word()
+            return match[0]
+        if flags & HAS_MARKS:
+            return self._read_run(text, position)
+        for listed, _ in self._list(number):
+            self._step_class(listed)
+        return position + 1
+
+    def _read_run(self, text: str, position: int) -> int:
+        """Read marks in canonical order: by rank, and among equals as they stand. A starter before them comes first."""
+        end = position + 1
+        while end < len(text) and self._continues(text, end):
+            end += 1
+        listed = [symbol for char in text[position:end] for symbol in self._list(self.tables.class_of(ord(char)))]
+        for number, _ in sorted(listed, key=lambda symbol: symbol[1]):
+            self._step_class(number)
+        return end
+
+    def _continues(self, text: str, position: int) -> bool:
+        flags = self._flags(self.tables.class_of(ord(text[position])))
+        cut = flags & STARTS_SPECIAL and self._special(text, position)
+        return bool(flags & CONTINUES_RUN and not cut)
+
+    def _flags(self, number: int) -> int:
+        record = self.tables.classes[2 * number]
+        return int(field_output(record)) if field_kind(record) == LIST else 0
+
+    def _list(self, number: int) -> list[tuple[int, int]]:
+        """The classes that a class stands for, each with its rank in canonical ordering (0: never moves)."""
+        record = self.tables.classes[2 * number]
+        if field_kind(record) != LIST:
+            return [(number, 0)]
+        start = int(field_next(record))
+        listed = self.tables.symbols[start + 1 : start + 1 + int(self.tables.symbols[start])].tolist()
+        return [(symbol & 0xFFFF, symbol >> 16) for symbol in listed]
+
+    def _special(self, text: str, position: int) -> tuple[int, int] | None:
+        """The end and the id of the longest special token at a position."""
+        node, found = 0, None
+        for end in range(position, len(text)):
+            for byte in text[end].encode():
+                node = next((child for child in self._children(node) if self.tables.specials[child, 0] == byte), -1)
+                if node < 0:
+                    return found
+            if self.tables.specials[node, 3] >= 0:
+                found = end + 1, int(self.tables.specials[node, 3])
+        return found
+
+    def _children(self, node: int) -> Iterator[int]:
+        child = int(self.tables.specials[node, 1])
+        while child >= 0:
+            yield child
+            child = int(self.tables.specials[child, 2])
+
+    def _step_class(self, number: int) -> None:
+        a, b = self.tables.classes[2 * number : 2 * number + 2]
+        self._step(int(a), int(field_next(b)))
+
+    def _step(self, a: int, from_root: int) -> None:
+        """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol."""
+        entry = self._look_up(int(field_label(np.uint64(a))))
+        kind, output, class_kind = int(field_kind(entry)), int(field_output(entry)), a >> KIND_SHIFT
+        boundary = class_kind != WORD
+        failed = kind == FAIL
+        if kind == ONE:
+            self.ids.append(output)
+        elif kind == MANY:
+            self.ids.extend(self.tables.pool[output + 1 : output + 1 + int(self.tables.pool[output])].tolist())
+        if boundary and (failed or self.word_symbols > self.tables.about["max_input_chars_per_word"]):
+            self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
+        if boundary:
+            self.ids.extend([int(field_output(np.uint64(a)))] * (class_kind == ALONE))
+            self._start_word()
+            return
+        self.word_symbols += 1
+        if field_label(entry):
+            self.state = int(field_next(entry))
+        elif failed:
+            self.state = self.tables.about["dead"]
+        else:
+            self.state = from_root if self.state == ROOT else a & MAX_NEXT
+
+    def _look_up(self, label: int) -> Any:
+        self.symbols += 1
+        self.lookups += 1
+        entry = self.tables.entries[self.state + label]
+        if field_label(entry) != label:
+            self.lookups += 1
+            entry = self.tables.entries[self.state]
+        return entry

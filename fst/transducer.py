@@ -1,0 +1,113 @@
+"""The transducer of Section 3.6: failure transitions folded away, so that every character makes exactly one transition.
+
+δ′(v, c) and σ′(v, c) are where Algorithm 1 ends up, and what it emits on the way, when it reads c in v:
+
+- the links from v lead to a node z ≠ r♯ (v itself first) with a child on c: *explicit*. δ′ = δ(z, c), σ′ = P(v) without P(z).
+- they lead to r♯: the *default*. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of all that was read.
+- they end in null: dead. The word has no segmentation, whatever follows.
+
+The default is the same for all v but for P(v), so only explicit transitions are stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from fst.failure import Failure
+from fst.trie import NULL, ROOT, Ints, Trie, spread
+
+
+@dataclass(frozen=True, eq=False)
+class Transducer:
+    """Explicit transitions in order of state and label. States are the nodes of the trie.
+
+    Attributes:
+        failure: links and pops; P(v) holds all outputs.
+        row_start: int64[nodes + 1], the transitions of v are ``row_start[v]:row_start[v + 1]``.
+        label: int64[n].
+        target: int64[n], δ′.
+        emitted: int64[n], σ′ is the first so many ids of P(v).
+    """
+
+    failure: Failure
+    row_start: Ints
+    label: Ints
+    target: Ints
+    emitted: Ints
+
+    @property
+    def trie(self) -> Trie:
+        return self.failure.trie
+
+    @cached_property
+    def _explicit(self) -> dict[tuple[int, int], tuple[int, int]]:
+        states = np.repeat(np.arange(len(self.trie)), np.diff(self.row_start))
+        keys = zip(states.tolist(), self.label.tolist(), strict=True)
+        return dict(zip(keys, zip(self.target.tolist(), self.emitted.tolist(), strict=True), strict=True))
+
+    def step(self, state: int, char: str) -> tuple[int, list[int]]:
+        """δ′ and σ′; the dead state is -1."""
+        pops = self.failure.all_pops(state)
+        explicit = self._explicit.get((state, int(self.trie.label_of[ord(char)])))
+        if explicit:
+            return explicit[0], pops[: explicit[1]]
+        if state == ROOT:
+            return self.trie.child(ROOT, char), []
+        if self.failure.whole[state]:
+            return self.trie.child(self.trie.suffix_root, char), pops
+        return NULL, []
+
+    def run(self, word: str) -> list[int] | None:
+        """The token ids of one word, or None where it has no segmentation."""
+        state, ids = ROOT, []
+        for char in word:
+            state, emitted = self.step(state, char)
+            if state == NULL:
+                return None
+            ids.extend(emitted)
+        if word and not self.failure.whole[state]:
+            return None
+        return ids + self.failure.all_pops(state)
+
+
+def fold(failure: Failure) -> Transducer:
+    """Fold the failure links of all states, one level at a time: a row is the node's own edges and what it inherits from f."""
+    trie = failure.trie
+    size = len(trie)
+    length = np.diff(failure.pops_start)
+    sources, edge_labels = np.divmod(trie.edge_keys, len(trie.letters))
+    edge_start = np.searchsorted(sources, np.arange(size + 1))
+    inherits = (failure.link != NULL) & (failure.link != trie.suffix_root)
+    links = np.where(inherits, failure.link, ROOT)
+
+    row_start, row_length = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    label, target, emitted = (np.empty(4 * size, np.int64) for _ in range(3))
+    used = 0
+    bounds = np.searchsorted(trie.level, np.arange(int(trie.level[-1]) + 2))
+    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        nodes = np.arange(first, last)
+        edges = np.arange(edge_start[first], edge_start[last])
+        # What f(v) does explicitly, v does too after the pops of its link, except where v has an edge of its own.
+        given = np.where(inherits[nodes], row_length[links[nodes]], 0)
+        taken = spread(row_start[links[nodes]], given)
+        heirs = np.repeat(nodes, given)
+        free = trie.children(heirs, label[taken]) == NULL
+        taken, heirs = taken[free], heirs[free]
+        popped = length[heirs] - length[links[heirs]]
+
+        state = np.concatenate([sources[edges], heirs])
+        new_label = np.concatenate([edge_labels[edges], label[taken]])
+        new_target = np.concatenate([trie.edge_children[edges], target[taken]])
+        new_emitted = np.concatenate([np.zeros(len(edges), np.int64), emitted[taken] + popped])
+        order = np.argsort(state * len(trie.letters) + new_label)
+        grown = used + len(order)
+        if grown > len(label):
+            label, target, emitted = (np.resize(array, 2 * grown) for array in (label, target, emitted))
+        label[used:grown], target[used:grown], emitted[used:grown] = new_label[order], new_target[order], new_emitted[order]
+        row_length[nodes] = np.bincount(state - first, minlength=len(nodes))
+        row_start[nodes] = used + np.cumsum(row_length[nodes]) - row_length[nodes]
+        used = grown
+    return Transducer(failure, np.append(row_start, used), label[:used], target[:used], emitted[:used])

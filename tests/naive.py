@@ -1,0 +1,145 @@
+"""BERT's WordPiece by its definition: slow, obvious, and independent of the package that it checks.
+
+A text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
+characters are (white space, punctuation, their lower case, their decomposition) is asked of the reference, `tokenizers`,
+because no single version of Unicode says it; `split_ascii` needs no reference.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Mapping
+
+# What the reference's decoder replaces when it cleans up, in this order.
+CLEANUP = (
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+)
+
+
+def max_match(
+    word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100
+) -> list[int]:
+    """Segment one word: longest match first, `prefix` before every piece but the first.
+
+    A word of more than `max_chars` characters, or one whose rest matches nothing, is one unknown token as a whole.
+    """
+    unknown = [vocabulary[unk_token]]
+    if len(word) > max_chars:
+        return unknown
+    ids = []
+    start = 0
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            piece = (prefix if start > 0 else "") + word[start:end]
+            if piece in vocabulary:
+                ids.append(vocabulary[piece])
+                start = end
+                break
+        else:
+            return unknown
+    return ids
+
+
+def split_ascii(text: str, *, lowercase: bool = True) -> list[str]:
+    """Split ASCII text as BERT does: control characters vanish, blanks separate, each punctuation mark is a word."""
+    words = []
+    for field in re.split(r"[ \t\n\r]", text):
+        visible = "".join(char for char in field if char.isprintable())
+        words += re.findall(rf"[{re.escape(string.punctuation)}]|[^{re.escape(string.punctuation)}]+", visible)
+    return [word.lower() if lowercase else word for word in words]
+
+
+def normalize(
+    text: str,
+    *,
+    lowercase: bool = True,
+    strip_accents: bool | None = None,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+) -> str:
+    """Normalise as the reference does; accents are stripped as `lowercase` says where `strip_accents` is None."""
+    from tokenizers import normalizers
+
+    return normalizers.BertNormalizer(
+        lowercase=lowercase,
+        strip_accents=strip_accents,
+        clean_text=clean_text,
+        handle_chinese_chars=handle_chinese_chars,
+    ).normalize_str(text)
+
+
+def split_bert(text: str) -> list[str]:
+    """Split normalised text into words at white space, which vanishes, and punctuation, which does not."""
+    from tokenizers import pre_tokenizers
+
+    return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(text)]
+
+
+def cut(text: str, special: Iterable[str]) -> list[str]:
+    """Cut the raw text at special tokens, leftmost and longest first; they are every other part, from the second on."""
+    longest_first = sorted(special, key=len, reverse=True)
+    return re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text) if longest_first else [text]
+
+
+def encode(
+    text: str,
+    vocabulary: Mapping[str, int],
+    *,
+    special: Iterable[str] = (),
+    lowercase: bool = True,
+    strip_accents: bool | None = None,
+    clean_text: bool = True,
+    handle_chinese_chars: bool = True,
+    unk_token: str = "[UNK]",
+    continuing_subword_prefix: str = "##",
+    max_input_chars_per_word: int = 100,
+    pre_tokenizer: str = "bert",
+) -> list[int]:
+    """Encode a text: the tokens of `special` wherever they stand, and between them word by word.
+
+    With `pre_tokenizer="none"` all that stands between two special tokens is one word.
+    """
+    ids = []
+    for at, part in enumerate(cut(text, special)):
+        if at % 2:
+            ids.append(vocabulary[part])
+            continue
+        normal = normalize(
+            part,
+            lowercase=lowercase,
+            strip_accents=strip_accents,
+            clean_text=clean_text,
+            handle_chinese_chars=handle_chinese_chars,
+        )
+        for word in split_bert(normal) if pre_tokenizer == "bert" else [normal]:
+            ids += max_match(
+                word,
+                vocabulary,
+                unk_token=unk_token,
+                prefix=continuing_subword_prefix,
+                max_chars=max_input_chars_per_word,
+            )
+    return ids
+
+
+def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
+    """Join tokens into text: a blank before each but the first, or nothing where the prefix says that a word goes on."""
+    parts = []
+    for at, token in enumerate(tokens):
+        part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token
+        if cleanup:
+            for dirty, clean in CLEANUP:
+                part = part.replace(dirty, clean)
+        parts.append(part)
+    return "".join(parts)
