@@ -12,12 +12,12 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import ISOLATED, MAX_SYMBOLS, Alphabet
-from fst.tables import ALONE, BLANK, CODE_POINTS, WORD
+from fst.alphabet import ALONE, BLANK, ISOLATED, MAX_SYMBOLS, WORD, Alphabet
+from fst.tables import CODE_POINTS
 
 HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3
 HANGUL_L, HANGUL_V, HANGUL_T = 0x1100, 0x1161, 0x11A7  # Unicode 3.12: a syllable is a leading consonant, a vowel, maybe a trailing one
-BLANKS = {"blank": BLANK, "alone": ALONE}
+SPLITS = {"blank": BLANK, "alone": ALONE}
 
 Property = list[tuple[int, int, str]]
 
@@ -58,7 +58,7 @@ def alphabet(
     kinds = np.full(CODE_POINTS, WORD, np.uint8)
     if split:
         for first, last, value in known["split"]:
-            kinds[first : last + 1] = BLANKS[value]
+            kinds[first : last + 1] = SPLITS[value]
     return Alphabet(symbols, kinds, ranks, passes, specials)
 
 

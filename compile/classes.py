@@ -8,24 +8,27 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import ISOLATED, Alphabet
+from fst.alphabet import ALONE, ISOLATED, WORD, Alphabet
 from fst.compile.layout import Rows
 from fst.errors import UnsupportedError
 from fst.tables import (
-    ALONE,
     BLANK,
     CODE_POINTS,
     CONTINUES_RUN,
     HAS_MARKS,
     LIST,
     MAX_LABEL,
+    NONE,
+    ONE,
+    OTHER,
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
-    WORD,
     pack,
 )
 from fst.trie import Ints, Trie
+
+ASCII = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +41,20 @@ class Classes:
     symbols: NDArray[np.uint32]
 
 
-def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np.int64]) -> Classes:
+def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int) -> Classes:
     """Find the classes.
 
     Args:
         alphabet: what every code point becomes.
         trie: the trie of the machine.
         rows: its layout.
-        word_of_one: int64[0x110000], the token id of each character as a whole word.
+        word_of_one: the token ids of the characters that are a whole token.
+        unk_id: the id of other characters that are a word of their own.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    class_of_symbol, records = _symbol_classes(alphabet, trie, rows, word_of_one)
+    class_of_symbol, records = _symbol_classes(alphabet, trie, rows, word_of_one, unk_id)
     symbols = alphabet.symbols
     plain = (symbols[:, 0] >= 0) & (symbols[:, 1] < 0) & ~alphabet.passes
     starters = [ord(special[0]) for special in alphabet.specials]
@@ -62,9 +66,13 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np
     lists, flags = _lists(alphabet, others, class_of_symbol, starters)
     different, number = np.unique(np.column_stack([flags, lists]), axis=0, return_inverse=True)
     single[others] = len(records) + number.ravel()
-    pool, places = _pool(different[:, 1:])
+    pool, places = _pool(different[:, 1:] + np.where(different[:, 1:] >= 0, ASCII, 0))
     list_records = np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)])
-    classes = np.concatenate([records, list_records])
+    records = np.concatenate([records, list_records])
+    # ASCII characters have classes of their own, before all others.
+    classes = np.concatenate([records[single[:ASCII]], records])
+    single += ASCII
+    single[:ASCII] = np.arange(ASCII)
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
     pages, blocks = _two_stages(single.astype(np.uint16))
@@ -72,28 +80,27 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np
 
 
 def _symbol_classes(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: NDArray[np.int64]
+    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int
 ) -> tuple[Ints, NDArray[np.uint64]]:
     """The class of each symbol, `ISOLATED` ones included, and the records A and B of each class."""
     labels = np.arange(len(trie.letters))
     from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
     from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
-    in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, WORD), from_root.astype(np.uint64)])[trie.label_of]
+    in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
+    ids = np.unique([unk_id, *word_of_one.values()])
+    alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
+    records, number = np.unique(np.concatenate([np.array([[BLANK, 0]], np.uint64), in_word, alone]), axis=0, return_inverse=True)
+    blank, *word_class = number.ravel()[: 1 + len(labels)]
+    class_of_id = number.ravel()[1 + len(labels) :]
 
-    alone = np.column_stack([pack(ROOT, 0, word_of_one, ALONE), np.zeros(CODE_POINTS, np.uint64)])
-    blank = np.array([pack(ROOT, 0, 0, BLANK), 0], np.uint64)
-    kinds = alphabet.kinds[:, None]
-    by_kind = np.select([kinds == WORD, kinds == ALONE], [in_word, alone], blank)
-    # Each record pair as one number: 24 bits of B.next and the 64 of A do not fit one, so number them in two steps.
-    rows_of_symbols = np.concatenate([by_kind, alone])
-    _, a = np.unique(rows_of_symbols[:, 0], return_inverse=True)
-    _, first, number = np.unique(
-        a.astype(np.int64) << 32 | rows_of_symbols[:, 1].astype(np.int64), return_index=True, return_inverse=True
-    )
+    alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, unk_id)])
+    alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
-    class_of_symbol[:CODE_POINTS] = number[:CODE_POINTS]
-    class_of_symbol[ISOLATED:] = number[CODE_POINTS:]
-    return class_of_symbol, rows_of_symbols[first]
+    class_of_symbol[:CODE_POINTS] = np.select(
+        [alphabet.kinds == WORD, alphabet.kinds == ALONE], [np.array(word_class)[trie.label_of], alone_class], blank
+    )
+    class_of_symbol[ISOLATED:] = alone_class
+    return class_of_symbol, records
 
 
 def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.tables import FAIL, HOLE, KIND_SHIFT, LABEL_SHIFT, MANY, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, NONE, ONE, pack
+from fst.tables import FAIL, HOLE, LABEL_SHIFT, MANY, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints
 
@@ -90,13 +90,18 @@ class _Transitions:
 
 
 def _columns(transducer: Transducer) -> Ints:
-    """Columns for the labels of edges below the roots, the most frequent first, which keeps rows short."""
+    """Columns for the labels of edges below the roots.
+
+    Scripts stand together, the most frequent first, and in them the most frequent characters: rows are of one script mostly, so they
+    are short, and more of them fit into each other (for bert-base-multilingual-cased 1.34 slots an entry; by frequency alone 1.86).
+    """
     trie = transducer.trie
     sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
     # r♯ is at rest in no state unless it can be reached by reading ♯; then its edges are edges like others.
     at_root = (sources == ROOT) | ((sources == trie.suffix_root) & ~np.isin(trie.suffix_root, trie.edge_children))
     counts = np.bincount(labels[~at_root], minlength=len(trie.letters))
-    order = np.argsort(-counts, kind="stable")
+    scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
+    order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
     columns = np.zeros(len(trie.letters), np.int64)
     used = order[counts[order] > 0]
     columns[used] = np.arange(1, len(used) + 1)
@@ -190,7 +195,7 @@ def _dense(
     from_root = np.full(width, NULL)
     from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
 
-    fails = (finish >> np.uint64(KIND_SHIFT) == FAIL)[:, None]
+    fails = (field_kind(finish) == FAIL)[:, None]
     emits = finish & ~np.uint64(MAX_NEXT)
     rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
     rows[ROOT] = slots[from_root]

@@ -7,14 +7,16 @@ import numpy as np
 from fst.jit import kernel
 
 WORD_BITS = 64
+LOOK_BACK = 64
 
 
 @kernel
 def place(order, starts, columns, bases, occupied, hints):  # type: ignore[no-untyped-def]
     """First fit, 64 candidate bases at a time.
 
-    A row claims its base and ``base + column`` for each of its columns. A row of as many columns as an earlier one is only tried from
-    where that one went: what lies before was full for it then, and has not become emptier.
+    A row claims its base and ``base + column`` for each of its columns. A row of as many columns as earlier ones is only tried from
+    `LOOK_BACK` words before the farthest of them: what lies before will hardly have room for it. (For bert-base-multilingual-cased:
+    from the farthest on, 4 % more slots in half the time; from 1,024 words before it, 2 % fewer in 6 times the time.)
 
     Args:
         order: int64[rows], rows in the order in which they are placed.
@@ -51,7 +53,7 @@ def place(order, starts, columns, bases, occupied, hints):  # type: ignore[no-un
                 place_in += 1
             word += 1
         word -= 1
-        hints[end - first] = word
+        hints[end - first] = max(hints[end - first], word - LOOK_BACK)
         bit = 0
         while (free >> np.uint64(bit)) & np.uint64(1) == 0:
             bit += 1

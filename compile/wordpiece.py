@@ -20,7 +20,7 @@ from fst.compile.layout import lay_out
 from fst.compile.vocabulary import Vocabulary
 from fst.errors import UnsupportedError
 from fst.failure import link
-from fst.tables import CODE_POINTS, Tables
+from fst.tables import Tables
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
 
@@ -109,7 +109,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     """The tables of a vocabulary."""
     alphabet, transducer = automaton(vocabulary)
     rows = lay_out(transducer, _visits(transducer.trie), layout)
-    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary))
+    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), vocabulary.unk_id)
     everything = {**vocabulary.tokens, **vocabulary.specials}
     encoded = [token.encode() for token in everything]
     about = {
@@ -181,11 +181,8 @@ def _visits(trie: Trie) -> NDArray[np.float64]:
     return visits
 
 
-def _words_of_one(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """The id of each character as a whole word."""
-    ids = np.full(CODE_POINTS, vocabulary.unk_id, np.int64)
-    if vocabulary.max_input_chars_per_word > 0:
-        for token, number in vocabulary.tokens.items():
-            if len(token) == 1:
-                ids[ord(token)] = number
-    return ids
+def _words_of_one(vocabulary: Vocabulary) -> dict[str, int]:
+    """The ids of the characters that are a whole word."""
+    if vocabulary.max_input_chars_per_word == 0:
+        return {}
+    return {token: number for token, number in vocabulary.tokens.items() if len(token) == 1}

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.tables import ALONE, CODE_POINTS, WORD
+from fst.tables import CODE_POINTS
 
+WORD, ALONE, BLANK = 0, 1, 2  # kinds of a symbol: part of a word; a word of its own; between words
 MAX_SYMBOLS = 3  # of one code point
 ISOLATED = 1 << 21  # added to a symbol that is a word of its own because of the code point it came from, not by its own kind
 

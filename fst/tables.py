@@ -4,8 +4,8 @@ A table machine reads one *symbol* (normalised character) at a time. Three array
 take a state and a symbol to the next state and the output:
 
 ``pages``, ``blocks``
-    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``. Page 0 is block 0, so that for
-    ASCII ``blocks[byte]`` is the class.
+    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``. The class of an ASCII character is
+    its code.
 ``classes``
     two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike.
 ``symbols``
@@ -20,14 +20,15 @@ take a state and a symbol to the next state and the output:
 
 Bits of an entry, and of record A of a class, from the lowest::
 
-    next 24 | label 16 | output 22 | kind 2
+    next 24 | kind 2 | output 22 | label 16
 
 An entry whose label is 0 is a *finish entry*, the first slot of each row. Its output is the segmentation of the word so far, and where
 the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an output (the loader proves
 with it that no text yields more ids than it has symbols). A transition that a row does not hold is the *default*: finish the
 word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at the start of a word.
-Classes with label 0 always take the default, with a single look-up. In a dense table every row holds every label, so no look-up
-ever misses; in a compact one rows share slots, a label that does not match is a miss, and the finish entry is the second look-up.
+Classes with label 0 take the default always, with a single look-up. Of these, NONE and ONE end the word, and ``A.next`` is the root. In a dense
+table every row holds every label, so no look-up ever misses; in a compact one rows share slots, a label that does not match is a miss,
+and the finish entry is the second look-up.
 """
 
 from __future__ import annotations
@@ -41,16 +42,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NEXT_BITS, LABEL_BITS, OUTPUT_BITS = 24, 16, 22
-LABEL_SHIFT = NEXT_BITS
-OUTPUT_SHIFT = NEXT_BITS + LABEL_BITS
-KIND_SHIFT = OUTPUT_SHIFT + OUTPUT_BITS
+NEXT_BITS, KIND_BITS, OUTPUT_BITS, LABEL_BITS = 24, 2, 22, 16
+KIND_SHIFT = NEXT_BITS
+OUTPUT_SHIFT = KIND_SHIFT + KIND_BITS
+LABEL_SHIFT = OUTPUT_SHIFT + OUTPUT_BITS
 MAX_NEXT, MAX_LABEL, MAX_OUTPUT = (1 << NEXT_BITS) - 1, (1 << LABEL_BITS) - 1, (1 << OUTPUT_BITS) - 1
 
 # Kinds of an entry: no output; one token id; an index into the pool; the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class: part of a word; a word of its own (output: its id); a blank between words; anything else, as a list of symbols.
-WORD, ALONE, BLANK, LIST = 0, 1, 2, 3
+# Kinds of a class: with a label NONE is part of a word, without one a blank between words; ONE is a word of its own, its id the output; OTHER
+# is a part of a word without a label; LIST is anything else, as a list of symbols. In both, kinds from 2 on are the rare ones.
+OTHER, LIST = 2, 3
+BLANK = np.uint64(0)  # record A of a blank, which also stands for the end of a text
 # What the output field of a LIST class says of it.
 STARTS_SPECIAL = 1  # a special token may begin here
 HAS_MARKS = 2  # its list holds marks that canonical ordering may move: symbols of rank > 0
@@ -72,7 +75,7 @@ def field_next(entries: Array) -> Array:
 
 def field_label(entries: Array) -> Array:
     """The label of each entry."""
-    return ((entries >> np.uint64(LABEL_SHIFT)) & np.uint64(MAX_LABEL)).astype(np.int64)
+    return (entries >> np.uint64(LABEL_SHIFT)).astype(np.int64)
 
 
 def field_output(entries: Array) -> Array:
@@ -82,7 +85,7 @@ def field_output(entries: Array) -> Array:
 
 def field_kind(entries: Array) -> Array:
     """The kind of each entry."""
-    return (entries >> np.uint64(KIND_SHIFT)).astype(np.int64)
+    return ((entries >> np.uint64(KIND_SHIFT)) & np.uint64(3)).astype(np.int64)
 
 
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
@@ -148,7 +151,7 @@ class Tables:
     @cached_property
     def columns(self) -> int:
         """The number of slots that a state's row may touch: labels run from 0 to ``columns - 1``."""
-        return int(field_label(self.classes[0::2])[field_kind(self.classes[0::2]) != LIST].max(initial=0)) + 1
+        return int(field_label(self.classes[0::2]).max()) + 1
 
     def class_of(self, code_point: int) -> int:
         """The class of a code point."""
@@ -190,7 +193,7 @@ class Walk:
         self.state, self.word_ids, self.word_symbols = ROOT, len(self.ids), 0
 
     def _end_word(self) -> None:
-        self._step(int(pack(ROOT, 0, 0, BLANK)), ROOT)
+        self._step(BLANK, ROOT)
 
     def _read(self, text: str, position: int) -> int:
         """Read the character at a position, or the special token or run of marks that begins there; return where it ends."""
@@ -255,13 +258,13 @@ class Walk:
 
     def _step_class(self, number: int) -> None:
         a, b = self.tables.classes[2 * number : 2 * number + 2]
-        self._step(int(a), int(field_next(b)))
+        self._step(a, int(field_next(b)))
 
-    def _step(self, a: int, from_root: int) -> None:
+    def _step(self, a: Any, from_root: int) -> None:
         """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol."""
-        entry = self._look_up(int(field_label(np.uint64(a))))
-        kind, output, class_kind = int(field_kind(entry)), int(field_output(entry)), a >> KIND_SHIFT
-        boundary = class_kind != WORD
+        entry = self._look_up(int(field_label(a)))
+        kind, output = int(field_kind(entry)), int(field_output(entry))
+        boundary = field_label(a) == 0 and field_kind(a) != OTHER
         failed = kind == FAIL
         if kind == ONE:
             self.ids.append(output)
@@ -270,7 +273,8 @@ class Walk:
         if boundary and (failed or self.word_symbols > self.tables.about["max_input_chars_per_word"]):
             self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
         if boundary:
-            self.ids.extend([int(field_output(np.uint64(a)))] * (class_kind == ALONE))
+            if field_kind(a) == ONE:
+                self.ids.append(int(field_output(a)))
             self._start_word()
             return
         self.word_symbols += 1
@@ -279,7 +283,7 @@ class Walk:
         elif failed:
             self.state = self.tables.about["dead"]
         else:
-            self.state = from_root if self.state == ROOT else a & MAX_NEXT
+            self.state = from_root if self.state == ROOT else int(field_next(a))
 
     def _look_up(self, label: int) -> Any:
         self.symbols += 1

@@ -1,8 +1,8 @@
 """BERT's WordPiece by its definition: slow, obvious, and independent of the package that it checks.
 
 A text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
-characters are (white space, punctuation, their lower case, their decomposition) is asked of the reference, `tokenizers`,
-because no single version of Unicode says it; `split_ascii` needs no reference.
+characters are (white space, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
+no single version of Unicode says it; `split_ascii` needs no reference.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def encode(
 
 
 def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -> str:
-    """Join tokens into text: a blank before each but the first, or nothing where the prefix says that a word goes on."""
+    """Join tokens into text: before each but the first a blank, or nothing where its prefix continues a word."""
     parts = []
     for at, token in enumerate(tokens):
         part = token if at == 0 else token[len(prefix) :] if token.startswith(prefix) else " " + token

@@ -8,4 +8,4 @@ import pytest
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not there: no vocabularies, no expected ids")
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"{SHARED} is not there: nothing to compare with")

@@ -1,0 +1,180 @@
+"""The stored form of tables: a legal ``.npz`` that can be mapped, and has exactly one way to be written.
+
+Members are stored uncompressed, in the order of `fst.tables.ARRAYS` after ``about`` (JSON), and padded in their zip extra field so that each
+array begins at a multiple of 64 bytes. ``numpy.load`` reads the file; so does any program that can read zip and ``.npy``.
+
+Everything but the arrays' own bytes follows from their names, shapes and checksums. The reader takes only the shapes from the file, makes
+the rest itself, and wants to find exactly that; so nothing in the file is trusted, and nothing can hide between members.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from fst.errors import TableError
+from fst.tables import ARRAYS, Array, Tables
+from fst.verify import verify
+
+FORMAT = 1
+MAX_FILE_BYTES = 1 << 30
+ALIGNMENT = 64
+DTYPES = {
+    "about": "|u1",
+    "pages": "<u2",
+    "blocks": "<u2",
+    "classes": "<u8",
+    "symbols": "<u4",
+    "entries": "<u8",
+    "pool": "<u4",
+    "specials": "<i4",
+    "token_bytes": "|u1",
+    "token_ends": "<i8",
+    "token_ids": "<i4",
+}
+MEMBERS = ("about", *ARRAYS)
+
+LOCAL = struct.Struct("<4s5H3L2H")
+CENTRAL = struct.Struct("<4s6H3L5H2L")
+END = struct.Struct("<4s4H2LH")
+ZIP_VERSION, DOS_1980 = 20, 0x21
+PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses to the same end
+SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
+
+
+def save(tables: Tables, path: str | Path) -> None:
+    """Write tables to a file, whole or not at all."""
+    about = json.dumps({"format": FORMAT, **tables.about}, ensure_ascii=True, sort_keys=True).encode()
+    arrays = {"about": np.frombuffer(about, np.uint8), **{name: getattr(tables, name) for name in ARRAYS}}
+    with replacing(path) as file:
+        position, central = 0, b""
+        for name in MEMBERS:
+            array = np.ascontiguousarray(arrays[name], DTYPES[name])
+            header = _npy_header(name, array.shape)
+            crc = zlib.crc32(array.data.cast("B"), zlib.crc32(header))
+            head = _local(name, len(header) + array.nbytes, crc, position) + header
+            central += _central(name, len(header) + array.nbytes, crc, position)
+            file.write(head)
+            file.write(array.data.cast("B"))
+            position += len(head) + array.nbytes
+        file.write(central + _end(len(central), position))
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file to write that appears under its name only when all went well, and leaves nothing behind otherwise."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load(path: str | Path) -> Tables:
+    """Map a file and prove it; see `fst.load`."""
+    path = Path(path)
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_FILE_BYTES:
+            raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
+        if size < LOCAL.size + END.size or file.read(4) != b"PK\x03\x04":
+            raise TableError(f"{path} is not a table file: it does not begin like one; make one with `fst compile`")
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        tables = _read(memoryview(mapped))
+        verify(tables)
+    except TableError as error:
+        raise TableError(f"{path}: {error}; compile it again") from None
+    return tables
+
+
+def _read(data: memoryview) -> Tables:
+    arrays: dict[str, Array] = {}
+    about: dict[str, Any] = {}
+    position, central = 0, b""
+    for name in MEMBERS:
+        array, end, crc = _member(data, name, position)
+        central += _central(name, end - position - _local_size(name, position), crc, position)
+        position = end
+        arrays[name] = array
+        if name == "about":
+            about = _about(array)
+    if bytes(data[position:]) != central + _end(len(central), position):
+        raise TableError("what follows the last array is not the directory of these arrays")
+    del arrays["about"], about["format"]
+    return Tables(about=about, **arrays)
+
+
+def _member(data: memoryview, name: str, position: int) -> tuple[Array, int, int]:
+    """The array of a member, where the member ends, and its checksum."""
+    begin = position + _local_size(name, position)
+    found = SHAPE.search(bytes(data[begin : begin + 128]))
+    if not found:
+        raise TableError(f"no array {name!r} at byte {position}: the file is cut short, or not one that this version writes")
+    shape = tuple(int(length) for length in found.groups() if length is not None)
+    header = _npy_header(name, shape)
+    start = begin + len(header)
+    end = start + int(np.dtype(DTYPES[name]).itemsize) * int(np.prod(shape, dtype=object))
+    if end > len(data):
+        raise TableError(f"array {name!r} would end at byte {end} of {len(data)}: the file is cut short")
+    crc = zlib.crc32(data[begin:end])
+    if bytes(data[position:start]) != _local(name, end - begin, crc, position) + header:
+        raise TableError(f"array {name!r} at byte {position} is damaged: its checksum or its header is wrong")
+    return np.frombuffer(data[start:end], DTYPES[name]).reshape(shape), end, crc
+
+
+def _about(array: Array) -> dict[str, Any]:
+    try:
+        about = json.loads(array.tobytes())
+    except (ValueError, RecursionError):
+        raise TableError("'about' is not JSON") from None
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        found = about.get("format") if isinstance(about, dict) else None
+        raise TableError(f"format version {found!r}; this version reads {FORMAT}")
+    return about
+
+
+def _npy_header(name: str, shape: tuple[int, ...]) -> bytes:
+    described = f"{{'descr': '{DTYPES[name]}', 'fortran_order': False, 'shape': {shape}, }}"
+    length = -(10 + len(described) + 1) % ALIGNMENT + len(described) + 1
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", length) + described.ljust(length - 1).encode() + b"\n"
+
+
+def _local_size(name: str, position: int) -> int:
+    unpadded = LOCAL.size + len(_file_name(name)) + 4
+    return unpadded + -(position + unpadded) % ALIGNMENT
+
+
+def _local(name: str, size: int, crc: int, position: int) -> bytes:
+    file_name = _file_name(name)
+    extra = _local_size(name, position) - LOCAL.size - len(file_name)
+    fixed = LOCAL.pack(b"PK\x03\x04", ZIP_VERSION, 0, 0, 0, DOS_1980, crc, size, size, len(file_name), extra)
+    return fixed + file_name + struct.pack("<2H", PADDING_FIELD, extra - 4) + bytes(extra - 4)
+
+
+def _central(name: str, size: int, crc: int, position: int) -> bytes:
+    file_name = _file_name(name)
+    versions = (ZIP_VERSION, ZIP_VERSION, 0, 0, 0, DOS_1980)
+    return CENTRAL.pack(b"PK\x01\x02", *versions, crc, size, size, len(file_name), 0, 0, 0, 0, 0, position) + file_name
+
+
+def _end(size: int, position: int) -> bytes:
+    return END.pack(b"PK\x05\x06", 0, 0, len(MEMBERS), len(MEMBERS), size, position, 0)
+
+
+def _file_name(name: str) -> bytes:
+    return f"{name}.npy".encode()

@@ -1,0 +1,37 @@
+"""From tokens back to text, as the reference's WordPiece decoder does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+CLEANED = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
+    (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+
+
+def decoded(tokens: Sequence[str], decoder: Mapping[str, Any] | None) -> str:
+    """Join tokens.
+
+    Args:
+        tokens: the tokens.
+        decoder: ``{"prefix": str, "cleanup": bool}``: a token that begins with the prefix continues the word before it, and with
+            cleanup blanks before punctuation and contractions go. None: all tokens are joined with blanks.
+
+    Example:
+        >>> decoded(["un", "##able", "!"], {"prefix": "##", "cleanup": True})
+        'unable!'
+    """
+    if decoder is None:
+        return " ".join(tokens)
+    pieces = list(tokens[:1])
+    for token in tokens[1:]:
+        pieces.append(token.removeprefix(decoder["prefix"]) if token.startswith(decoder["prefix"]) else f" {token}")
+    return "".join(map(_cleaned, pieces) if decoder["cleanup"] else pieces)
+
+
+def _cleaned(piece: str) -> str:
+    for old, new in CLEANED:
+        piece = piece.replace(old, new)
+    return piece

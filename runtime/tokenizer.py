@@ -1,0 +1,268 @@
+"""The tokenizer: texts in, token ids out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst import file
+from fst.errors import TextError
+from fst.runtime.decoder import decoded
+from fst.runtime.texts import gather
+from fst.tables import Tables
+
+Ids = NDArray[np.int32]
+SLACK = 2  # ids that a kernel may write past the last one that it counts
+BYTES_PER_THREAD = 1 << 16  # a batch has no more threads than it has stretches of so many bytes: starting one takes as long
+
+
+def load(path: str | Path) -> Tokenizer:
+    """Load a table file.
+
+    The file is mapped, so that processes share its memory, and proven whole and safe before anything else is done with it.
+
+    Args:
+        path: what ``fst compile`` or `fst.tables.Tables.save` wrote.
+
+    Raises:
+        TableError: it is not such a file, or not of this version, or damaged, or made to harm; the message says which and where.
+        OSError: it cannot be read.
+
+    Example:
+        >>> from fst.compile import wordpiece
+        >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
+        >>> load("tiny.npz").encode("Unable!")
+        array([1, 3, 4, 0, 2], dtype=int32)
+    """
+    return Tokenizer(file.load(path))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The ids of texts, one after the other.
+
+    Attributes:
+        ids: int32[n].
+        row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
+    """
+
+    ids: Ids
+    row_splits: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.row_splits) - 1
+
+    def __getitem__(self, row: int) -> Ids:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        row %= len(self)
+        return self.ids[self.row_splits[row] : self.row_splits[row + 1]]
+
+    def __iter__(self) -> Iterator[Ids]:
+        return (self[row] for row in range(len(self)))
+
+
+class Tokenizer:
+    """Tables that encode and decode. Immutable: one tokenizer serves any number of threads, without a lock.
+
+    Args:
+        tables: from `fst.compile.wordpiece`; for a file use `fst.load`.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        about = tables.about
+        self._prefix, self._suffix = np.array(about["prefix"], np.int32), np.array(about["suffix"], np.int32)
+        self._none = np.empty(0, np.int32)
+        arrays = (tables.pages, tables.blocks, tables.classes, tables.symbols, tables.entries, tables.pool, tables.specials)
+        numbers = (about["dead"], about["unk_id"], about["max_input_chars_per_word"])
+        self._machine = (*arrays, *map(np.uint64, numbers))
+
+    def __repr__(self) -> str:
+        return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the tables say of themselves: kind, layout, options, special tokens."""
+        return self._tables.about
+
+    @property
+    def truncation(self) -> Mapping[str, Any] | None:
+        """What the vocabulary's source asks for; nothing is truncated unless a call says so."""
+        asked: Mapping[str, Any] | None = self.about.get("truncation")
+        return asked
+
+    @property
+    def padding(self) -> Mapping[str, Any] | None:
+        """What the vocabulary's source asks for; nothing is padded unless a call says so."""
+        asked: Mapping[str, Any] | None = self.about.get("padding")
+        return asked
+
+    def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
+        """The ids of one text.
+
+        Args:
+            text: str, or bytes of UTF-8.
+            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around it.
+            errors: "strict", or "replace": what is not text (lone surrogates, bytes that are not UTF-8) becomes U+FFFD.
+
+        Returns:
+            int32[n].
+
+        Raises:
+            TextError: it is not text.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
+            array([1, 2, 0], dtype=int32)
+        """
+        if not isinstance(text, str | bytes):
+            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        return self.encode_batch([text], add_special_tokens=add_special_tokens, threads=1, errors=errors).ids  # type: ignore[list-item]
+
+    def encode_batch(
+        self,
+        texts: Sequence[str] | Sequence[bytes],
+        *,
+        add_special_tokens: bool = True,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Batch:
+        """The ids of many texts.
+
+        Args:
+            texts: a list or tuple, all str or all bytes of UTF-8.
+            add_special_tokens: as in `encode`.
+            threads: how many may work at it; None: as many as this process may use. The ids do not depend on it.
+            errors: as in `encode`.
+
+        Raises:
+            TextError: a row is not text; the message names it.
+            ValueError: `threads` is less than 1.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> batch = Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
+            >>> batch.ids, batch.row_splits
+            (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
+        """
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads={threads}: there is at least one")
+        text, starts = gather(texts, errors)
+        threads = min(threads or _usable_cores(), 1 + len(text) // BYTES_PER_THREAD)
+        prefix, suffix = (self._prefix, self._suffix) if add_special_tokens else (self._none, self._none)
+        return self._encode(text, starts, prefix, suffix, threads)
+
+    def _encode(self, text: NDArray[np.uint8], starts: NDArray[np.int64], prefix: Ids, suffix: Ids, threads: int) -> Batch:
+        """Encode rows in two parts a thread, each into its own stretch of one buffer, and move the stretches together."""
+        from fst.runtime.kernels import encode_rows
+
+        cuts = _cut(starts, 2 * threads)
+        # Bound of `fst.verify`: no more ids than bytes. Memory that is never written is never taken.
+        room = starts[cuts] + cuts * (len(prefix) + len(suffix)) + SLACK * np.arange(len(cuts))
+        ids = np.empty(int(room[-1]), np.int32)
+        row_splits = np.zeros(len(starts), np.int64)
+
+        def encode_part(part: int) -> None:
+            first, middle, last = cuts[2 * part : 2 * part + 3]
+            begin, second, end = room[2 * part : 2 * part + 3]
+            encode_rows(
+                text, starts[first : last + 1], np.uint64(middle - first), np.uint64(second - begin), prefix, suffix, *self._machine,
+                ids[begin:end], row_splits[first + 1 : last + 1],
+            )  # fmt: skip
+
+        if threads == 1:
+            encode_part(0)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(encode_part, range(threads)))
+        return Batch(*_close_up(ids, row_splits, cuts, room))
+
+    def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
+        """The tokens of one text, without special tokens around it.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).tokenize("Unable")
+            ['un', '##able']
+        """
+        names = self._tokens_by_id
+        return [names[number] for number in self.encode(text, add_special_tokens=False, errors=errors).tolist()]
+
+    def decode(self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = True) -> str:
+        """A text from ids, as the vocabulary's own decoder makes it. Ids that no token has are left out.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> tok = Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "!"]))
+            >>> tok.decode([1, 3, 4, 5, 2])
+            'unable!'
+        """
+        skipped = self._skipped if skip_special_tokens else frozenset[int]()
+        names = self._tokens_by_id
+        kept = (int(number) for number in ids)
+        return decoded([names[number] for number in kept if number in names and number not in skipped], self.about["decoder"])
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token, or None."""
+        return self._ids_by_token.get(token)
+
+    def id_to_token(self, number: int) -> str | None:
+        """The token of an id, or None."""
+        return self._tokens_by_id.get(number)
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are, added ones included."""
+        return len(self._tables.token_ids)
+
+    @cached_property
+    def _ids_by_token(self) -> dict[str, int]:
+        return dict(zip(self._tables.tokens, self._tables.token_ids.tolist(), strict=True))
+
+    @cached_property
+    def _tokens_by_id(self) -> dict[int, str]:
+        return {number: token for token, number in self._ids_by_token.items()}
+
+    @cached_property
+    def _skipped(self) -> frozenset[int]:
+        return frozenset(self.about["skipped"])
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _cut(starts: NDArray[np.int64], parts: int) -> NDArray[np.int64]:
+    """The rows at which parts of about equal size in bytes begin, and the number of rows."""
+    targets = starts[-1] * np.arange(parts + 1) // parts
+    cuts = np.searchsorted(starts, targets)
+    cuts[0], cuts[-1] = 0, len(starts) - 1
+    return cuts
+
+
+def _close_up(
+    ids: Ids, row_splits: NDArray[np.int64], cuts: NDArray[np.int64], room: NDArray[np.int64]
+) -> tuple[Ids, NDArray[np.int64]]:
+    """Move the stretches of `ids` together, and count `row_splits` through. Kernels count within the buffer of their own two parts."""
+    count = 0
+    for part in range(len(cuts) - 1):
+        first, last = cuts[part], cuts[part + 1]
+        if first == last:
+            continue
+        begin, counted_from = room[part], room[part - part % 2]
+        ends = row_splits[first + 1 : last + 1]
+        size = int(ends[-1] + counted_from - begin)
+        ids[count : count + size] = ids[begin : begin + size]
+        ends += count + counted_from - begin
+        count += size
+    return ids[:count], row_splits
