@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.tables import FAIL, HOLE, LABEL_SHIFT, MANY, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
+from fst.tables import FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints
 
@@ -49,8 +49,8 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
     columns = _columns(transducer)
     width = int(columns.max(initial=0)) + 1
     states = len(transducer.trie) + 1
-    if width > MAX_LABEL:
-        raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {MAX_LABEL}")
+    if width > FINISH:
+        raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {FINISH - 1}")
     if layout == "auto":
         layout = "dense" if states * width <= DENSE_SLOTS else "compact"
     if layout == "dense" and states * width > MAX_NEXT:
@@ -84,9 +84,15 @@ class _Transitions:
     def of(cls, transducer: Transducer, columns: Ints) -> _Transitions:
         source = np.repeat(np.arange(len(transducer.trie)), np.diff(transducer.row_start))
         column = columns[transducer.label]
+        target, emitted = transducer.target, transducer.emitted
+        # The root has no default: what it lacks leads to the dead state.
+        lacking = np.setdiff1d(np.flatnonzero(columns), transducer.label[: transducer.row_start[1]])
+        source = np.append(source, np.full(len(lacking), ROOT))
+        column = np.append(column, columns[lacking])
+        target, emitted = np.append(target, np.full(len(lacking), NULL)), np.append(emitted, np.zeros(len(lacking), np.int64))
         order = np.argsort(source * len(columns) + column)
         order = order[column[order] > 0]
-        return cls(source[order], column[order], transducer.target[order], transducer.emitted[order])
+        return cls(source[order], column[order], target[order], emitted[order])
 
 
 def _columns(transducer: Transducer) -> Ints:
@@ -122,7 +128,7 @@ def _outputs(
     kind = np.select([lengths == 0, lengths == 1], [NONE, ONE], MANY)
     states = len(trie)
     kind[:states][~whole] = FAIL
-    finish = pack(np.append(trie.level, 0), 0, np.append(output[:states], 0), np.append(kind[:states], FAIL))
+    finish = pack(np.append(trie.level, 0), FINISH, np.append(output[:states], 0), np.append(kind[:states], FAIL))
     return pool, finish, output[states:], kind[states:]
 
 
@@ -196,7 +202,7 @@ def _dense(
     from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
 
     fails = (field_kind(finish) == FAIL)[:, None]
-    emits = finish & ~np.uint64(MAX_NEXT)
+    emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
     rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
     rows[ROOT] = slots[from_root]
     rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)

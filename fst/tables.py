@@ -22,13 +22,14 @@ Bits of an entry, and of record A of a class, from the lowest::
 
     next 24 | kind 2 | output 22 | label 16
 
-An entry whose label is 0 is a *finish entry*, the first slot of each row. Its output is the segmentation of the word so far, and where
-the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an output (the loader proves
-with it that no text yields more ids than it has symbols). A transition that a row does not hold is the *default*: finish the
-word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at the start of a word.
-Classes with label 0 take the default always, with a single look-up. Of these, NONE and ONE end the word, and ``A.next`` is the root. In a dense
-table every row holds every label, so no look-up ever misses; in a compact one rows share slots, a label that does not match is a miss,
-and the finish entry is the second look-up.
+The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of the word so
+far, and where the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an output (the
+loader proves with it that no text yields more ids than it has symbols). A transition that a row does not hold is the *default*:
+finish the word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+
+Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
+and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
+does, rows share slots, a label that does not match is a miss, and the finish entry is the second look-up.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ HAS_MARKS = 2  # its list holds marks that canonical ordering may move: symbols 
 CONTINUES_RUN = 4  # it does not end a run of such marks: all its own symbols are marks, or it has none
 
 ROOT = 0  # the state at the start of every word
-HOLE = np.uint64(FAIL << KIND_SHIFT | MAX_NEXT)  # a slot of a compact table that belongs to no row
+FINISH = MAX_LABEL  # the label of finish entries
+HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH too, so that it never matches
 
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
@@ -278,7 +280,7 @@ class Walk:
             self._start_word()
             return
         self.word_symbols += 1
-        if field_label(entry):
+        if field_label(entry) != FINISH:
             self.state = int(field_next(entry))
         elif failed:
             self.state = self.tables.about["dead"]
@@ -289,7 +291,7 @@ class Walk:
         self.symbols += 1
         self.lookups += 1
         entry = self.tables.entries[self.state + label]
-        if field_label(entry) != label:
+        if label and field_label(entry) != label:
             self.lookups += 1
             entry = self.tables.entries[self.state]
         return entry

@@ -22,6 +22,7 @@ from fst.tables import (
     CODE_POINTS,
     CONTINUES_RUN,
     FAIL,
+    FINISH,
     HAS_MARKS,
     HOLE,
     KIND_SHIFT,
@@ -42,6 +43,7 @@ from fst.tables import (
     field_label,
     field_next,
     field_output,
+    pack,
 )
 
 MAX_RANK = 63
@@ -121,19 +123,20 @@ def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:
 
 
 def _verify_entries(tables: Tables) -> Array:
-    """Prove every row; return the depth of the state at each slot, and a larger number where there is none."""
+    """Prove every row; return for each number that may stand for a state its depth plus 1, or 0 where it is none."""
     entries, columns = tables.entries, tables.about["columns"]
     need(columns <= len(entries) <= MAX_NEXT, "the number of entries is in range")
-    states = np.concatenate([first + np.flatnonzero((labels(part) == 0) & (part != HOLE)) for first, part in chunks(entries)])
+    states = np.concatenate([first + np.flatnonzero((labels(part) == FINISH) & (part != HOLE)) for first, part in chunks(entries)])
     need(len(states) == tables.about["states"] and states[0] == ROOT, "the root is the first of all states")
     need(states[-1] + columns <= len(entries), "every row has room for every label")
-    need(entries[ROOT] == 0, "the root has nothing to finish")
-    need(entries[tables.about["dead"]] == np.uint64(FAIL << KIND_SHIFT), "the dead state fails")
+    need(entries[ROOT] == pack(0, FINISH, 0, NONE), "the root has nothing to finish")
+    need(np.array_equal(labels(entries[1:columns]), np.arange(1, columns)), "the root has a transition for every label")
+    need(entries[tables.about["dead"]] == pack(0, FINISH, 0, FAIL), "the dead state fails")
 
     own = field_next(entries[states])
-    nowhere = int(own.max()) + 3
-    depths = np.full(len(entries), nowhere, np.min_scalar_type(nowhere))
-    depths[states] = own
+    # As many zeros as a state has bits: no index needs a test, and what is not written takes no memory.
+    depths = np.zeros(MAX_NEXT + 1, np.min_scalar_type(int(own.max()) + 1))
+    depths[states] = own + 1
     counts = _pooled(tables)
     need(np.all(_emitted(tables, entries[states], counts) <= own), "no state emits more ids than it has read symbols")
     for first, part in chunks(entries):
@@ -143,18 +146,19 @@ def _verify_entries(tables: Tables) -> Array:
 
 def _verify_transitions(tables: Tables, first: int, part: Array, depths: Array, counts: Array) -> None:
     """Prove the explicit transitions of some entries, the first of which is at slot `first`."""
-    explicit = np.flatnonzero(labels(part))
-    moved = part[explicit]
-    label, target = field_label(moved), field_next(moved)
-    owner = first + explicit - label
-    nowhere = int(depths.max())
-    need(label.max(initial=0) < tables.about["columns"] and owner.min(initial=0) >= 0, "labels are in range")
-    need(target.max(initial=0) < len(depths), "next states are in range")
-    need(not np.any(field_kind(moved) == FAIL), "explicit transitions do not fail")
-    before, after = depths[owner].astype(np.int64), depths[target].astype(np.int64)
-    need(before.max(initial=0) < nowhere, "every transition belongs to a row")
-    need(after.max(initial=0) < nowhere, "next states are states")
-    need(np.all(_emitted(tables, moved, counts) + after <= before + 1), "no transition emits more ids than there are symbols")
+    label, kind, output = labels(part), kinds(part), field_output(part)
+    owner = np.arange(first, first + len(part)) - label
+    before = depths.take(owner, mode="wrap")  # below 0 is the end of `depths`, which is 0
+    after = depths.take(field_next(part), mode="clip")
+    one, many = kind == ONE, np.flatnonzero(kind == MANY)
+    need((output * one).max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
+    emitted = one.astype(np.int16)
+    emitted[many] = counts[output[many]]
+    sound = emitted <= np.subtract(before, after, dtype=np.int16) + np.int16(1)
+    sound &= (before > 0) & (after > 0) & (kind != FAIL) & (label - np.uint16(1) < np.uint16(tables.about["columns"] - 1))
+    sound |= label == FINISH
+    if not sound.all():
+        need(False, f"the transition at slot {first + int(sound.argmin())} leads from a state to a state that owes no more ids")
 
 
 def chunks(entries: Array) -> Iterator[tuple[int, Array]]:
@@ -167,12 +171,17 @@ def labels(entries: Array) -> Array:
     return entries.view(np.uint16)[LABEL_SHIFT // 16 :: 4]
 
 
+def kinds(entries: Array) -> Array:
+    """The kinds of entries, as uint8."""
+    return entries.view(np.uint8)[KIND_SHIFT // 8 :: 8] & np.uint8(3)
+
+
 def _pooled(tables: Tables) -> Array:
     """The length of the list at each place of the pool, 0 where none begins; lists are shown to fill it, with ids in range."""
     pool = tables.pool
     is_head = np.zeros(len(pool), bool)
     for _, part in chunks(tables.entries):
-        referred = field_output(part[field_kind(part) == MANY])
+        referred = field_output(part[kinds(part) == MANY])
         need(referred.max(initial=-1) < len(pool), "outputs are in range")
         is_head[referred] = True
     heads = np.flatnonzero(is_head)
@@ -203,7 +212,8 @@ def _verify_classes(tables: Tables, depths: Array) -> None:
     ends_word = (field_label(a) == 0) & (kind <= ONE)
     need(not np.any(field_next(a)[ends_word]) and not np.any(b[ends_word]), "between words is the root")
     states = np.concatenate([field_next(a)[~listed], field_next(b)])
-    need(states.max(initial=0) < len(depths) and depths[states].max(initial=0) <= 1, "classes lead to states just begun")
+    begun = depths[states]
+    need(begun.min(initial=1) >= 1 and begun.max(initial=1) <= 2, "classes lead to states just begun")
     need(field_output(a)[kind == ONE].max(initial=0) <= tables.token_ids.max(), "token ids in classes are known")
     _verify_lists(tables, a[listed], kind)
 

@@ -26,6 +26,7 @@ NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
 KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(24), np.uint64(26), np.uint64(48)
 RARE = np.uint64(1 << 25)  # the bit that the rare kinds have: MANY and FAIL of entries, OTHER and LIST of classes
 ONE, MANY, FAIL, OTHER, LIST = (np.uint64(n) for n in (1, 2, 3, 2, 3))
+FINISH = np.uint64((1 << 16) - 1)  # the label of finish entries
 ROOT = BLANK = U0
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
 RANK_SHIFT, CLASS, RANKS = np.uint64(16), np.uint64(0xFFFF), np.uint64(64)
@@ -76,7 +77,7 @@ def step(a, b, lane, table, ids):  # type: ignore[no-untyped-def]
             ids[count + index] = pool[output + U1 + index]
         count += np.uint64(pool[output])
     if label != U0 or class_kind == OTHER:
-        if entry >> LABEL_SHIFT:
+        if entry >> LABEL_SHIFT != FINISH:
             state = entry & NEXT
         elif kind == FAIL:
             state = dead
@@ -164,19 +165,21 @@ def read_list(text, lane, table, ids):  # type: ignore[no-untyped-def]
 def read(text, lane, table, ids):  # type: ignore[no-untyped-def]
     """Read one character, or what begins with it.
 
-    What is frequent is done without branches that depend on the text: a transition on a label, or the end of a word, with at most one id
-    of the word and one of its own. `step` does the same, and all the rest.
+    What is frequent is done without branches that depend on the text: a transition, or the end of a word, with at most one id of the
+    word and one of its own. `step` does the same, and all the rest. (The root has all labels, so a miss is never at a word's start.)
     """
     row, at, end, state, count, word, room = lane
-    classes, entries, dead, longest = table[2], table[4], table[7], table[9]
+    classes, entries, longest = table[2], table[4], table[9]
     number, after = class_at(text, at, table)
     a = classes[U2 * number]
     label = a >> LABEL_SHIFT
     entry = entries[state + label]
-    follow = entry & NEXT if label else ROOT
-    if entry >> LABEL_SHIFT != label:
-        entry = entries[state]
-        follow = a & NEXT if state else dead
+    finish = entries[state]
+    # At the end of a word, too, the labels differ. The finish entry is loaded before it is known to be needed: a branch would be
+    # mispredicted for one character in ten of multilingual text.
+    default = entry >> LABEL_SHIFT != label
+    follow = (a if default else entry) & NEXT
+    entry = finish if default else entry
     if (a | entry | room) & RARE:
         if a >> KIND_SHIFT & U3 == LIST:
             return read_list(text, lane, table, ids)
