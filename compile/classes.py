@@ -139,17 +139,17 @@ def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray
 
 
 def special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens over their bytes, as `fst.tables.Tables.specials`."""
+    """The trie of the special tokens as `fst.tables.Tables.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0
-        for byte in special.encode():
+        for code in map(ord, special):
             child = nodes[node][1]
-            while child >= 0 and nodes[child][0] != byte:
+            while child >= 0 and nodes[child][0] != code:
                 child = nodes[child][2]
             if child < 0:
                 child = len(nodes)
-                nodes.append([byte, -1, nodes[node][1], -1])
+                nodes.append([code, -1, nodes[node][1], -1])
                 nodes[node][1] = child
             node = child
         nodes[node][3] = number

@@ -19,6 +19,18 @@ MAX_SOURCE_BYTES = 1 << 28
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
+SETTINGS = (
+    ("lowercase", bool, "true or false"),
+    ("strip_accents", bool | None, "true, false or null"),
+    ("clean_text", bool, "true or false"),
+    ("handle_chinese_chars", bool, "true or false"),
+    ("unk_token", str, "a string"),
+    ("continuing_subword_prefix", str, "a string"),
+    ("truncation", dict | None, "a mapping or null"),
+    ("padding", dict | None, "a mapping or null"),
+)
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """A WordPiece vocabulary with its options, named as in Hugging Face's ``tokenizers``.
@@ -80,7 +92,7 @@ def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Voca
     if path.stat().st_size > MAX_SOURCE_BYTES:
         raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
     text = _decoded(path)
-    if path.suffix == ".json" or text.lstrip().startswith("{"):
+    if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
         vocabulary = replace(_of_json(text, path), **given)
     else:
         vocabulary = _of_tokens(_of_lines(text), given)
@@ -144,17 +156,17 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
     if source.get("version", "1.0") != "1.0":
         raise UnsupportedError(f"tokenizer.json version {source['version']!r}: only 1.0 is known")
     model = source["model"]
-    kind = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
+    kind = model.get("type") or _kind_by_fields(model)
     if kind != "WordPiece":
         raise UnsupportedError(f"model {kind}: only WordPiece is supported")
     _only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
-    tokens = dict(model["vocab"])
-    added = _added_tokens(source.get("added_tokens") or [], tokens)
+    tokens = dict(model["vocab"].items())
+    specials, skipped = _added_tokens(source.get("added_tokens") or [], tokens)
     prefix, suffix = _frame(source.get("post_processor"))
     return Vocabulary(
         tokens=tokens,
-        specials={token["content"]: number for token, number in added},
-        skipped=frozenset(token["content"] for token, _ in added if token.get("special")),
+        specials=specials,
+        skipped=skipped,
         prefix=prefix,
         suffix=suffix,
         unk_token=model["unk_token"],
@@ -166,6 +178,13 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         padding=source.get("padding"),
         **_normalizer(source.get("normalizer")),
     )
+
+
+def _kind_by_fields(model: Mapping[str, Any]) -> str:
+    """The kind of a model of an older file, which does not say it: the reference goes by its fields."""
+    if "merges" in model:
+        return "BPE"
+    return "WordPiece" if {"continuing_subword_prefix", "max_input_chars_per_word"} <= model.keys() else "WordLevel"
 
 
 def _only(part: Mapping[str, Any], name: str, known: str) -> None:
@@ -180,7 +199,8 @@ def _normalizer(part: dict[str, Any] | None) -> dict[str, Any]:
     if part["type"] != "BertNormalizer":
         raise UnsupportedError(f"normalizer {part['type']}: only BertNormalizer is supported")
     _only(part, "BertNormalizer", "type clean_text handle_chinese_chars strip_accents lowercase")
-    return {name: part[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")}
+    flags = {name: part[name] for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    return {**flags, "strip_accents": part.get("strip_accents")}
 
 
 def _pre_tokenizer(part: dict[str, Any] | None) -> str:
@@ -196,12 +216,20 @@ def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     if part["type"] != "WordPiece":
         raise UnsupportedError(f"decoder {part['type']}: only WordPiece is supported")
-    return {"prefix": str(part["prefix"]), "cleanup": bool(part["cleanup"])}
+    if not isinstance(part["prefix"], str) or not isinstance(part["cleanup"], bool):
+        raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
+    return {"prefix": part["prefix"], "cleanup": part["cleanup"]}
 
 
-def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> list[tuple[dict[str, Any], int]]:
-    """Added tokens with the ids that the reference gives them: the vocabulary's, else the next free number after all others."""
-    added: list[tuple[dict[str, Any], int]] = []
+def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> tuple[dict[str, int], frozenset[str]]:
+    """Added tokens with the ids that the reference gives them, and those that decoding leaves out.
+
+    One that the vocabulary has keeps its id; another gets the number of tokens and of those added before, even if a token has it already.
+    Of two with one id, the reference only finds the last in a text.
+    """
+    ids: dict[str, int] = {}
+    found: dict[int, str] = {}
+    following = len(tokens)
     for part in parts:
         content = part["content"]
         if not content:
@@ -209,9 +237,15 @@ def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> lis
         for setting in ("single_word", "lstrip", "rstrip", "normalized"):
             if part.get(setting):
                 raise UnsupportedError(f"added token {content!r} with {setting}: only tokens found as they stand are supported")
-        highest = max((number for _, number in added), default=-1)
-        added.append((part, tokens.get(content, max(highest + 1, len(tokens)))))
-    return added
+        if content not in ids:
+            ids[content] = tokens.get(content, following)
+            following += content not in tokens
+        found[ids[content]] = content
+    for content, number in ids.items():
+        if found[number] != content and content not in tokens:
+            raise UnsupportedError(f"added tokens {content!r} and {found[number]!r} with one id, {number}: give the tokens ids without gaps")
+    special = {part["content"] for part in parts if part.get("special")}
+    return {content: number for number, content in found.items()}, frozenset(special.intersection(found.values()))
 
 
 def _frame(part: dict[str, Any] | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -237,6 +271,9 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     """Refuse what would only fail later, or silently."""
     if not vocabulary.tokens:
         raise VocabularyError(f"{where} is empty")
+    for name, kind, said in SETTINGS:
+        if not isinstance(getattr(vocabulary, name), kind):
+            raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {said}")
     for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]:
         if not isinstance(token, str) or any("\ud800" <= char <= "\udfff" for char in token):
             raise VocabularyError(f"{where}: token {token!r} is not text")
@@ -248,7 +285,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
         )
     known = {*vocabulary.tokens.values(), *vocabulary.specials.values()}
     for number in (*vocabulary.prefix, *vocabulary.suffix):
-        if number not in known:
+        if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
     if vocabulary.pre_tokenizer not in ("bert", "none"):
         raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")

@@ -28,6 +28,7 @@ from fst.verify import verify
 
 FORMAT = 1
 MAX_FILE_BYTES = 1 << 30
+MAX_ABOUT_BYTES = 1 << 24  # JSON takes up to twenty times its size in memory, before anything is known of it
 ALIGNMENT = 64
 DTYPES = {
     "about": "|u1",
@@ -138,6 +139,8 @@ def _member(data: memoryview, name: str, position: int) -> tuple[Array, int, int
 
 
 def _about(array: Array) -> dict[str, Any]:
+    if array.size > MAX_ABOUT_BYTES:
+        raise TableError(f"'about' has {array.size} bytes; it has at most {MAX_ABOUT_BYTES}")
     try:
         about = json.loads(array.tobytes())
     except (ValueError, RecursionError):

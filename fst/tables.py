@@ -16,7 +16,7 @@ take a state and a symbol to the next state and the output:
 ``pool``
     outputs of two tokens and more: a count, then the token ids.
 ``specials``
-    the trie of the strings that are cut out of the raw text before anything else, one byte a node.
+    the trie of the strings that are cut out of the raw text before anything else, one character a node.
 
 Bits of an entry, and of record A of a class, from the lowest::
 
@@ -110,7 +110,7 @@ class Tables:
         symbols: uint32[n], lists of symbols.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], longer outputs.
-        specials: int32[nodes, 4], a trie over bytes: byte, first child, next sibling, token id; -1 is none; node 0 is its root.
+        specials: int32[nodes, 4]: code point, first child, next sibling, token id; -1 is none; node 0 is the root.
         token_bytes: uint8[n], the UTF-8 bytes of all tokens, one after the other.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
@@ -244,10 +244,9 @@ class Walk:
         """The end and the id of the longest special token at a position."""
         node, found = 0, None
         for end in range(position, len(text)):
-            for byte in text[end].encode():
-                node = next((child for child in self._children(node) if self.tables.specials[child, 0] == byte), -1)
-                if node < 0:
-                    return found
+            node = next((child for child in self._children(node) if self.tables.specials[child, 0] == ord(text[end])), -1)
+            if node < 0:
+                return found
             if self.tables.specials[node, 3] >= 0:
                 found = end + 1, int(self.tables.specials[node, 3])
         return found

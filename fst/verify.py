@@ -2,7 +2,7 @@
 
 Kernels run without bounds checks. Before one runs, everything it will take from a table is shown here to be in range, in a few passes over
 the arrays, and so is the bound that output buffers are sized by: **a text yields at most one id for each symbol and each special token,
-and its symbols and special tokens are no more than its UTF-8 bytes.**
+a character is at most 3 symbols, and at most as many as it has bytes in UTF-8.**
 
 The proof of that bound: let the depth of a state be what its finish entry says. The root has depth 0. An explicit transition from s to t
 that emits k ids has k + depth(t) ≤ depth(s) + 1; finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction,
@@ -98,15 +98,18 @@ def _verify_about(tables: Tables) -> None:
     _need_number(about, "unk_id", highest)
     _need_number(about, "dead", len(tables.entries) - 1)
     _need_number(about, "columns", MAX_LABEL)
+    need(about["columns"] >= 1, "a row has a finish entry")
     _need_number(about, "states", len(tables.entries))
     _need_number(about, "max_input_chars_per_word", (1 << 31) - 1)
     for name in ("prefix", "suffix", "skipped"):
         numbers = about.get(name)
-        need(isinstance(numbers, list) and len(numbers) <= MAX_LABEL, f"{name} is a list of ids")
+        need(isinstance(numbers, list) and (len(numbers) <= MAX_LABEL or name == "skipped"), f"{name} is a list of ids")
         need(all(type(number) is int and 0 <= number <= highest for number in numbers or ()), f"{name} holds known ids")
     for name in ("lowercase", "clean_text", "handle_chinese_chars"):
         need(type(about.get(name)) is bool, f"{name} is true or false")
     need(about.get("strip_accents") in (None, True, False), "strip_accents is true, false or null")
+    for name in ("truncation", "padding"):
+        need(about.get(name) is None or isinstance(about[name], dict), f"{name} is null or a mapping")
     for name in ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout"):
         need(isinstance(about.get(name), str), f"{name} is a string")
     specials = about.get("specials")
@@ -127,7 +130,7 @@ def _verify_entries(tables: Tables) -> Array:
     entries, columns = tables.entries, tables.about["columns"]
     need(columns <= len(entries) <= MAX_NEXT, "the number of entries is in range")
     states = np.concatenate([first + np.flatnonzero((labels(part) == FINISH) & (part != HOLE)) for first, part in chunks(entries)])
-    need(len(states) == tables.about["states"] and states[0] == ROOT, "the root is the first of all states")
+    need(len(states) == tables.about["states"] > 0 and states[0] == ROOT, "the root is the first of all states")
     need(states[-1] + columns <= len(entries), "every row has room for every label")
     need(entries[ROOT] == pack(0, FINISH, 0, NONE), "the root has nothing to finish")
     need(np.array_equal(labels(entries[1:columns]), np.arange(1, columns)), "the root has a transition for every label")
@@ -152,9 +155,11 @@ def _verify_transitions(tables: Tables, first: int, part: Array, depths: Array, 
     after = depths.take(field_next(part), mode="clip")
     one, many = kind == ONE, np.flatnonzero(kind == MANY)
     need((output * one).max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
-    emitted = one.astype(np.int16)
-    emitted[many] = counts[output[many]]
-    sound = emitted <= np.subtract(before, after, dtype=np.int16) + np.int16(1)
+    # Where depths are small, more ids than the narrow type holds are as wrong as the most that it holds.
+    signed = np.int16 if depths.itemsize == 1 else np.int64
+    emitted = one.astype(signed)
+    emitted[many] = np.minimum(counts[output[many]], np.iinfo(signed).max)
+    sound = emitted <= np.subtract(before, after, dtype=signed) + signed(1)
     sound &= (before > 0) & (after > 0) & (kind != FAIL) & (label - np.uint16(1) < np.uint16(tables.about["columns"] - 1))
     sound |= label == FINISH
     if not sound.all():
@@ -249,10 +254,10 @@ def _verify_characters(tables: Tables) -> None:
 
 
 def _verify_specials(tables: Tables) -> None:
-    byte, child, sibling, number = tables.specials.T
-    nodes = np.arange(len(byte))
-    need(len(byte) >= 1 and sibling[0] == -1 and number[0] == -1, "the trie of special tokens has a root")
-    need(np.all((byte[1:] >= 0) & (byte[1:] <= 255)), "its letters are bytes")
-    need(np.all((child == -1) | (child > nodes)) and child.max() < len(byte), "children come after their parents")
+    code, child, sibling, number = tables.specials.T
+    nodes = np.arange(len(code))
+    need(1 <= len(code) <= MAX_NEXT and sibling[0] == number[0] == -1, "the trie of special tokens has a root")
+    need(np.all((code[1:] >= 0) & (code[1:] < CODE_POINTS)), "its letters are code points")
+    need(np.all((child == -1) | (child > nodes)) and child.max() < len(code), "children come after their parents")
     need(np.all((sibling == -1) | ((sibling > 0) & (sibling < nodes))), "siblings come before each other")
     need(number.min() >= -1 and number.max() <= tables.token_ids.max(), "ids of special tokens are known")

@@ -3,9 +3,10 @@
 They check nothing. What they take for granted:
 
 - the table is one that `fst.verify` has proven, or that the compiler has just made;
-- ``text`` is valid UTF-8, and ``starts`` ascends within it and never cuts a character (`fst.runtime.texts` sees to that);
-- ``ids`` has room for the ids of each text by the bound of `fst.verify` (its bytes), for the frame around it, and for 2 more, which may be
-  written and are not counted.
+- ``text`` is valid UTF-8, or valid UTF-16 in the processor's own byte order, and ``starts`` ascends within it and never cuts a
+  character (`fst.runtime.texts` sees to that);
+- ``ids`` has room for the ids of each text by the bound of `fst.verify` (its bytes in UTF-8, or 3 for each of its units in UTF-16), for
+  the frame around it, and for 2 more, which may be written and are not counted.
 
 Indices are unsigned: a signed one costs a test for negative values at every access. Numba keeps compiled kernels by the time of this file,
 so their constants stand in it; a test holds them against `fst.tables`.
@@ -18,8 +19,11 @@ import numpy as np
 from fst.jit import inlined, kernel
 
 U0, U1, U2, U3, U4, U6, U7, U12, U18 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 12, 18))
-LOW_3, LOW_4, LOW_5, LOW_6, LOW_7 = (np.uint64((1 << n) - 1) for n in (3, 4, 5, 6, 7))
+U10, U64 = np.uint64(10), np.uint64(64)
+LOW_3, LOW_4, LOW_5, LOW_6, LOW_7, LOW_10 = (np.uint64((1 << n) - 1) for n in (3, 4, 5, 6, 7, 10))
+ASCII = np.uint64(0x80)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = (np.uint64(n) for n in (0x80, 0xE0, 0xF0))  # first bytes of sequences of so many, from here on
+SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
 
 # Entries and records: next 24 | kind 2 | output 22 | label 16.
 NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
@@ -40,22 +44,32 @@ ROW, AT, END, COUNT = 0, 1, 2, 4
 
 
 @inlined
-def class_at(text, at, table):  # type: ignore[no-untyped-def]
-    """The class of the character at a place, and where the next one begins."""
-    pages, blocks = table[:2]
+def code_at(text, at):  # type: ignore[no-untyped-def]
+    """The code point at a place, and where the next one begins."""
     first = np.uint64(text[at])
+    if np.iinfo(text.dtype).max > 255:  # known when the kernel is compiled: units of UTF-16
+        if first & SURROGATE != HIGH_SURROGATE:
+            return first, at + U1
+        return (first & LOW_10) + U64 << U10 | np.uint64(text[at + U1]) & LOW_10, at + U2
     if first < TWO_BYTES:
         return first, at + U1
     second = np.uint64(text[at + U1]) & LOW_6
     if first < THREE_BYTES:
-        code, after = (first & LOW_5) << U6 | second, at + U2
-    else:
-        third = np.uint64(text[at + U2]) & LOW_6
-        if first < FOUR_BYTES:
-            code, after = (first & LOW_4) << U12 | second << U6 | third, at + U3
-        else:
-            fourth = np.uint64(text[at + U3]) & LOW_6
-            code, after = (first & LOW_3) << U18 | second << U12 | third << U6 | fourth, at + U4
+        return (first & LOW_5) << U6 | second, at + U2
+    third = np.uint64(text[at + U2]) & LOW_6
+    if first < FOUR_BYTES:
+        return (first & LOW_4) << U12 | second << U6 | third, at + U3
+    return (first & LOW_3) << U18 | second << U12 | third << U6 | np.uint64(text[at + U3]) & LOW_6, at + U4
+
+
+@inlined
+def class_at(text, at, table):  # type: ignore[no-untyped-def]
+    """The class of the character at a place, and where the next one begins."""
+    pages, blocks = table[:2]
+    first = np.uint64(text[at])
+    if first < ASCII:
+        return first, at + U1
+    code, after = code_at(text, at)
     return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7]), after
 
 
@@ -105,12 +119,12 @@ def special_at(text, at, end, specials):  # type: ignore[no-untyped-def]
     """The end and the id of the longest special token at a place; the end is the place itself where there is none."""
     node, found, number = np.int64(0), at, np.int64(0)
     while at < end:
+        code, at = code_at(text, at)
         node = np.int64(specials[node, 1])
-        while node >= 0 and specials[node, 0] != text[at]:
+        while node >= 0 and specials[node, 0] != code:
             node = np.int64(specials[node, 2])
         if node < 0:
             break
-        at += U1
         if specials[node, 3] >= 0:
             found, number = at, np.int64(specials[node, 3])
     return found, np.uint64(number)
@@ -224,7 +238,7 @@ def encode_rows(  # type: ignore[no-untyped-def]
     table. One lane alone has 160 MB/s where two have 210 (English), and 75 where two have 110 (109 languages).
 
     Args:
-        text: uint8[n], UTF-8 of all texts.
+        text: uint8[n], UTF-8 of all texts, or uint16[n], UTF-16.
         starts: int64[rows + 1], where each text begins; the last is where the last one ends.
         middle: uint64 ≤ rows, the row with which the second part begins.
         room: uint64, where the ids of the second part begin.

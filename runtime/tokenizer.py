@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from fst import file
 from fst.errors import TextError
 from fst.runtime.decoder import decoded
-from fst.runtime.texts import gather
+from fst.runtime.texts import IDS_PER_UNIT, Ints, Texts, check, gather, lengths
 from fst.tables import Tables
 
 Ids = NDArray[np.int32]
 SLACK = 2  # ids that a kernel may write past the last one that it counts
-BYTES_PER_THREAD = 1 << 16  # a batch has no more threads than it has stretches of so many bytes: starting one takes as long
+BLOCK = 1 << 18  # characters that are gathered and encoded at a time; they and their ids stay in a core's own cache
 
 
 def load(path: str | Path) -> Tokenizer:
@@ -55,7 +55,7 @@ class Batch:
     """
 
     ids: Ids
-    row_splits: NDArray[np.int64]
+    row_splits: Ints
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1
@@ -131,7 +131,7 @@ class Tokenizer:
 
     def encode_batch(
         self,
-        texts: Sequence[str] | Sequence[bytes],
+        texts: Texts,
         *,
         add_special_tokens: bool = True,
         threads: int | None = None,
@@ -157,35 +157,45 @@ class Tokenizer:
         """
         if threads is not None and threads < 1:
             raise ValueError(f"threads={threads}: there is at least one")
-        text, starts = gather(texts, errors)
-        threads = min(threads or _usable_cores(), 1 + len(text) // BYTES_PER_THREAD)
-        prefix, suffix = (self._prefix, self._suffix) if add_special_tokens else (self._none, self._none)
-        return self._encode(text, starts, prefix, suffix, threads)
+        check(texts, errors)
+        starts = np.concatenate([[0], np.cumsum(lengths(texts))])
+        blocks = _blocks(starts)
+        threads = min(threads or _usable_cores(), len(blocks))
+        if threads <= 1:
+            parts = self._encode_blocks(texts, starts, blocks, add_special_tokens, errors)
+        else:
+            shares = [blocks[len(blocks) * n // threads : len(blocks) * (n + 1) // threads] for n in range(threads)]
+            with ThreadPoolExecutor(threads) as pool:
+                jobs = [pool.submit(self._encode_blocks, texts, starts, share, add_special_tokens, errors) for share in shares]
+                parts = [part for job in jobs for part in job.result()]
+        return Batch(*_together(parts))
 
-    def _encode(self, text: NDArray[np.uint8], starts: NDArray[np.int64], prefix: Ids, suffix: Ids, threads: int) -> Batch:
-        """Encode rows in two parts a thread, each into its own stretch of one buffer, and move the stretches together."""
+    def _encode_blocks(
+        self, texts: Texts, char_starts: Ints, blocks: Sequence[tuple[int, int]], add_special_tokens: bool, errors: str
+    ) -> list[tuple[Ids, Ints]]:
+        """The ids of each block of rows, and how many each row has.
+
+        A kernel reads the two halves of a block in turns (see there). Their ids go into the two parts of a buffer, which is used again for the
+        next block, and are moved together.
+        """
         from fst.runtime.kernels import encode_rows
 
-        cuts = _cut(starts, 2 * threads)
-        # Bound of `fst.verify`: no more ids than bytes. Memory that is never written is never taken.
-        room = starts[cuts] + cuts * (len(prefix) + len(suffix)) + SLACK * np.arange(len(cuts))
-        ids = np.empty(int(room[-1]), np.int32)
-        row_splits = np.zeros(len(starts), np.int64)
-
-        def encode_part(part: int) -> None:
-            first, middle, last = cuts[2 * part : 2 * part + 3]
-            begin, second, end = room[2 * part : 2 * part + 3]
-            encode_rows(
-                text, starts[first : last + 1], np.uint64(middle - first), np.uint64(second - begin), prefix, suffix, *self._machine,
-                ids[begin:end], row_splits[first + 1 : last + 1],
-            )  # fmt: skip
-
-        if threads == 1:
-            encode_part(0)
-        else:
-            with ThreadPoolExecutor(threads) as pool:
-                list(pool.map(encode_part, range(threads)))
-        return Batch(*_close_up(ids, row_splits, cuts, room))
+        prefix, suffix = (self._prefix, self._suffix) if add_special_tokens else (self._none, self._none)
+        around = len(prefix) + len(suffix)
+        buffer = self._none
+        parts = []
+        for first, last in blocks:
+            text, starts = gather(texts[first:last], first, char_starts[first : last + 1] - char_starts[first], errors)
+            rows, ids_per_unit = last - first, IDS_PER_UNIT[text.itemsize]
+            middle = int(np.searchsorted(starts, len(text) // 2))
+            half = int(starts[middle]) * ids_per_unit + middle * around + SLACK
+            room = len(text) * ids_per_unit + rows * around + 2 * SLACK
+            if len(buffer) < room:
+                buffer = np.empty(room, np.int32)
+            ends = np.empty(rows, np.int64)
+            encode_rows(text, starts, np.uint64(middle), np.uint64(half), prefix, suffix, *self._machine, buffer, ends)
+            parts.append(_halves(buffer, ends, middle, half))
+        return parts
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
@@ -242,27 +252,30 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _cut(starts: NDArray[np.int64], parts: int) -> NDArray[np.int64]:
-    """The rows at which parts of about equal size in bytes begin, and the number of rows."""
-    targets = starts[-1] * np.arange(parts + 1) // parts
-    cuts = np.searchsorted(starts, targets)
-    cuts[0], cuts[-1] = 0, len(starts) - 1
-    return cuts
+def _blocks(starts: Ints) -> list[tuple[int, int]]:
+    """First and last row of blocks of about `BLOCK` characters; `starts` is where each row starts, in characters, and where the last ends."""
+    rows = len(starts) - 1
+    if not rows:
+        return []
+    cuts = np.unique(np.searchsorted(starts, np.arange(0, int(starts[-1]) + BLOCK, BLOCK)))
+    cuts[0], cuts[-1] = 0, rows
+    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)) or [(0, rows)]
 
 
-def _close_up(
-    ids: Ids, row_splits: NDArray[np.int64], cuts: NDArray[np.int64], room: NDArray[np.int64]
-) -> tuple[Ids, NDArray[np.int64]]:
-    """Move the stretches of `ids` together, and count `row_splits` through. Kernels count within the buffer of their own two parts."""
-    count = 0
-    for part in range(len(cuts) - 1):
-        first, last = cuts[part], cuts[part + 1]
-        if first == last:
-            continue
-        begin, counted_from = room[part], room[part - part % 2]
-        ends = row_splits[first + 1 : last + 1]
-        size = int(ends[-1] + counted_from - begin)
-        ids[count : count + size] = ids[begin : begin + size]
-        ends += count + counted_from - begin
-        count += size
-    return ids[:count], row_splits
+def _halves(buffer: Ids, ends: Ints, middle: int, half: int) -> tuple[Ids, Ints]:
+    """The ids of a block, whose second half was written from `half` on, and how many each row has."""
+    first = int(ends[middle - 1]) if middle else 0
+    last = int(ends[-1]) if middle < len(ends) else half
+    counts = np.diff(ends, prepend=0)
+    if 0 < middle < len(ends):
+        counts[middle] = ends[middle] - half
+    elif middle == 0:
+        counts[0] -= half
+    return np.concatenate([buffer[:first], buffer[half:last]]), counts
+
+
+def _together(parts: list[tuple[Ids, Ints]]) -> tuple[Ids, Ints]:
+    """Ids and row splits of all parts."""
+    ids = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)]) if len(parts) != 1 else parts[0][0]
+    counts = np.concatenate([np.zeros(1, np.int64), *(part[1] for part in parts)])
+    return ids, np.cumsum(counts)

@@ -1,0 +1,114 @@
+"""Measure what README states, for two real vocabularies, and print it as a table.
+
+    python tests/bench/figures.py [FOLDER]
+
+FOLDER holds ``vocab/NAME/tokenizer.json`` and ``corpora/`` (default: ``../shared/data`` beside this repository). Each figure is the median of
+several runs; a comparison takes both sides in turns, in one process, with one thread each, and only after their ids were found equal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: the reference reads it once
+
+from tokenizers import Tokenizer
+
+import fst
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
+JOBS = {
+    "bert-base-uncased": "en_books_20MB.txt",
+    "bert-base-multilingual-cased": "multi_sentences_500.jsonl",
+}
+FST = [str(Path(sys.executable).with_name("fst"))]
+
+
+def main() -> None:
+    """Print a column of figures for each vocabulary."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    columns = {name: figures(folder, name, corpus) for name, corpus in JOBS.items()}
+    names = list(columns)
+    print(f"| figure | {' | '.join(names)} |")
+    print("| --- " * (len(names) + 1) + "|")
+    for figure in columns[names[0]]:
+        print(f"| {figure} | {' | '.join(columns[name][figure] for name in names)} |")
+
+
+def figures(folder: Path, name: str, corpus: str) -> dict[str, str]:
+    """All figures of one vocabulary."""
+    source = folder / "vocab" / name / "tokenizer.json"
+    texts = documents(folder / "corpora" / corpus)
+    with tempfile.TemporaryDirectory() as scratch:
+        table, small = Path(scratch) / "table.npz", Path(scratch) / "small.txt"
+        small.write_text("A small file.\n")
+        compile_command = [*FST, "compile", str(source), "-o", str(table)]
+        subprocess.run(compile_command, check=True, capture_output=True)
+        encode_command = [*FST, "encode", str(table), str(small)]
+        subprocess.run(encode_command, check=True, capture_output=True)
+        tok = fst.load(table)
+        fst.load(table)
+        found = {
+            "compile, whole process, second run": f"{seconds(lambda: run(compile_command), 5):.2f} s",
+            "file": f"{table.stat().st_size / 1e6:.1f} MB",
+            "`fst.load`, verified": f"{seconds(lambda: fst.load(table), 15) * 1e3:.1f} ms",
+            "`fst encode` of a small file, process start to end": f"{seconds(lambda: run(encode_command), 7):.2f} s",
+        }
+        return found | comparison(tok, source, texts)
+
+
+def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, str]:
+    """Differences from the reference, and both speeds."""
+    reference = Tokenizer.from_file(str(source))
+    reference.no_truncation()
+    reference.no_padding()
+    size = sum(len(text.encode()) for text in texts) / 1e6
+    ours = tok.encode_batch(texts, threads=1)
+    differences = sum(encoding.ids != row.tolist() for encoding, row in zip(reference.encode_batch_fast(texts), ours, strict=True))
+    theirs, own = [], []
+    for _ in range(3):
+        theirs.append(seconds(lambda: reference.encode_batch_fast(texts), 1))
+        own.append(seconds(lambda: tok.encode_batch(texts, threads=1), 5))
+    slow, fast = statistics.median(theirs), statistics.median(own)
+    return {
+        "differences from the reference": f"{differences} of {len(texts)} texts",
+        "tokenizers `encode_batch_fast`, one thread": f"{size / slow:.1f} MB/s",
+        "`encode_batch`, one thread": f"{size / fast:.0f} MB/s",
+        "ratio": f"{slow / fast:.1f} ×",
+    }
+
+
+def documents(path: Path) -> list[str]:
+    """A document a line; of JSON lines the field "text"."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if path.suffix == ".jsonl":
+        return [json.loads(line)["text"] for line in lines if line]
+    return lines
+
+
+def run(command: list[str]) -> None:
+    """Run a process."""
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def seconds(action: Callable[[], Any], runs: int) -> float:
+    """The median time of some runs."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()
