@@ -146,7 +146,7 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
     pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
     used, place = 0, 1
     while len(longer):
-        pairs, number = np.unique(number << 32 | pops[starts[longer] + place], return_inverse=True)
+        _, number = np.unique(number << 32 | pops[starts[longer] + place], return_inverse=True)
         place += 1
         ends = lengths[longer] == place
         numbers, first = np.unique(number[ends], return_index=True)

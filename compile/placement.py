@@ -11,7 +11,7 @@ LOOK_BACK = 64
 
 
 @kernel
-def place(order, starts, columns, bases, occupied, hints):  # type: ignore[no-untyped-def]
+def place(order, starts, columns, bases, occupied, hints):
     """First fit, 64 candidate bases at a time.
 
     A row claims its base and ``base + column`` for each of its columns. A row of as many columns as earlier ones is only tried from

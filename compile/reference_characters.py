@@ -69,9 +69,13 @@ def properties() -> Iterator[tuple[str, str, str]]:
             if stripped == char:
                 kept_marks.append(char)
 
-    rank, previous = 0, None
-    for mark in sorted(kept_marks, key=cmp_to_key(lambda a, b: (decompose(b + a) == a + b) * -1 or (decompose(a + b) == b + a) * 1)):
-        rank += previous is None or decompose(mark + previous) == previous + mark
+    def order(a: str, b: str) -> int:
+        """Below 0 where the reference puts `a` first, above 0 where it puts `b` first, 0 where it leaves them as they stand."""
+        return int(decompose(a + b) == b + a) - int(decompose(b + a) == a + b)
+
+    rank, previous = 0, ""
+    for mark in sorted(kept_marks, key=cmp_to_key(order)):
+        rank += not previous or order(previous, mark) < 0
         previous = mark
         yield "rank", mark, str(rank)
 

@@ -113,7 +113,8 @@ def _decoded(path: Path) -> str:
 
 def _of_lines(text: str) -> dict[str, int]:
     """A token a line, as the reference reads them: lines end at "\\n" alone, white space at their end is no part of them, and of equal
-    tokens the last one counts."""
+    tokens the last one counts.
+    """
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
@@ -127,7 +128,7 @@ WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u20
 def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
     """What the reference's BertWordPieceTokenizer makes of a bare vocabulary."""
     unk_token = given.get("unk_token", "[UNK]")
-    specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, unk_token]) if token in tokens}
+    specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, unk_token]) if token and token in tokens}
     framed = "[CLS]" in tokens and "[SEP]" in tokens
     vocabulary = Vocabulary(
         tokens=tokens,

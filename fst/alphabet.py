@@ -54,7 +54,8 @@ class Alphabet:
         """bool[0x110000]: the symbols that some text puts into a word."""
         seen = np.zeros(CODE_POINTS, bool)
         seen[self.symbols[(self.symbols >= 0) & (self.symbols < ISOLATED)]] = True
-        return seen & (self.kinds == WORD)
+        seen &= self.kinds == WORD
+        return seen
 
     def run(self, text: str) -> list[str | int]:
         """The words of a text, normalised, and the ids of the special tokens between them.

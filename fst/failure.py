@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -130,7 +131,7 @@ def link(trie: Trie) -> Failure:
 def _levels(trie: Trie) -> Iterator[Ints]:
     """The nodes of each level but the first, shallow ones first: links always lead to a lower level."""
     bounds = np.searchsorted(trie.level, np.arange(1, int(trie.level[-1]) + 2))
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         yield np.arange(first, last)
 
 

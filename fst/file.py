@@ -1,7 +1,7 @@
 """The stored form of tables: a legal ``.npz`` that can be mapped, and has exactly one way to be written.
 
-Members are stored uncompressed, in the order of `fst.tables.ARRAYS` after ``about`` (JSON), and padded in their zip extra field so that each
-array begins at a multiple of 64 bytes. ``numpy.load`` reads the file; so does any program that can read zip and ``.npy``.
+Members are stored uncompressed, in the order of `fst.tables.ARRAYS` after ``about`` (JSON), and padded in their zip extra field so
+that each array begins at a multiple of 64 bytes. ``numpy.load`` reads the file; so does any program that can read zip and ``.npy``.
 
 Everything but the arrays' own bytes follows from their names, shapes and checksums. The reader takes only the shapes from the file, makes
 the rest itself, and wants to find exactly that; so nothing in the file is trusted, and nothing can hide between members.

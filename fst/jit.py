@@ -9,7 +9,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Kernels hold no lock, and no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to
 # another takes longer than the look-ups (55 MB/s of English with it, 110 without).
-SETTINGS = {"nogil": True, "_nrt": False}
+SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False}
 
 
 def kernel(function: Function) -> Function:
@@ -19,10 +19,11 @@ def kernel(function: Function) -> Function:
     """
     from numba import njit
 
+    compile_: Any = njit
     try:
-        compiled: Function = njit(cache=True, **SETTINGS)(function)
+        compiled: Function = compile_(cache=True, **SETTINGS)(function)
     except RuntimeError:
-        compiled = njit(**SETTINGS)(function)
+        compiled = compile_(**SETTINGS)(function)
     return compiled
 
 
@@ -30,5 +31,6 @@ def inlined(function: Function) -> Function:
     """Compile a function into the kernels that call it."""
     from numba import njit
 
-    compiled: Function = njit(forceinline=True, **SETTINGS)(function)
+    compile_: Any = njit
+    compiled: Function = compile_(forceinline=True, **SETTINGS)(function)
     return compiled

@@ -22,10 +22,10 @@ Bits of an entry, and of record A of a class, from the lowest::
 
     next 24 | kind 2 | output 22 | label 16
 
-The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of the word so
-far, and where the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an output (the
-loader proves with it that no text yields more ids than it has symbols). A transition that a row does not hold is the *default*:
-finish the word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
+the word so far, and where the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an
+output (the loader proves with it that no text yields more ids than it has symbols). A transition that a row does not hold is the
+*default*: finish the word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
 and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
@@ -51,8 +51,8 @@ MAX_NEXT, MAX_LABEL, MAX_OUTPUT = (1 << NEXT_BITS) - 1, (1 << LABEL_BITS) - 1, (
 
 # Kinds of an entry: no output; one token id; an index into the pool; the word so far has no segmentation.
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
-# Kinds of a class: with a label NONE is part of a word, without one a blank between words; ONE is a word of its own, its id the output; OTHER
-# is a part of a word without a label; LIST is anything else, as a list of symbols. In both, kinds from 2 on are the rare ones.
+# Kinds of a class: with a label NONE is part of a word, without one a blank between words; ONE is a word of its own, its id the
+# output; OTHER is a part of a word without a label; LIST is anything else, as a list of symbols. Kinds from 2 on are the rare ones.
 OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also stands for the end of a text
 # What the output field of a LIST class says of it.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,6 +41,7 @@ class Transducer:
 
     @property
     def trie(self) -> Trie:
+        """The trie whose nodes are the states."""
         return self.failure.trie
 
     @cached_property
@@ -87,7 +89,7 @@ def fold(failure: Failure) -> Transducer:
     label, target, emitted = (np.empty(4 * size, np.int64) for _ in range(3))
     used = 0
     bounds = np.searchsorted(trie.level, np.arange(int(trie.level[-1]) + 2))
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         nodes = np.arange(first, last)
         edges = np.arange(edge_start[first], edge_start[last])
         # What f(v) does explicitly, v does too after the pops of its link, except where v has an edge of its own.

@@ -4,10 +4,10 @@ Kernels run without bounds checks. Before one runs, everything it will take from
 the arrays, and so is the bound that output buffers are sized by: **a text yields at most one id for each symbol and each special token,
 a character is at most 3 symbols, and at most as many as it has bytes in UTF-8.**
 
-The proof of that bound: let the depth of a state be what its finish entry says. The root has depth 0. An explicit transition from s to t
-that emits k ids has k + depth(t) ≤ depth(s) + 1; finishing s emits at most depth(s) ids, and leads to a state of depth at most 1. By induction,
-the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails, of one symbol
-or more, is rolled back to one id.
+The proof of that bound: let the depth of a state be what its finish entry says. The root has depth 0. An explicit transition from s
+to t that emits k ids has k + depth(t) ≤ depth(s) + 1; finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
+By induction, the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails,
+of one symbol or more, is rolled back to one id.
 """
 
 from __future__ import annotations
@@ -173,12 +173,14 @@ def chunks(entries: Array) -> Iterator[tuple[int, Array]]:
 
 def labels(entries: Array) -> Array:
     """The labels of entries, as they lie in memory."""
-    return entries.view(np.uint16)[LABEL_SHIFT // 16 :: 4]
+    found: Array = entries.view(np.uint16)[LABEL_SHIFT // 16 :: 4]
+    return found
 
 
 def kinds(entries: Array) -> Array:
     """The kinds of entries, as uint8."""
-    return entries.view(np.uint8)[KIND_SHIFT // 8 :: 8] & np.uint8(3)
+    found: Array = entries.view(np.uint8)[KIND_SHIFT // 8 :: 8] & np.uint8(3)
+    return found
 
 
 def _pooled(tables: Tables) -> Array:
@@ -201,7 +203,7 @@ def _emitted(tables: Tables, entries: Array, counts: Array) -> Array:
     """How many ids each entry emits; single ones are shown to be in range."""
     kind, output = field_kind(entries), field_output(entries)
     need(output[kind == ONE].max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
-    emitted = (kind == ONE).astype(np.int64)
+    emitted: Array = (kind == ONE).astype(np.int64)
     many = kind == MANY
     emitted[many] = counts[output[many]]
     return emitted

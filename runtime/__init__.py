@@ -1,0 +1,1 @@
+"""Online: tables and text become ids."""

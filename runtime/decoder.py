@@ -25,9 +25,9 @@ def decoded(tokens: Sequence[str], decoder: Mapping[str, Any] | None) -> str:
     """
     if decoder is None:
         return " ".join(tokens)
-    pieces = list(tokens[:1])
-    for token in tokens[1:]:
-        pieces.append(token.removeprefix(decoder["prefix"]) if token.startswith(decoder["prefix"]) else f" {token}")
+    prefix = decoder["prefix"]
+    continued = (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}" for token in tokens[1:])
+    pieces = [*tokens[:1], *continued]
     return "".join(map(_cleaned, pieces) if decoder["cleanup"] else pieces)
 
 

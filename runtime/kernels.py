@@ -44,7 +44,7 @@ ROW, AT, END, COUNT = 0, 1, 2, 4
 
 
 @inlined
-def code_at(text, at):  # type: ignore[no-untyped-def]
+def code_at(text, at):
     """The code point at a place, and where the next one begins."""
     first = np.uint64(text[at])
     if np.iinfo(text.dtype).max > 255:  # known when the kernel is compiled: units of UTF-16
@@ -63,7 +63,7 @@ def code_at(text, at):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def class_at(text, at, table):  # type: ignore[no-untyped-def]
+def class_at(text, at, table):
     """The class of the character at a place, and where the next one begins."""
     pages, blocks = table[:2]
     first = np.uint64(text[at])
@@ -74,7 +74,7 @@ def class_at(text, at, table):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def step(a, b, lane, table, ids):  # type: ignore[no-untyped-def]
+def step(a, b, lane, table, ids):
     """One symbol of any kind: records A and B of its class, which is no LIST."""
     row, at, end, state, count, word, room = lane
     entries, pool, _, dead, unk, longest = table[4:]
@@ -108,14 +108,14 @@ def step(a, b, lane, table, ids):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def moved(lane, at):  # type: ignore[no-untyped-def]
+def moved(lane, at):
     """A lane at another place of its text."""
     row, _, end, state, count, word, room = lane
     return row, at, end, state, count, word, room
 
 
 @kernel
-def special_at(text, at, end, specials):  # type: ignore[no-untyped-def]
+def special_at(text, at, end, specials):
     """The end and the id of the longest special token at a place; the end is the place itself where there is none."""
     node, found, number = np.int64(0), at, np.int64(0)
     while at < end:
@@ -131,7 +131,7 @@ def special_at(text, at, end, specials):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def run_end(text, at, end, table):  # type: ignore[no-untyped-def]
+def run_end(text, at, end, table):
     """Where the run of marks ends that goes on at a place."""
     classes, specials = table[2], table[6]
     while at < end:
@@ -147,7 +147,7 @@ def run_end(text, at, end, table):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def read_list(text, lane, table, ids):  # type: ignore[no-untyped-def]
+def read_list(text, lane, table, ids):
     """Read what begins with a character of a LIST class: that character, a special token, or a run of marks."""
     classes, symbols, specials = table[2], table[3], table[6]
     at, end = lane[AT], lane[END]
@@ -176,7 +176,7 @@ def read_list(text, lane, table, ids):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def read(text, lane, table, ids):  # type: ignore[no-untyped-def]
+def read(text, lane, table, ids):
     """Read one character, or what begins with it.
 
     What is frequent is done without branches that depend on the text: a transition, or the end of a word, with at most one id of the
@@ -207,7 +207,7 @@ def read(text, lane, table, ids):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def begin_text(row, count, starts, prefix, longest, ids):  # type: ignore[no-untyped-def]
+def begin_text(row, count, starts, prefix, longest, ids):
     """A lane at the beginning of a text, the ids before it written; past the last text, a lane with nothing to read."""
     if row + U1 >= np.uint64(len(starts)):
         return row, U0, U0, ROOT, count, count, longest
@@ -218,7 +218,7 @@ def begin_text(row, count, starts, prefix, longest, ids):  # type: ignore[no-unt
 
 
 @kernel
-def end_text(lane, starts, prefix, suffix, table, ids, ends):  # type: ignore[no-untyped-def]
+def end_text(lane, starts, prefix, suffix, table, ids, ends):
     """End the last word of a text, write the ids after it, and begin the next text."""
     row, _, _, _, count, _, _ = step(BLANK, ROOT, lane, table, ids)
     for index in range(np.uint64(len(suffix))):
@@ -229,7 +229,20 @@ def end_text(lane, starts, prefix, suffix, table, ids, ends):  # type: ignore[no
 
 
 @kernel
-def encode_rows(  # type: ignore[no-untyped-def]
+def close_gap(ids, ends, middle, room):
+    """Move the ids of the second part, which begin at `room`, to where those of the first end."""
+    rows = np.uint64(len(ends))
+    if middle >= rows:
+        return
+    gap = room - (np.uint64(ends[middle - U1]) if middle else U0)
+    for index in range(room, np.uint64(ends[rows - U1])):
+        ids[index - gap] = ids[index]
+    for row in range(middle, rows):
+        ends[row] -= np.int64(gap)
+
+
+@kernel
+def encode_rows(
     text, starts, middle, room, prefix, suffix, pages, blocks, classes, symbols, entries, pool, specials, dead, unk, longest, ids, ends
 ):
     """The ids of texts, the first part of them and the second in turns.
@@ -241,12 +254,12 @@ def encode_rows(  # type: ignore[no-untyped-def]
         text: uint8[n], UTF-8 of all texts, or uint16[n], UTF-16.
         starts: int64[rows + 1], where each text begins; the last is where the last one ends.
         middle: uint64 ≤ rows, the row with which the second part begins.
-        room: uint64, where the ids of the second part begin.
+        room: uint64, where the ids of the second part are written at first; all the first part's have room before it.
         prefix, suffix: int32[n], ids put around each text.
         pages, blocks, classes, symbols, entries, pool, specials: see `fst.tables.Tables`.
         dead, unk, longest: uint64, the dead state, the unknown token's id, and the symbols in the longest word that is looked up.
         ids: int32[n], filled.
-        ends: int64[rows], filled: where the ids of each text end.
+        ends: int64[rows], filled: where the ids of each text end; the first begin at 0.
     """
     table = (pages, blocks, classes, symbols, entries, pool, specials, dead, unk, longest)
     rows = np.uint64(len(starts) - 1)
@@ -268,3 +281,4 @@ def encode_rows(  # type: ignore[no-untyped-def]
         while lane[AT] < lane[END]:
             lane = read(text, lane, table, ids)
         lane = end_text(lane, first_starts, prefix, suffix, table, ids, ends)
+    close_gap(ids, ends, middle, room)

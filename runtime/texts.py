@@ -34,6 +34,9 @@ def check(texts: Texts, errors: str) -> None:
         raise ValueError(f"errors={errors!r}: there are 'strict' and 'replace'")
     if not isinstance(texts, list | tuple):
         raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
+    # Here, not where blocks of rows are joined: these differ, and bytes join with other buffers, whose length is not in bytes.
+    if not all(issubclass(kind, bytes if isinstance(texts[0], bytes) else str) for kind in set(map(type, texts))):
+        raise _not_a_batch(texts, 0)
 
 
 def lengths(texts: Texts) -> Ints:
@@ -105,13 +108,17 @@ def _not_a_batch(texts: Sequence[Any], first: int) -> TextError:
     return TextError(f"row {row} is {type(wrong).__name__}, not {kind.__name__}; a batch is all str or all bytes")
 
 
-def _not_text(texts: Texts, first: int) -> TextError:
+def _not_text(texts: Sequence[Any], first: int) -> TextError:
     """The error for the first row that is not text."""
-    for row, text in enumerate(texts, first):
-        try:
-            text.encode() if isinstance(text, str) else text.decode()
-        except UnicodeError as error:
-            where = error.start if isinstance(error, UnicodeEncodeError | UnicodeDecodeError) else 0
-            what = "a lone surrogate" if isinstance(text, str) else "not UTF-8"
-            return TextError(f"row {row}, position {where}: {what}; mend the text, or pass errors='replace'")
-    raise AssertionError("every row is text")
+    row, place = next((row, place) for row, place in enumerate(map(_wrong_at, texts), first) if place is not None)
+    what = "a lone surrogate" if isinstance(texts[0], str) else "not UTF-8"
+    return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'")
+
+
+def _wrong_at(text: str | bytes) -> int | None:
+    """Where a text stops being text."""
+    try:
+        text.encode() if isinstance(text, str) else text.decode()
+    except (UnicodeEncodeError, UnicodeDecodeError) as error:
+        return error.start
+    return None

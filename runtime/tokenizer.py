@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,8 @@ class Tokenizer:
         """
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
-        return self.encode_batch([text], add_special_tokens=add_special_tokens, threads=1, errors=errors).ids  # type: ignore[list-item]
+        one: Any = [text]
+        return self.encode_batch(one, add_special_tokens=add_special_tokens, threads=1, errors=errors).ids
 
     def encode_batch(
         self,
@@ -162,40 +164,46 @@ class Tokenizer:
         blocks = _blocks(starts)
         threads = min(threads or _usable_cores(), len(blocks))
         if threads <= 1:
-            parts = self._encode_blocks(texts, starts, blocks, add_special_tokens, errors)
-        else:
-            shares = [blocks[len(blocks) * n // threads : len(blocks) * (n + 1) // threads] for n in range(threads)]
-            with ThreadPoolExecutor(threads) as pool:
-                jobs = [pool.submit(self._encode_blocks, texts, starts, share, add_special_tokens, errors) for share in shares]
-                parts = [part for job in jobs for part in job.result()]
-        return Batch(*_together(parts))
+            ids, ends = self._encode_blocks(texts, starts, blocks, add_special_tokens, errors)
+            return Batch(ids, np.concatenate([[0], ends]))
+        shares = [blocks[len(blocks) * n // threads : len(blocks) * (n + 1) // threads] for n in range(threads)]
+        with ThreadPoolExecutor(threads) as pool:
+            jobs = [pool.submit(self._encode_blocks, texts, starts, share, add_special_tokens, errors) for share in shares]
+            parts = [job.result() for job in jobs]
+        counts = np.cumsum([0, *(len(ids) for ids, _ in parts)])
+        row_splits = np.concatenate([[0], *(ends + count for (_, ends), count in zip(parts, counts, strict=False))])
+        return Batch(np.concatenate([ids for ids, _ in parts]), row_splits)
 
     def _encode_blocks(
         self, texts: Texts, char_starts: Ints, blocks: Sequence[tuple[int, int]], add_special_tokens: bool, errors: str
-    ) -> list[tuple[Ids, Ints]]:
-        """The ids of each block of rows, and how many each row has.
-
-        A kernel reads the two halves of a block in turns (see there). Their ids go into the two parts of a buffer, which is used again for the
-        next block, and are moved together.
-        """
+    ) -> tuple[Ids, Ints]:
+        """The ids of the rows of some blocks, and where the ids of each row end."""
         from fst.runtime.kernels import encode_rows
 
         prefix, suffix = (self._prefix, self._suffix) if add_special_tokens else (self._none, self._none)
         around = len(prefix) + len(suffix)
-        buffer = self._none
-        parts = []
+        begin, end = (blocks[0][0], blocks[-1][1]) if blocks else (0, 0)
+        row_ends = np.empty(end - begin, np.int64)
+        ids, count = np.empty(int(char_starts[end] - char_starts[begin]) // 4, np.int32), 0  # text has about 4 characters a token
+        buffer = self._none  # of one block: it stays in a core's own cache
         for first, last in blocks:
             text, starts = gather(texts[first:last], first, char_starts[first : last + 1] - char_starts[first], errors)
-            rows, ids_per_unit = last - first, IDS_PER_UNIT[text.itemsize]
+            ids_per_unit = IDS_PER_UNIT[text.itemsize]
             middle = int(np.searchsorted(starts, len(text) // 2))
             half = int(starts[middle]) * ids_per_unit + middle * around + SLACK
-            room = len(text) * ids_per_unit + rows * around + 2 * SLACK
+            room = len(text) * ids_per_unit + (last - first) * around + 2 * SLACK
             if len(buffer) < room:
                 buffer = np.empty(room, np.int32)
-            ends = np.empty(rows, np.int64)
-            encode_rows(text, starts, np.uint64(middle), np.uint64(half), prefix, suffix, *self._machine, buffer, ends)
-            parts.append(_halves(buffer, ends, middle, half))
-        return parts
+            ends = row_ends[first - begin : last - begin]
+            arguments = (text, starts, np.uint64(middle), np.uint64(half), prefix, suffix, *self._machine, buffer, ends)
+            encode_rows(*arguments)
+            found = int(ends[-1])
+            ends += count
+            if len(ids) < count + found:
+                ids = np.concatenate([ids[:count], np.empty(max(found, len(ids)), np.int32)])
+            ids[count : count + found] = buffer[:found]
+            count += found
+        return ids[:count], row_ends
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
@@ -253,29 +261,9 @@ def _usable_cores() -> int:
 
 
 def _blocks(starts: Ints) -> list[tuple[int, int]]:
-    """First and last row of blocks of about `BLOCK` characters; `starts` is where each row starts, in characters, and where the last ends."""
+    """First and last row of blocks of about `BLOCK` characters; `starts` is as in `gather`, for all rows."""
     rows = len(starts) - 1
     if not rows:
         return []
-    cuts = np.unique(np.searchsorted(starts, np.arange(0, int(starts[-1]) + BLOCK, BLOCK)))
-    cuts[0], cuts[-1] = 0, rows
-    return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)) or [(0, rows)]
-
-
-def _halves(buffer: Ids, ends: Ints, middle: int, half: int) -> tuple[Ids, Ints]:
-    """The ids of a block, whose second half was written from `half` on, and how many each row has."""
-    first = int(ends[middle - 1]) if middle else 0
-    last = int(ends[-1]) if middle < len(ends) else half
-    counts = np.diff(ends, prepend=0)
-    if 0 < middle < len(ends):
-        counts[middle] = ends[middle] - half
-    elif middle == 0:
-        counts[0] -= half
-    return np.concatenate([buffer[:first], buffer[half:last]]), counts
-
-
-def _together(parts: list[tuple[Ids, Ints]]) -> tuple[Ids, Ints]:
-    """Ids and row splits of all parts."""
-    ids = np.concatenate([np.empty(0, np.int32), *(part[0] for part in parts)]) if len(parts) != 1 else parts[0][0]
-    counts = np.concatenate([np.zeros(1, np.int64), *(part[1] for part in parts)])
-    return ids, np.cumsum(counts)
+    cuts = np.unique([0, *np.searchsorted(starts[1:], np.arange(BLOCK, int(starts[-1]), BLOCK)), rows])
+    return list(pairwise(cuts.tolist()))

@@ -1,0 +1,76 @@
+"""What a table file is, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from fst.cli.formats import names
+
+if TYPE_CHECKING:
+    from fst.tables import Tables
+
+OPTIONS = (
+    "lowercase",
+    "strip_accents",
+    "clean_text",
+    "handle_chinese_chars",
+    "pre_tokenizer",
+    "unk_token",
+    "continuing_subword_prefix",
+    "max_input_chars_per_word",
+)
+MAX_LISTED = 12  # special tokens that a person wants to see; a program gets all
+
+
+def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
+    """Everything that is to be told of tables, as JSON has it."""
+    about, spellings = tables.about, names(tables)
+    return {
+        "file": path,
+        "bytes": size,
+        "kind": about["kind"],
+        "layout": about["layout"],
+        "tokens": len(tables.token_ids),
+        "states": about["states"],
+        "entries": len(tables.entries),
+        "columns": about["columns"],
+        "classes": len(tables.classes) // 2,
+        "options": {name: about[name] for name in OPTIONS},
+        "specials": about["specials"],
+        "skipped": [spellings[number] for number in about["skipped"]],
+        "prefix": [spellings[number] for number in about["prefix"]],
+        "suffix": [spellings[number] for number in about["suffix"]],
+        "decoder": about["decoder"],
+        "truncation": about["truncation"],
+        "padding": about["padding"],
+    }
+
+
+def listed(description: dict[str, Any]) -> Iterator[str]:
+    """The same for a person, a line each."""
+    shown = {
+        "file": description["file"],
+        "size": f"{description['bytes']:,} bytes",
+        **{name: description[name] for name in ("kind", "layout")},
+        **{name: f"{description[name]:,}" for name in ("tokens", "states", "entries", "columns", "classes")},
+        **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
+        "special tokens": _specials(description["specials"]),
+        "frame": " ".join([*description["prefix"], "…", *description["suffix"]]),
+        "decoder": json.dumps(description["decoder"], ensure_ascii=False),
+        **{name: _unapplied(description[name]) for name in ("truncation", "padding")},
+    }
+    width = max(map(len, shown))
+    return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _specials(specials: dict[str, int]) -> str:
+    by_id = sorted(specials.items(), key=lambda special: special[1])
+    first = [f"{token} {number}" for token, number in by_id[:MAX_LISTED]]
+    more = len(specials) - len(first)
+    return (", ".join(first) or "none") + (f", and {more} more" if more else "")
+
+
+def _unapplied(asked: Any) -> str:
+    return "none" if asked is None else f"{json.dumps(asked, ensure_ascii=False)}, asked for by the source, not applied"

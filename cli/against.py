@@ -1,0 +1,134 @@
+"""Tables beside the reference: `tokenizers` with the tokenizer.json that they were compiled from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fst.cli.formats import names
+from fst.cli.lines import Block, read
+from fst.errors import UnsupportedError, VocabularyError
+
+if TYPE_CHECKING:
+    from fst.tables import Tables
+
+AROUND = 8  # tokens shown before and after the first difference
+EXCERPT = 60  # characters of the text shown before and after it
+
+
+class Reference:
+    """A tokenizer of `tokenizers`, which neither truncates nor pads.
+
+    Raises:
+        FstError: `tokenizers` is not installed, or does not take the file.
+    """
+
+    def __init__(self, path: str) -> None:
+        try:
+            import tokenizers
+        except ImportError:
+            raise UnsupportedError(
+                "verify --against needs the reference, which is not installed; install it with `pip install tokenizers`"
+            ) from None
+        try:
+            self._tokenizer: Any = tokenizers.Tokenizer.from_str(Path(path).read_text("utf-8"))
+        except UnicodeDecodeError:
+            raise VocabularyError(f"{path}: not UTF-8; it should be a tokenizer.json") from None
+        except OSError:
+            raise
+        except Exception as error:  # the reference raises nothing more special
+            raise VocabularyError(f"{path}: tokenizers {tokenizers.__version__} does not take it: {error}") from None
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        """The ids of texts."""
+        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts)]
+
+    def name(self, number: int) -> str:
+        """The token of an id."""
+        return str(self._tokenizer.id_to_token(number))
+
+    def place(self, text: str, token: int) -> int:
+        """The character of a text at which a token begins."""
+        offsets = self._tokenizer.encode(text).offsets
+        return int(offsets[token][0]) if token < len(offsets) else len(text)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A line whose ids are not those of the reference."""
+
+    place: str
+    text: str
+    ids: list[int]
+    expected: list[int]
+
+    @property
+    def first(self) -> int:
+        """The first token that differs."""
+        pairs = zip(self.ids, self.expected, strict=False)
+        return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
+
+    def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
+        """The difference, told."""
+        own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
+        at = self.first
+        yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
+        yield f"  text       {_excerpt(self.text, reference.place(self.text, at))}"
+        yield f"  table      {_window(own, at)}"
+        yield f"  reference  {_window(theirs, at)}"
+        yield f"  first      {_told(own, self.ids, at)} in the table, {_told(theirs, self.expected, at)} in the reference"
+
+
+class Comparison:
+    """Tables and the reference, side by side."""
+
+    def __init__(self, tables: Tables, reference: Reference) -> None:
+        from fst import Tokenizer
+
+        self._tokenizer, self._reference = Tokenizer(tables), reference
+        self._names = names(tables)
+        self.alike = True
+
+    def lines(self, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
+        """What there is to tell of each file: its first difference, or that it has none."""
+        for file in files:
+            yield from self._file(file, advance)
+
+    def _file(self, file: str, advance: Callable[[int], None]) -> Iterator[str]:
+        count, shown = 0, file
+        for block in read(file, advance):
+            if difference := self._difference(block):
+                self.alike = False
+                yield from difference.lines(self._names.__getitem__, self._reference)
+                return
+            count, shown = count + len(block.lines), block.file
+        yield f"{shown}: {count:,} line{'s' * (count != 1)}, all with the ids of the reference"
+
+    def _difference(self, block: Block) -> Difference | None:
+        if error := block.not_text("mend it"):
+            raise error
+        texts = [line.decode() for line in block.lines]
+        for row, (ids, expected) in enumerate(
+            zip(self._tokenizer.encode_batch(block.lines), self._reference.encode_batch(texts), strict=True)
+        ):
+            if ids.tolist() != expected:
+                return Difference(block.place(row), texts[row], ids.tolist(), expected)
+        return None
+
+
+def _window(tokens: list[str], at: int) -> str:
+    first, last = max(at - AROUND, 0), at + AROUND + 1
+    return " ".join(["…"] * (first > 0) + tokens[first:last] + ["…"] * (last < len(tokens)))
+
+
+def _excerpt(text: str, at: int) -> str:
+    first, last = max(at - EXCERPT, 0), at + EXCERPT
+    return "…" * (first > 0) + repr(text[first:last]) + "…" * (last < len(text))
+
+
+def _told(tokens: list[str], ids: list[int], at: int) -> str:
+    return f"{tokens[at]} (id {ids[at]})" if at < len(ids) else "nothing"

@@ -1,0 +1,85 @@
+"""Rows of ids as lines of text, and lines of text as rows of ids."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from fst.cli.lines import Block
+from fst.errors import TextError
+
+if TYPE_CHECKING:
+    from fst import Batch
+    from fst.tables import Tables
+
+FORMATS = ("ids", "tokens", "json")
+
+
+class Spellings(dict[int, str]):
+    """How each id is written: as its token, and as a number where none is given. Numbers are spelled once each."""
+
+    def __missing__(self, number: int) -> str:
+        self[number] = str(number)
+        return self[number]
+
+
+def names(tables: Tables) -> Spellings:
+    """The tokens of tables by their ids."""
+    return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
+
+
+class Format:
+    """A way to write rows of ids, one a line.
+
+    Args:
+        form: "ids" or "tokens", separated by blanks, or "json" for both.
+        tables: what the tokens are called.
+    """
+
+    def __init__(self, form: str, tables: Tables) -> None:
+        self._spellings = Spellings() if form == "ids" else names(tables)
+        self._line = self._json if form == "json" else self._joined
+
+    def write(self, batch: Batch) -> bytes:
+        """The lines of a batch."""
+        ids, splits = batch.ids.tolist(), batch.row_splits.tolist()
+        return "".join([self._line(ids[first:last]) for first, last in pairwise(splits)]).encode()
+
+    def _joined(self, row: list[int]) -> str:
+        return " ".join(map(self._spellings.__getitem__, row)) + "\n"
+
+    def _json(self, row: list[int]) -> str:
+        return json.dumps({"ids": row, "tokens": [self._spellings[number] for number in row]}, ensure_ascii=False) + "\n"
+
+
+def rows(block: Block) -> Iterator[list[int]]:
+    """The ids of each line: numbers separated by blanks, or a JSON object that holds them.
+
+    Raises:
+        TextError: a line is neither.
+    """
+    row = -1
+    try:
+        for row, line in enumerate(block.lines):  # noqa: B007 - the handler tells it
+            yield _of_json(line) if line.lstrip().startswith(b"{") else list(map(_number, line.split()))
+    except (ValueError, RecursionError) as error:
+        raise TextError(f"{block.place(row)}: {error}; a line is what `fst encode` writes with --format ids or json") from None
+
+
+def _of_json(line: bytes) -> list[int]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        raise ValueError("not JSON") from None
+    ids = found.get("ids") if isinstance(found, Mapping) else None
+    if not isinstance(ids, list) or not all(type(number) is int and number >= 0 for number in ids):
+        raise ValueError('no "ids" that are a list of ids')
+    return ids
+
+
+def _number(word: bytes) -> int:
+    if not word.isdigit():  # int() takes more for a number than this program writes: 1_000, +5
+        raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is no id")
+    return int(word)

@@ -1,0 +1,330 @@
+"""The command line, ``fst COMMAND …``.
+
+Data alone goes to standard output. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A reader that leaves early, as in
+``fst encode … | head``, has had what it wanted, so that is 0 too, without a word.
+
+Only click is imported here. Each command imports what it needs, so that help is there at once, and numba is never waited for in vain.
+"""
+
+# ruff: noqa: D301 - click wants the character \b above lines that it is not to fill
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import click
+
+import fst
+from fst.cli.lines import STANDARD, is_device, read, show, size, standard_output, target, written
+from fst.cli.progress import note, progress, watched
+
+INTERRUPTED = 130
+REMEDIES = {
+    errno.ENOENT: "check the name",
+    errno.ENOTDIR: "check the name",
+    errno.EISDIR: "name a file in it",
+    errno.EACCES: "check who may use it",
+    errno.EROFS: "write elsewhere",
+    errno.ENOSPC: "make room",
+}
+
+
+class Manners(click.Group):
+    """A group whose commands fail with one line, never with a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; errors become messages and exit codes."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            code = INTERRUPTED
+        except BrokenPipeError:
+            code = 0
+        except fst.FstError as error:
+            raise click.ClickException(str(error)) from None
+        except OSError as error:
+            raise click.ClickException(_told(error)) from None
+        finally:
+            _let_go_of_output()
+        raise click.exceptions.Exit(code)
+
+
+def _told(error: OSError) -> str:
+    parts = [os.fsdecode(error.filename)] if isinstance(error.filename, str | bytes) else []
+    return "; ".join([": ".join([*parts, error.strerror or str(error)]), *filter(None, [REMEDIES.get(error.errno or 0)])])
+
+
+def _let_go_of_output() -> None:
+    """Where standard output takes no more, drop what is left: Python would try to write it at exit, and complain."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class FileName(click.Path):
+    """The name of a file that standard input or output cannot stand for."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse "-"."""
+        if value == STANDARD:
+            self.fail("a table and what it is compiled from are files; '-' is none", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+table_argument = click.argument("table", type=FileName())
+files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]")
+
+
+@click.group(cls=Manners, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
+def main() -> None:
+    """Compile vocabularies into finite-state tables, and text into token ids with them.
+
+    \b
+    Examples:
+      fst compile tokenizer.json -o bert.npz
+      fst encode bert.npz reviews.txt > ids.txt
+      echo "unaffable" | fst encode bert.npz --format tokens
+      fst verify bert.npz --against tokenizer.json reviews.txt
+
+    FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Data alone goes to standard output.
+
+    \b
+    Exit codes:
+      0    done, also when the reader of a pipe leaves early
+      1    failed; for verify also: not the same
+      2    wrong usage
+      130  interrupted
+    """
+
+
+@main.command("compile")
+@click.argument("source", type=FileName())
+@click.option("-o", "--output", required=True, type=FileName(), metavar="TABLE.npz", help="The table file to write.")
+@click.option("--lowercase/--no-lowercase", default=None, help="Lower-case the text.")
+@click.option("--strip-accents/--no-strip-accents", default=None, help="Drop accents. Else: if it is lower-cased.")
+@click.option("--clean-text/--no-clean-text", default=None, help="Drop control characters; all white space is blank.")
+@click.option("--handle-chinese-chars/--no-handle-chinese-chars", default=None, help="Make each CJK ideograph a word.")
+@click.option("--unk-token", metavar="TOKEN", help="The token for a word without a segmentation. Else: [UNK].")
+@click.option("--continuing-subword-prefix", metavar="PREFIX", help="What continuing tokens begin with. Else: ##.")
+@click.option("--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", help="A longer word is unknown. Else: 100.")
+@click.option("--pre-tokenizer", type=click.Choice(["bert", "none"]), help="Split at blanks and punctuation, or not at all.")
+@click.option(
+    "--layout",
+    type=click.Choice(["auto", "dense", "compact"]),
+    default="auto",
+    show_default=True,
+    help="dense: one look-up a character. compact: at most two, in a much smaller table.",
+)
+def compile_command(source: str, output: str, layout: str, **options: Any) -> None:
+    """Compile a vocabulary, SOURCE, into a table file.
+
+    SOURCE is a tokenizer.json, or a vocab.txt with one token a line. An option that is not given is what a tokenizer.json says, and
+    BERT's own setting for a vocab.txt: all four of the first are on.
+
+    \b
+    Examples:
+      fst compile bert-base-uncased/tokenizer.json -o bert.npz
+      fst compile vocab.txt -o cased.npz --no-lowercase
+      fst compile vocab.txt -o small.npz --layout compact
+    """
+    path = target(output)
+    if is_device(path):
+        raise click.UsageError(f"{output} is no regular file, and a table is one")
+    from fst.compile import wordpiece
+
+    note(f"compiling {source} …")
+    begun = monotonic()
+    tables = wordpiece(source, layout=layout, **options)
+    tables.save(path)
+    note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
+
+
+@main.command("encode")
+@table_argument
+@files_argument
+@click.option("--output", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["ids", "tokens", "json"]),
+    default="ids",
+    show_default=True,
+    help="Ids or tokens, separated by blanks, or a JSON object with both.",
+)
+@click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document.")
+@click.option(
+    "--errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    show_default=True,
+    help="Stop at bytes that are not UTF-8, or take U+FFFD for them.",
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work at it. Else: as many as there are cores.")
+def encode_command(
+    table: str, files: tuple[str, ...], output: str, form: str, no_special_tokens: bool, errors: str, threads: int | None
+) -> None:
+    """Turn documents into token ids, one document a line, in and out.
+
+    Lines end at a line feed only, and an empty line is a document too.
+
+    \b
+    Examples:
+      fst encode bert.npz reviews.txt > ids.txt
+      fst encode bert.npz part1.txt part2.txt --output ids.txt
+      cat reviews.txt | fst encode bert.npz --format json | head
+
+    \b
+    $ echo "unaffable" | fst encode bert.npz
+    101 14477 20961 3468 102
+    $ echo "unaffable" | fst encode bert.npz --format json --no-special-tokens
+    {"ids": [14477, 20961, 3468], "tokens": ["una", "##ffa", "##ble"]}
+    """
+    from fst import Tokenizer, file
+    from fst.cli.formats import Format
+    from fst.cli.kernels import kept
+
+    tables = file.load(table)
+    tokenizer, lines = Tokenizer(tables), Format(form, tables)
+    files = files or (STANDARD,)
+    total = size(files)
+    if watched() and not kept():
+        note("compiling kernels, once …")
+    on_screen = output == STANDARD and standard_output().isatty()
+    with written(output) as out, progress("encoding", total, hidden=on_screen) as advance:
+        for block in (block for name in files for block in read(name, advance)):
+            try:
+                batch = tokenizer.encode_batch(block.lines, add_special_tokens=not no_special_tokens, threads=threads, errors=errors)
+            except fst.TextError as error:
+                raise block.not_text("mend it, or pass --errors replace") or error from None
+            out.write(lines.write(batch))
+            out.flush()
+
+
+@main.command("decode")
+@table_argument
+@files_argument
+@click.option("--keep-special-tokens", is_flag=True, help="Leave [CLS], [SEP] and the like in.")
+def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool) -> None:
+    """Turn lines of ids, or the JSON lines of encode, into lines of text.
+
+    \b
+    Examples:
+      fst decode bert.npz ids.txt
+      fst encode bert.npz reviews.txt | fst decode bert.npz
+
+    \b
+    $ echo "101 14477 20961 3468 102" | fst decode bert.npz
+    unaffable
+    """
+    from fst import Tokenizer, file
+    from fst.cli.formats import rows
+
+    tokenizer = Tokenizer(file.load(table))
+    files = files or (STANDARD,)
+    total = size(files)
+    with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
+        for block in (block for name in files for block in read(name, advance)):
+            texts = (tokenizer.decode(row, skip_special_tokens=not keep_special_tokens) for row in rows(block))
+            out.write("".join(f"{text}\n" for text in texts).encode())
+            out.flush()
+
+
+@main.command("info")
+@table_argument
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def info_command(table: str, as_json: bool) -> None:
+    """Tell what a table is: its kind, its size, and the options that it was compiled with.
+
+    \b
+    Examples:
+      fst info bert.npz
+      fst info bert.npz --json | jq .options
+    """
+    import json
+
+    from fst import file
+    from fst.cli.about import described, listed
+
+    description = described(file.load(table), table, Path(table).stat().st_size)
+    show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
+
+
+@main.command("verify")
+@table_argument
+@files_argument
+@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with what `tokenizers` makes of it.")
+@click.pass_context
+def verify_command(ctx: click.Context, table: str, files: tuple[str, ...], against: str | None) -> None:
+    """Prove that a table file is whole and safe to use; or compare its ids with the reference's.
+
+    With --against, `tokenizers` encodes each line of the files too, without truncation and padding. The first difference of each file is
+    printed, and if there is one the exit code is 1.
+
+    \b
+    Examples:
+      fst verify bert.npz
+      fst verify bert.npz --against tokenizer.json reviews.txt
+    """
+    if files and against is None:
+        raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
+    from fst import file
+
+    tables = file.load(table)
+    if against is None:
+        show([f"{table}: whole and safe"])
+        return
+    from fst.cli.against import Comparison, Reference
+
+    comparison = Comparison(tables, Reference(against))
+    files = files or (STANDARD,)
+    with progress("verifying", size(files)) as advance:
+        told = list(comparison.lines(files, advance))
+    show(told)
+    if not comparison.alike:
+        ctx.exit(1)
+
+
+@main.command("explain")
+@table_argument
+@click.argument("text")
+def explain_command(table: str, text: str) -> None:
+    """Show step by step how TEXT becomes tokens.
+
+    For each word: the steps of LinMaxMatch over the trie, as in Table 2 of the paper (Song et al. 2021), with what its failure links pop;
+    then the same word through the transducer into which the links are folded, one transition a character.
+
+    \b
+    Examples:
+      fst explain bert.npz "unaffable"
+      fst explain bert.npz -- "--text that begins with a hyphen"
+    """
+    from fst import file
+    from fst.cli.explain import explained
+
+    show(explained(file.load(table), text))
+
+
+@main.command("warmup")
+def warmup_command() -> None:
+    """Compile the kernels and keep them, so that the first encode need not: for images and installers.
+
+    \b
+    Example:
+      RUN pip install fst-toolkit && fst warmup
+    """
+    from fst.cli.kernels import compile_all, kept
+
+    click.echo("loading the kernels …" if kept() else "compiling the kernels …", err=True)
+    begun = monotonic()
+    stays = compile_all()
+    click.echo(f"ready, in {monotonic() - begun:.1f} s", err=True)
+    if not stays:
+        click.echo("no folder to keep them in can be written: set NUMBA_CACHE_DIR to one", err=True)

@@ -1,0 +1,56 @@
+"""What is told on standard error while something takes long: only where a person looks on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+import click
+
+PATIENCE = 1.0  # seconds that pass without a word
+
+
+def watched() -> bool:
+    """Whether standard error is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def note(text: str) -> None:
+    """Say what is going on."""
+    if watched():
+        click.echo(text, err=True)
+
+
+@contextmanager
+def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
+    """A bar that a loop advances by so many bytes at a time; it appears when its first second is over.
+
+    Args:
+        label: what stands before the bar.
+        total: bytes in all; without, there is no bar.
+        hidden: show none, because the terminal shows the data.
+    """
+    if not total or hidden or not watched():
+        yield _ignore
+        return
+    bar = click.progressbar(length=total, label=label, file=sys.stderr)
+    begun, unseen = monotonic(), 0
+
+    def advance(count: int) -> None:
+        nonlocal unseen
+        unseen += count
+        if monotonic() - begun >= PATIENCE:
+            bar.update(unseen)
+            unseen = 0
+
+    try:
+        yield advance
+    finally:
+        if bar.pos:
+            bar.render_finish()
+
+
+def _ignore(_: int) -> None:
+    """Advance no bar."""

@@ -1,0 +1,681 @@
+"""The command line, as those who use it meet it: real processes wherever a process is what a rule is about."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli import progress
+from fst.cli.lines import BLOCK_BYTES
+from fst.cli.main import main
+from fst.compile import wordpiece
+
+FST = str(Path(sysconfig.get_path("scripts"), "fst"))
+TIMEOUT = 300  # seconds; the first process may have to compile the kernels
+
+TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
+PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
+TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
+
+COMMANDS = ("compile", "encode", "decode", "info", "verify", "explain", "warmup")
+
+# What a process has imported by the time that it ends.
+IMPORTED = """
+import sys
+from fst.cli.main import main
+try:
+    main()
+finally:
+    print(*sys.modules, file=sys.stderr)
+"""
+
+# Whoever started the tests may have them ignore SIGINT, and processes inherit that.
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from fst.cli.main import main
+main()
+"""
+
+posix = pytest.mark.skipif(os.name != "posix", reason="terminals, signals and devices as POSIX has them")
+
+
+def run(*words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run `fst` as a process, and see that it ends with an exit code and without a traceback."""
+    return execute([FST], *words, stdin=stdin, code=code, **more)
+
+
+def execute(
+    program: list[str], *words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program with some words as arguments."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    done = subprocess.run([*program, *map(str, words)], input=stdin, timeout=TIMEOUT, check=False, **pipes)
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in (done.stderr or b"")
+    return done
+
+
+def call(*words: str | Path, code: int = 0) -> Result:
+    """Run a command in this process: for what a process adds nothing to."""
+    done = CliRunner().invoke(main, list(map(str, words)))
+    assert done.exit_code == code, done.output
+    return done
+
+
+def error_of(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The one line that a failure says, without what it begins with."""
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith("Error: ")
+    return line.removeprefix("Error: ")
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of a small vocabulary with a frame."""
+    path = tmp_path_factory.mktemp("tables") / "small.npz"
+    wordpiece(TOKENS).save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of the paper's example, Figure 1."""
+    path = tmp_path_factory.mktemp("tables") / "paper.npz"
+    wordpiece(PAPER).save(path)
+    return path
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """A file with the texts, one a line."""
+    return written(tmp_path / "texts.txt", "".join(f"{text}\n" for text in TEXTS).encode())
+
+
+def written(path: Path, data: bytes) -> Path:
+    """Write a file, and return where."""
+    path.write_bytes(data)
+    return path
+
+
+def ids_of(table: Path, lines: Sequence[str | bytes], **options: Any) -> bytes:
+    """What `fst encode` is to print for documents, by the package itself."""
+    tokenizer = fst.load(table)
+    return b"".join(b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in lines)
+
+
+class TestEncode:
+    """`fst encode`."""
+
+    def test_ids_are_the_packages(self, table: Path, texts: Path) -> None:
+        """A line of ids is what `fst.load(table).encode(line)` gives."""
+        assert run("encode", table, texts).stdout == ids_of(table, TEXTS)
+
+    @pytest.mark.parametrize("dash", [[], ["-"]])
+    def test_standard_input(self, table: Path, dash: list[str]) -> None:
+        """Without a file, or for "-", documents come from standard input."""
+        assert run("encode", table, *dash, stdin=b"un\nhello\n").stdout == ids_of(table, ["un", "hello"])
+
+    def test_several_files(self, table: Path, texts: Path) -> None:
+        """Files are read in the order in which they are named, standard input among them."""
+        assert run("encode", table, texts, "-", texts, stdin=b"un\n").stdout == ids_of(table, [*TEXTS, "un", *TEXTS])
+
+    def test_no_special_tokens(self, table: Path, texts: Path) -> None:
+        """--no-special-tokens leaves out what stands around a document."""
+        assert run("encode", table, texts, "--no-special-tokens").stdout == ids_of(table, TEXTS, add_special_tokens=False)
+
+    def test_tokens(self, table: Path) -> None:
+        """--format tokens writes tokens in the place of ids."""
+        done = run("encode", table, "--format", "tokens", stdin="unaffable é\n".encode())
+        assert done.stdout.decode() == "[CLS] un ##aff ##able [UNK] [SEP]\n"
+
+    def test_json(self, table: Path) -> None:
+        """--format json writes an object a line, with ids and tokens."""
+        done = run("encode", table, "--format", "json", stdin=b"unable\n\n")
+        assert [json.loads(line) for line in done.stdout.splitlines()] == [
+            {"ids": [2, 5, 7, 3], "tokens": ["[CLS]", "un", "##able", "[SEP]"]},
+            {"ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]},
+        ]
+
+    def test_empty_lines(self, table: Path) -> None:
+        """An empty line is a document."""
+        assert run("encode", table, stdin=b"\n\nun\n\n").stdout == ids_of(table, ["", "", "un", ""])
+
+    def test_nothing(self, table: Path) -> None:
+        """No line in, no line out."""
+        assert run("encode", table, stdin=b"").stdout == b""
+
+    def test_missing_last_newline(self, table: Path) -> None:
+        """The last line counts without a line feed too."""
+        assert run("encode", table, stdin=b"un\nhello").stdout == ids_of(table, ["un", "hello"])
+
+    def test_lines_end_at_line_feeds_only(self, table: Path) -> None:
+        """Carriage returns, form feeds, U+0085 and U+2028 are part of a document."""
+        lines = ["un\r", "\r", "un\fhello", "un\x0bhello", "un\x85hello", "un\u2028hello"]
+        assert run("encode", table, stdin="\n".join(lines).encode()).stdout == ids_of(table, lines)
+
+    def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
+        """Files and lines longer than what is read at once give the same ids."""
+        lines = [b"unable hello " * (BLOCK_BYTES // 6), *[b"hello un", b"", b"!" * 40] * (BLOCK_BYTES // 30), "é".encode() * BLOCK_BYTES]
+        data = b"\n".join(lines)
+        assert run("encode", table, written(tmp_path / "long.txt", data)).stdout == ids_of(table, lines)
+
+    def test_threads(self, table: Path, tmp_path: Path) -> None:
+        """The ids do not depend on --threads."""
+        file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 20_000)
+        assert run("encode", table, file, "--threads", "3").stdout == run("encode", table, file, "--threads", "1").stdout
+
+    def test_line_by_line(self, table: Path) -> None:
+        """A line that is typed is answered before the next one comes."""
+        with subprocess.Popen([FST, "encode", str(table)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for text in ("un", "hello"):
+                process.stdin.write(f"{text}\n".encode())
+                process.stdin.flush()
+                assert process.stdout.readline() == ids_of(table, [text])
+            process.stdin.close()
+            assert process.wait(TIMEOUT) == 0
+
+    def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
+        """Bytes that are not UTF-8 are an error that names file, line and byte, and says what to do."""
+        file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
+        said = error_of(run("encode", table, file, code=1))
+        assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace"
+
+    def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
+        """A character cut in two by a line feed is an error in the first of the lines."""
+        said = error_of(run("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
+        assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
+
+    def test_replace(self, table: Path) -> None:
+        """--errors replace takes U+FFFD for what is not UTF-8."""
+        done = run("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
+        assert done.stdout == ids_of(table, ["un\ufffd", "hello"])
+
+    def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
+        """Lines written to standard output before an error stay, whole."""
+        file = written(tmp_path / "bad.txt", b"un\n" * BLOCK_BYTES + b"\xff\n")
+        out = run("encode", table, file, code=1).stdout
+        line = ids_of(table, ["un"])
+        assert len(out) > 0
+        assert out == line * (len(out) // len(line))
+
+    def test_output(self, table: Path, texts: Path, tmp_path: Path) -> None:
+        """--output writes a file and nothing to standard output."""
+        out = tmp_path / "ids.txt"
+        assert run("encode", table, texts, "--output", out).stdout == b""
+        assert out.read_bytes() == ids_of(table, TEXTS)
+
+    def test_output_in_the_place_of_the_input(self, table: Path, texts: Path) -> None:
+        """The output may take the name of the input, which is read to its end before."""
+        run("encode", table, texts, "--output", texts)
+        assert texts.read_bytes() == ids_of(table, TEXTS)
+
+    def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
+        """When it fails, no output appears and nothing is left beside it."""
+        file = written(tmp_path / "bad.txt", b"un\n" * BLOCK_BYTES + b"\xff\n")
+        run("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
+        assert list(tmp_path.iterdir()) == [file]
+
+    def test_the_old_output_stays(self, table: Path, tmp_path: Path) -> None:
+        """When it fails, the output of an earlier run is as it was."""
+        old = written(tmp_path / "ids.txt", b"as it was")
+        run("encode", table, "--output", old, stdin=b"\xff\n", code=1)
+        assert old.read_bytes() == b"as it was"
+
+    @posix
+    def test_links_and_devices(self, table: Path, texts: Path, tmp_path: Path) -> None:
+        """An output that is a link or a pipe is written through, and not replaced."""
+        link = tmp_path / "link.txt"
+        link.symlink_to(tmp_path / "ids.txt")
+        run("encode", table, texts, "--output", link)
+        assert link.is_symlink()
+        assert link.read_bytes() == ids_of(table, TEXTS)
+        assert run("encode", table, texts, "--output", "/dev/stdout").stdout == ids_of(table, TEXTS)
+
+
+class TestDecode:
+    """`fst decode`."""
+
+    @pytest.mark.parametrize("form", ["ids", "json"])
+    def test_round_trip(self, table: Path, form: str) -> None:
+        """What `fst encode` writes comes back as text, as ids and as JSON."""
+        encoded = run("encode", table, "--format", form, stdin=b"unaffable!\n\nhello un\n").stdout
+        assert run("decode", table, stdin=encoded).stdout == b"unaffable!\n\nhello un\n"
+
+    def test_special_tokens(self, table: Path, tmp_path: Path) -> None:
+        """--keep-special-tokens leaves them in."""
+        file = written(tmp_path / "ids.txt", b"2 5 4 3\n")
+        assert call("decode", table, file).stdout == "un\n"
+        assert call("decode", table, file, "--keep-special-tokens").stdout == "[CLS] un [MASK] [SEP]\n"
+
+    @pytest.mark.parametrize(
+        ("line", "what"),
+        [
+            ("5 x 7", "'x' is no id"),
+            ("5 -1", "'-1' is no id"),
+            ("1_0", "'1_0' is no id"),
+            ("[1, 2]", "'[1,' is no id"),
+            ('{"ids": 5}', 'no "ids"'),
+            ('{"ids": [true]}', 'no "ids"'),
+            ('{"ids": [-1]}', 'no "ids"'),
+            ("{", "not JSON"),
+        ],
+    )
+    def test_no_ids(self, table: Path, tmp_path: Path, line: str, what: str) -> None:
+        """A line that holds no ids is an error that names file and line."""
+        file = written(tmp_path / "ids.txt", f"5\n{line}\n".encode())
+        assert call("decode", table, file, code=1).stderr.startswith(f"Error: {file}, line 2: {what}")
+
+
+class TestCompile:
+    """`fst compile`."""
+
+    def test_table(self, tmp_path: Path) -> None:
+        """The file is the one that `wordpiece(source).save()` writes."""
+        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
+        run("compile", source, "-o", tmp_path / "a.npz")
+        wordpiece(source).save(tmp_path / "b.npz")
+        assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+    def test_options(self, tmp_path: Path) -> None:
+        """Options replace what the source says, and those that are not given do not."""
+        source = written(tmp_path / "vocab.txt", b"[UNK]\n<oov>\na\n@@b\n")
+        words = "--no-lowercase --strip-accents --no-clean-text --unk-token <oov> --continuing-subword-prefix @@"
+        more = "--max-input-chars-per-word 7 --pre-tokenizer none --layout compact"
+        call("compile", source, "-o", tmp_path / "t.npz", *words.split(), *more.split())
+        about = fst.load(tmp_path / "t.npz").about
+        assert {name: about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")} == {
+            "lowercase": False,
+            "strip_accents": True,
+            "clean_text": False,
+            "handle_chinese_chars": True,
+        }
+        assert (about["unk_token"], about["continuing_subword_prefix"]) == ("<oov>", "@@")
+        assert (about["max_input_chars_per_word"], about["pre_tokenizer"], about["layout"]) == (7, "none", "compact")
+
+    def test_refused_vocabulary(self, tmp_path: Path) -> None:
+        """A source that cannot be compiled is one line, and leaves no file."""
+        source = written(tmp_path / "vocab.txt", b"a\nb\n")
+        said = error_of(run("compile", source, "-o", tmp_path / "t.npz", code=1))
+        assert str(source) in said
+        assert "[UNK]" in said
+        assert list(tmp_path.iterdir()) == [source]
+
+    def test_no_folder(self, tmp_path: Path) -> None:
+        """A missing folder is told by the name that was given, before anything is compiled."""
+        said = call("compile", tmp_path / "none.txt", "-o", tmp_path / "none" / "t.npz", code=1).stderr
+        assert said.startswith(f"Error: {tmp_path / 'none' / 't.npz'}: no folder")
+
+    @posix
+    def test_device(self) -> None:
+        """A device is never replaced by a table."""
+        call("compile", "vocab.txt", "-o", os.devnull, code=2)
+        assert not Path(os.devnull).is_file()
+
+    @posix
+    def test_terminal(self, tmp_path: Path) -> None:
+        """Only a terminal is told what is going on, on standard error."""
+        import pty
+
+        source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
+        assert run("compile", source, "-o", tmp_path / "t.npz").stderr == b""
+        terminal, end = pty.openpty()
+        assert run("compile", source, "-o", tmp_path / "t.npz", stderr=end).stdout == b""
+        os.close(end)
+        assert os.read(terminal, 1000).startswith(b"compiling")
+        os.close(terminal)
+
+
+class TestInfo:
+    """`fst info`."""
+
+    def test_json(self, table: Path) -> None:
+        """--json tells everything as one object."""
+        told = json.loads(call("info", table, "--json").stdout)
+        assert (told["kind"], told["tokens"], told["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
+        assert (told["prefix"], told["suffix"], told["specials"]["[MASK]"]) == (["[CLS]"], ["[SEP]"], 4)
+        assert told["options"]["lowercase"] is True
+        assert told["options"]["max_input_chars_per_word"] == 100
+
+    def test_text(self, table: Path) -> None:
+        """A person gets the same as lines."""
+        lines = dict(line.split("  ", 1) for line in call("info", table).stdout.splitlines())
+        told = {name: value.strip() for name, value in lines.items()}
+        assert (told["kind"], told["tokens"], told["frame"]) == ("wordpiece", "12", "[CLS] … [SEP]")
+        assert told["special tokens"] == "[PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4"
+
+    def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """What the source asks for and nobody applies is told."""
+        tokenizer = reference(TOKENS)
+        tokenizer.enable_truncation(7)
+        tokenizer.save(str(tmp_path / "tokenizer.json"))
+        call("compile", tmp_path / "tokenizer.json", "-o", tmp_path / "t.npz")
+        assert json.loads(call("info", tmp_path / "t.npz", "--json").stdout)["truncation"]["max_length"] == 7
+        assert "not applied" in call("info", tmp_path / "t.npz").stdout
+
+
+class TestVerify:
+    """`fst verify`."""
+
+    def test_sound(self, table: Path) -> None:
+        """A table that is whole is said to be so."""
+        assert call("verify", table).stdout == f"{table}: whole and safe\n"
+
+    def test_flipped_byte(self, table: Path, tmp_path: Path) -> None:
+        """One byte that is another is found."""
+        data = bytearray(table.read_bytes())
+        data[len(data) // 2] ^= 1
+        damaged = written(tmp_path / "damaged.npz", bytes(data))
+        said = error_of(run("verify", damaged, code=1))
+        assert said.startswith(f"{damaged}: ")
+        assert said.endswith("compile it again")
+
+    def test_against_the_same(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """Beside the tokenizer.json that it was compiled from, a table has no difference; truncation and padding do not count."""
+        tokenizer, source = reference(TOKENS), tmp_path / "tokenizer.json"
+        tokenizer.enable_truncation(2)
+        tokenizer.enable_padding(length=9)
+        tokenizer.save(str(source))
+        run("compile", source, "-o", tmp_path / "t.npz")
+        done = run("verify", tmp_path / "t.npz", "--against", source, texts)
+        assert done.stdout.decode() == f"{texts}: 5 lines, all with the ids of the reference\n"
+
+    def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """The first difference of each file is told: file, line, text, tokens of both and where they part; the exit code is 1."""
+        other = reference([token.replace("##able", "##abla") for token in TOKENS])
+        other.post_processor = Tokenizer.from_str(json.dumps(FRAMED)).post_processor
+        other.save(str(tmp_path / "tokenizer.json"))
+        same = written(tmp_path / "same.txt", b"hello\nun\n")
+        late = written(tmp_path / "late.txt", b"hello\n\nhello unable!\nunable\n")
+        done = run("verify", table, "--against", tmp_path / "tokenizer.json", same, late, texts, code=1)
+        assert done.stdout.decode().splitlines() == [
+            f"{same}: 2 lines, all with the ids of the reference",
+            f"{late}, line 3: not the ids of the reference, from token 3 on",
+            "  text       'hello unable!'",
+            "  table      [CLS] hello un ##able ! [SEP]",
+            "  reference  [CLS] hello [UNK] ! [SEP]",
+            "  first      un (id 5) in the table, [UNK] (id 1) in the reference",
+            f"{texts}, line 1: not the ids of the reference, from token 2 on",
+            "  text       'unaffable'",
+            "  table      [CLS] un ##aff ##able [SEP]",
+            "  reference  [CLS] [UNK] [SEP]",
+            "  first      un (id 5) in the table, [UNK] (id 1) in the reference",
+        ]
+
+    def test_long_difference(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """Of a long document only what is around the difference is shown."""
+        reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+        reference([token.replace("##able", "##abla") for token in TOKENS]).save(str(tmp_path / "other.json"))
+        wordpiece(tmp_path / "other.json").save(tmp_path / "t.npz")
+        file = written(tmp_path / "long.txt", b"un " * 1000 + b"unable" + b" un" * 1000)
+        told = call("verify", tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", file, code=1).stdout
+        assert "from token 1001 on" in told
+        assert "unable" in told
+        assert len(told) < 1000
+
+    def test_nothing_to_compare_with(self, table: Path, texts: Path) -> None:
+        """Files without a reference are wrong usage."""
+        assert "--against" in call("verify", table, texts, code=2).stderr
+
+    def test_reference_not_installed(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Without `tokenizers` the message says how to get it."""
+        monkeypatch.setitem(sys.modules, "tokenizers", None)
+        assert "pip install tokenizers" in call("verify", table, "--against", "tokenizer.json", texts, code=1).stderr
+
+    def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
+        """What is no tokenizer.json is an error that names the file."""
+        file = written(tmp_path / "tokenizer.json", b"{}")
+        assert call("verify", table, "--against", file, texts, code=1).stderr.startswith(f"Error: {file}: ")
+
+
+# A tokenizer that puts [CLS] and [SEP] around a text.
+FRAMED: dict[str, Any] = {
+    "added_tokens": [],
+    "normalizer": None,
+    "pre_tokenizer": None,
+    "decoder": None,
+    "model": {"type": "WordPiece", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+              "max_input_chars_per_word": 100},
+    "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+}  # fmt: skip
+
+
+class TestExplain:
+    """`fst explain`."""
+
+    def test_table_2_of_the_paper(self, paper: Path) -> None:
+        """The steps on abcdz are those of the paper's Table 2, and the transducer's are the same with the failures folded in."""
+        assert run("explain", paper, "abcdz").stdout.decode().splitlines() == [
+            "abcdz: a word of 5 characters",
+            "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens",
+            "  step  char   move     from -> to    pops   tokens so far",
+            "  1     a      goto     (root) -> a",
+            "  2     b      goto     a -> ab",
+            "  3     c      goto     ab -> abc",
+            "  4     d      goto     abc -> abcd",
+            "  5     z      failure  abcd -> ##cd  a ##b  a ##b",
+            "  6     z      failure  ##cd -> ##d   ##c    a ##b ##c",
+            "  7     z      goto     ##d -> ##dz          a ##b ##c",
+            "  8     (end)  failure  ##dz -> ##    ##dz   a ##b ##c ##dz",
+            "= a ##b ##c ##dz",
+            "folded into a transducer: one transition for each character",
+            "  char   state   output",
+            "  a      a",
+            "  b      ab",
+            "  c      abc",
+            "  d      abcd",
+            "  z      ##dz    a ##b ##c",
+            "  (end)  (root)  ##dz",
+            "= a ##b ##c ##dz",
+        ]
+
+    def test_failing_word(self, paper: Path) -> None:
+        """A word without a segmentation ends in null, and is the unknown token."""
+        lines = call("explain", paper, "abcz").stdout.splitlines()
+        assert "  6     z     failure  ## -> null          a ##b ##c" in lines
+        assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
+
+    def test_suffix_indicator(self, tmp_path: Path) -> None:
+        """The word that is the suffix indicator matches nothing, the case that the paper takes apart."""
+        wordpiece(PAPER, pre_tokenizer="none").save(tmp_path / "t.npz")
+        lines = call("explain", tmp_path / "t.npz", "##").stdout.splitlines()
+        assert "the word is the suffix indicator itself: nothing was matched" in lines
+        assert [line for line in lines if line.startswith("=")] == ["= [UNK]", "= [UNK]"]
+
+    def test_special_tokens(self, table: Path) -> None:
+        """Special tokens in the text are shown as such, between the words."""
+        lines = call("explain", table, "un[MASK]Hello").stdout.splitlines()
+        assert [line for line in lines if ": a " in line] == [
+            "un: a word of 2 characters",
+            "[MASK]: a special token, id 4",
+            "hello: a word of 5 characters",
+        ]
+
+    def test_long_word(self, table: Path) -> None:
+        """A word of too many characters says so, and is the unknown token."""
+        lines = call("explain", table, "a" * 101).stdout.splitlines()
+        assert lines[1:] == ["more than 100 characters (max_input_chars_per_word): it is not looked at", "= [UNK]"]
+
+    def test_tokens_are_the_packages(self, table: Path) -> None:
+        """Both ways to segment a word end with the tokens that the package gives."""
+        text = "unaffable HELLO! ? é hello! unableaffx ununun ##able 中 [MASK]"
+        told = call("explain", table, text.removesuffix("[MASK]")).stdout.split("\n\n")
+        results = [[line[2:] for line in word.splitlines() if line.startswith("= ")] for word in told]
+        assert all(len(set(result)) == 1 for result in results)
+        tokens = fst.load(table).tokenize(text)
+        assert [*" ".join(result[0] for result in results).split(), "[MASK]"] == tokens
+
+    def test_no_text(self, table: Path) -> None:
+        """An empty text has nothing to explain."""
+        assert call("explain", table, "").stdout == ""
+
+    @posix
+    def test_not_utf_8(self, table: Path) -> None:
+        """A text that is not UTF-8 is an error."""
+        assert "not UTF-8" in error_of(run("explain", table, os.fsdecode(b"un\xff"), code=1))
+
+
+class TestManners:
+    """What holds for all commands."""
+
+    @pytest.mark.parametrize("words", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)], ids=" ".join)
+    def test_help_needs_click_alone(self, words: list[str]) -> None:
+        """Help and version import neither numba nor numpy."""
+        imported = execute([sys.executable, "-c", IMPORTED], *words).stderr.decode().split()
+        assert not {"numba", "numpy", "tokenizers"} & set(imported)
+
+    @pytest.mark.parametrize("command", ["info", "verify"])
+    def test_no_numba(self, table: Path, command: str) -> None:
+        """What a table is and whether it is whole is told without numba."""
+        imported = execute([sys.executable, "-c", IMPORTED], command, table).stderr.decode().split()
+        assert "numba" not in imported
+
+    def test_version(self) -> None:
+        """--version is the package's."""
+        assert run("--version").stdout.decode() == f"fst {fst.__version__}\n"
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_examples(self, command: str) -> None:
+        """Every help has an example."""
+        assert f"fst {command}" in call(command, "--help").stdout.split("Example", 1)[1]
+
+    @pytest.mark.parametrize(
+        "words",
+        ["", "encode", "nothing", "encode t --threads 0", "encode t --format xml", "compile v", "compile - -o t", "encode -", "info -"],
+    )
+    def test_usage(self, words: str) -> None:
+        """Wrong usage is 2, and said on standard error."""
+        done = call(*words.split(), code=2)
+        assert (done.stdout, "Usage: " in done.stderr) == ("", True)
+
+    @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "explain"])
+    def test_missing_table(self, command: str) -> None:
+        """A table that is not there is 1, and one line that names it."""
+        said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
+        assert said == f"Error: none.npz: {os.strerror(errno.ENOENT)}; check the name\n"
+
+    def test_missing_file(self, table: Path, texts: Path) -> None:
+        """A file that is not there is known before the one before it is read."""
+        done = run("encode", table, texts, "none.txt", code=1)
+        assert done.stdout == b""
+        assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
+
+    def test_folder(self, table: Path, tmp_path: Path) -> None:
+        """A folder is no file, to read or to write."""
+        for words in ([tmp_path], ["--output", tmp_path]):
+            assert "name a file in it" in error_of(run("encode", table, *words, code=1))
+
+    def test_no_table(self, texts: Path) -> None:
+        """A file of another kind is not taken for a table."""
+        assert "fst compile" in call("info", texts, code=1).stderr
+
+    @posix
+    def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
+        """A reader that leaves early, as `head` does, is no error and makes no noise."""
+        file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 200_000)
+        with subprocess.Popen([FST, "encode", str(table), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == ids_of(table, ["hello unaffable"])
+            process.stdout.close()
+            assert process.stderr.read() == b""
+            assert process.wait(TIMEOUT) == 0
+
+    @posix
+    def test_interrupted(self, table: Path) -> None:
+        """SIGINT is 130, without a word."""
+        words = [sys.executable, "-c", INTERRUPTIBLE, "encode", str(table)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdin.write(b"un\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == ids_of(table, ["un"])
+            process.send_signal(signal.SIGINT)
+            assert process.wait(TIMEOUT) == 130
+            assert process.stderr.read() == b""
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+    @pytest.mark.parametrize("words", ["encode", "info"])
+    def test_full_disk(self, table: Path, words: str) -> None:
+        """Output that cannot be written is an error, not silence."""
+        with Path("/dev/full").open("wb") as full:
+            done = run(words, table, *["-"] * (words == "encode"), stdin=b"un\n", stdout=full, code=1)
+        assert error_of(done) == f"{os.strerror(errno.ENOSPC)}; make room"
+
+    @posix
+    @pytest.mark.parametrize(("stream", "closing"), [("standard input", "<&-"), ("standard output", ">&-")])
+    def test_closed_streams(self, table: Path, stream: str, closing: str) -> None:
+        """Standard input or output that is closed is an error."""
+        done = execute(["sh", "-c", f'exec "$0" "$@" {closing}', FST], "encode", table, code=1)
+        assert error_of(done) == f"{stream}: it is closed"
+
+    def test_warmup(self) -> None:
+        """The kernels are ready after `fst warmup`, which says so on standard error."""
+        done = run("warmup")
+        assert done.stdout == b""
+        assert done.stderr.decode().splitlines()[1].startswith("ready, in ")
+
+
+class TestProgress:
+    """The bar on standard error."""
+
+    class Terminal(io.StringIO):
+        """A standard error that somebody watches."""
+
+        def isatty(self) -> bool:
+            """Say yes."""
+            return True
+
+    @pytest.fixture
+    def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+        """What is shown while something goes from nothing to all in two steps."""
+
+        def show(total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None) -> str:
+            stream = stream or self.Terminal()
+            monkeypatch.setattr(sys, "stderr", stream)
+            monkeypatch.setattr(progress, "PATIENCE", patience)
+            with progress.progress("counting", total, hidden=hidden) as advance:
+                advance(50)
+                advance(50)
+            return stream.getvalue()
+
+        return show
+
+    def test_after_a_second(self, shown: Callable[..., str]) -> None:
+        """A bar appears when patience is at its end."""
+        assert "counting" in shown(100)
+        assert "100%" in shown(100)
+
+    def test_what_is_quick(self, shown: Callable[..., str]) -> None:
+        """What takes less time than that has none."""
+        assert shown(100, patience=60) == ""
+
+    def test_unknown_length(self, shown: Callable[..., str]) -> None:
+        """What has no known length has none."""
+        assert shown(None) == ""
+
+    def test_data_on_the_terminal(self, shown: Callable[..., str]) -> None:
+        """What writes its data to the terminal has none."""
+        assert shown(100, hidden=True) == ""
+
+    def test_nobody_watches(self, shown: Callable[..., str]) -> None:
+        """What is no terminal gets none."""
+        assert shown(100, stream=io.StringIO()) == ""
