@@ -21,6 +21,8 @@ def compile_all() -> bool:
 
     with TemporaryDirectory() as folder:
         table = Path(folder, "table.npz")
-        wordpiece(["[UNK]", "a", "##b"]).save(table)
-        fst.load(table).encode("ab")
+        wordpiece(["[UNK]", "a", "##b"], layout="compact").save(table)
+        tokenizer = fst.load(table)
+        tokenizer.encode("ab")
+        tokenizer.encode(b"ab")
     return kept()

@@ -9,6 +9,7 @@ the rest itself, and wants to find exactly that; so nothing in the file is trust
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -73,8 +74,13 @@ def save(tables: Tables, path: str | Path) -> None:
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write that appears under its name only when all went well, and leaves nothing behind otherwise."""
-    path = Path(path)
+    """A file to write that appears under its name only when all went well, and leaves nothing behind otherwise.
+
+    A link stays a link: what it leads to is replaced. What is no regular file (a device, a folder) is refused.
+    """
+    path = Path(path).resolve()
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is no regular file, and would be replaced by one", str(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with temporary.open("xb") as file:

@@ -22,7 +22,7 @@ from fst.tables import Tables
 
 Ids = NDArray[np.int32]
 SLACK = 2  # ids that a kernel may write past the last one that it counts
-BLOCK = 1 << 18  # characters that are gathered and encoded at a time; they and their ids stay in a core's own cache
+BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they and their ids stay in a core's own cache
 
 
 def load(path: str | Path) -> Tokenizer:
