@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.tables import FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
+from fst.tables import END, FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints
 
@@ -151,10 +151,9 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
         ends = lengths[longer] == place
         numbers, first = np.unique(number[ends], return_index=True)
         members = longer[ends]
-        lists = np.empty((len(numbers), place + 1), np.uint32)
-        lists[:, 0] = place
-        lists[:, 1:] = pops[starts[members[first]][:, None] + np.arange(place)]
-        output[members] = used + np.searchsorted(numbers, number[ends]) * (place + 1)
+        lists = pops[starts[members[first]][:, None] + np.arange(place)].astype(np.uint32)
+        lists[:, -1] |= np.uint32(END)
+        output[members] = used + np.searchsorted(numbers, number[ends]) * place
         pool.append(lists.ravel())
         used += lists.size
         longer, number = longer[~ends], number[~ends]

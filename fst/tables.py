@@ -14,7 +14,7 @@ take a state and a symbol to the next state and the output:
     δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
     transition on a label.
 ``pool``
-    outputs of two tokens and more: a count, then the token ids.
+    outputs of two tokens and more: their ids, the last with the bit `END`.
 ``specials``
     the trie of the strings that are cut out of the raw text before anything else, one character a node.
 
@@ -61,6 +61,7 @@ HAS_MARKS = 2  # its list holds marks that canonical ordering may move: symbols 
 CONTINUES_RUN = 4  # it does not end a run of such marks: all its own symbols are marks, or it has none
 
 ROOT = 0  # the state at the start of every word
+END = 1 << 31  # the bit that the last id of a pooled output has
 FINISH = MAX_LABEL  # the label of finish entries
 HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH too, so that it never matches
 
@@ -270,7 +271,7 @@ class Walk:
         if kind == ONE:
             self.ids.append(output)
         elif kind == MANY:
-            self.ids.extend(self.tables.pool[output + 1 : output + 1 + int(self.tables.pool[output])].tolist())
+            self.ids.extend(self._pooled(output))
         if boundary and (failed or self.word_symbols > self.tables.about["max_input_chars_per_word"]):
             self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
         if boundary:
@@ -285,6 +286,12 @@ class Walk:
             self.state = self.tables.about["dead"]
         else:
             self.state = from_root if self.state == ROOT else int(field_next(a))
+
+    def _pooled(self, place: int) -> Iterator[int]:
+        while self.tables.pool[place] < END:
+            yield int(self.tables.pool[place])
+            place += 1
+        yield int(self.tables.pool[place]) & MAX_OUTPUT
 
     def _look_up(self, label: int) -> Any:
         self.symbols += 1

@@ -21,6 +21,7 @@ from fst.errors import TableError
 from fst.tables import (
     CODE_POINTS,
     CONTINUES_RUN,
+    END,
     FAIL,
     FINISH,
     HAS_MARKS,
@@ -34,6 +35,7 @@ from fst.tables import (
     MAX_OUTPUT,
     NONE,
     ONE,
+    OUTPUT_SHIFT,
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
@@ -47,7 +49,7 @@ from fst.tables import (
 )
 
 MAX_RANK = 63
-CHUNK = 1 << 14
+CHUNK = 1 << 16
 MAX_LISTED = 3
 
 
@@ -137,10 +139,11 @@ def _verify_entries(tables: Tables) -> Array:
     need(entries[tables.about["dead"]] == pack(0, FINISH, 0, FAIL), "the dead state fails")
 
     own = field_next(entries[states])
-    # As many zeros as a state has bits: no index needs a test, and what is not written takes no memory.
-    depths = np.zeros(MAX_NEXT + 1, np.min_scalar_type(int(own.max()) + 1))
+    deepest = int(own.max())
+    # As many zeros as a state has bits: no index needs a test, and what is not written takes no memory. The type holds all sums below.
+    depths = np.zeros(MAX_NEXT + 1, np.min_scalar_type(2 * deepest + 3))
     depths[states] = own + 1
-    counts = _pooled(tables)
+    counts = np.minimum(_pooled(tables), deepest + 2).astype(depths.dtype)  # more than deepest + 1 is too many anyway
     need(np.all(_emitted(tables, entries[states], counts) <= own), "no state emits more ids than it has read symbols")
     for first, part in chunks(entries):
         _verify_transitions(tables, first, part, depths, counts)
@@ -149,25 +152,19 @@ def _verify_entries(tables: Tables) -> Array:
 
 def _verify_transitions(tables: Tables, first: int, part: Array, depths: Array, counts: Array) -> None:
     """Prove the explicit transitions of some entries, the first of which is at slot `first`."""
-    label, kind, output = labels(part), kinds(part), field_output(part)
-    owner = np.arange(first, first + len(part)) - label
-    before = depths.take(owner, mode="wrap")  # below 0 is the end of `depths`, which is 0
-    after = depths.take(field_next(part), mode="clip")
-    one, many = kind == ONE, np.flatnonzero(kind == MANY)
-    need((output * one).max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
-    # Where depths are small, more ids than the narrow type holds are as wrong as the most that it holds.
-    signed = np.int16 if depths.itemsize == 1 else np.int64
-    emitted = one.astype(signed)
-    emitted[many] = np.minimum(counts[output[many]], np.iinfo(signed).max)
-    sound = emitted <= np.subtract(before, after, dtype=signed) + signed(1)
-    sound &= (before > 0) & (after > 0) & (kind != FAIL) & (label - np.uint16(1) < np.uint16(tables.about["columns"] - 1))
+    label = labels(part)
+    emitted = _emitted(tables, part, counts)
+    before = depths.take(np.arange(first, first + len(part)) - label, mode="wrap")  # below 0 is the end of `depths`, which is 0
+    after = depths.take(low_halves(part) & np.uint32(MAX_NEXT), mode="clip")
+    sound = (before > 0) & (after > 0) & (emitted + after - after.dtype.type(1) <= before)
+    sound &= (kinds(part) != FAIL) & (label - np.uint16(1) < np.uint16(tables.about["columns"] - 1))
     sound |= label == FINISH
     if not sound.all():
         need(False, f"the transition at slot {first + int(sound.argmin())} leads from a state to a state that owes no more ids")
 
 
 def chunks(entries: Array) -> Iterator[tuple[int, Array]]:
-    """Parts of the entries that fit a core's own cache, each with the slot at which it begins."""
+    """Parts of the entries, small enough for what is computed of them to stay in a cache, each with the slot at which it begins."""
     return ((first, entries[first : first + CHUNK]) for first in range(0, len(entries), CHUNK))
 
 
@@ -177,35 +174,40 @@ def labels(entries: Array) -> Array:
     return found
 
 
-def kinds(entries: Array) -> Array:
-    """The kinds of entries, as uint8."""
-    found: Array = entries.view(np.uint8)[KIND_SHIFT // 8 :: 8] & np.uint8(3)
+def low_halves(entries: Array) -> Array:
+    """The halves of entries that hold the next state and the kind, as they lie in memory."""
+    found: Array = entries.view(np.uint32)[0::2]
     return found
 
 
+def kinds(entries: Array) -> Array:
+    """The kinds of entries."""
+    return low_halves(entries) >> np.uint32(KIND_SHIFT) & np.uint32(3)
+
+
+def outputs(entries: Array) -> Array:
+    """The outputs of entries."""
+    return (entries >> np.uint64(OUTPUT_SHIFT)).astype(np.uint32) & np.uint32(MAX_OUTPUT)
+
+
 def _pooled(tables: Tables) -> Array:
-    """The length of the list at each place of the pool, 0 where none begins; lists are shown to fill it, with ids in range."""
+    """How many ids an output has that begins at each place of the pool; all are shown to end, and to have known ids."""
     pool = tables.pool
-    is_head = np.zeros(len(pool), bool)
-    for _, part in chunks(tables.entries):
-        referred = field_output(part[kinds(part) == MANY])
-        need(referred.max(initial=-1) < len(pool), "outputs are in range")
-        is_head[referred] = True
-    heads = np.flatnonzero(is_head)
-    counts = np.where(is_head, pool, 0).astype(np.int64)
-    need(counts[heads].min(initial=2) >= 2, "pooled outputs have two ids or more")
-    need(np.array_equal(np.append(heads, len(pool)), np.append(0, heads + counts[heads] + 1)), "the pool is its lists")
-    need(pool[~is_head].max(initial=0) <= tables.token_ids.max(), "pooled ids are known")
-    return counts
+    last = np.flatnonzero(pool >= END)
+    need(not len(pool) or (len(last) and last[-1] == len(pool) - 1), "the last pooled output has an end")
+    need((pool & np.uint32(END - 1)).max(initial=0) <= tables.token_ids.max(), "pooled ids are known")
+    return np.repeat(last, np.diff(last, prepend=-1)) - np.arange(len(pool)) + 1
 
 
 def _emitted(tables: Tables, entries: Array, counts: Array) -> Array:
-    """How many ids each entry emits; single ones are shown to be in range."""
-    kind, output = field_kind(entries), field_output(entries)
-    need(output[kind == ONE].max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
-    emitted: Array = (kind == ONE).astype(np.int64)
-    many = kind == MANY
-    emitted[many] = counts[output[many]]
+    """How many ids each entry emits; all outputs but those of holes are shown to be in range."""
+    kind, output = kinds(entries), outputs(entries)
+    one, many = kind == ONE, np.flatnonzero(kind == MANY)
+    need((output * one).max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
+    pooled = output[many]
+    need(pooled.max(initial=0) < max(len(counts), 1) and (len(counts) or not len(many)), "pooled outputs are in range")
+    emitted: Array = one.astype(counts.dtype)
+    emitted[many] = counts[pooled]
     return emitted
 
 
@@ -236,7 +238,8 @@ def _verify_lists(tables: Tables, records: Array, kind: Array) -> None:
         listed = symbols[start[counts > place] + 1 + place]
         number = (listed & np.uint32(0xFFFF)).astype(np.int64)
         need(number.max(initial=0) < len(kind) and not np.any(kind[number] == LIST), "lists hold classes that are one symbol")
-        need((listed >> np.uint32(16)).max(initial=0) <= MAX_RANK, "ranks are in range")
+        rank, marks = listed >> np.uint32(16), field_output(records[counts > place]) & HAS_MARKS
+        need(rank.max(initial=0) <= MAX_RANK and not np.any(rank[marks == 0]), "ranks are in range, and those of marks")
 
 
 def _verify_characters(tables: Tables) -> None:

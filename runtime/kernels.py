@@ -30,6 +30,7 @@ NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
 KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(24), np.uint64(26), np.uint64(48)
 RARE = np.uint64(1 << 25)  # the bit that the rare kinds have: MANY and FAIL of entries, OTHER and LIST of classes
 ONE, MANY, FAIL, OTHER, LIST = (np.uint64(n) for n in (1, 2, 3, 2, 3))
+LAST_OUTPUT = np.uint64(1 << 31)  # the bit END of the pool
 FINISH = np.uint64((1 << 16) - 1)  # the label of finish entries
 ROOT = BLANK = U0
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
@@ -87,9 +88,12 @@ def step(a, b, lane, table, ids):
         ids[count] = output
         count += U1
     elif kind == MANY:
-        for index in range(np.uint64(pool[output])):
-            ids[count + index] = pool[output + U1 + index]
-        count += np.uint64(pool[output])
+        while pool[output] < LAST_OUTPUT:
+            ids[count] = pool[output]
+            count += U1
+            output += U1
+        ids[count] = pool[output] & OUTPUT
+        count += U1
     if label != U0 or class_kind == OTHER:
         if entry >> LABEL_SHIFT != FINISH:
             state = entry & NEXT
