@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import UnsupportedError, VocabularyError
-from fst.tables import MAX_OUTPUT
+from fst.tables import MAX_OUTPUT, MAX_WORD
 
 MAX_SOURCE_BYTES = 1 << 28
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -112,7 +112,7 @@ def _decoded(path: Path) -> str:
 
 
 def _of_lines(text: str) -> dict[str, int]:
-    """A token a line, as the reference reads them: lines end at "\\n" alone, white space at their end is no part of them, and of equal
+    r"""A token a line, as the reference reads them: lines end at "\n" alone, white space at their end is no part of them, and of equal
     tokens the last one counts.
     """
     lines = text.split("\n")
@@ -244,7 +244,7 @@ def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> tup
         found[ids[content]] = content
     for content, number in ids.items():
         if found[number] != content and content not in tokens:
-            raise UnsupportedError(f"added tokens {content!r} and {found[number]!r} with one id, {number}: give the tokens ids without gaps")
+            raise UnsupportedError(f"added tokens {content!r} and {found[number]!r} with one id, {number}: number the tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
     return {content: number for number, content in found.items()}, frozenset(special.intersection(found.values()))
 
@@ -291,6 +291,6 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     if vocabulary.pre_tokenizer not in ("bert", "none"):
         raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")
     limit = vocabulary.max_input_chars_per_word
-    if type(limit) is not int or not 0 <= limit < 1 << 31:
-        raise VocabularyError(f"{where}: max_input_chars_per_word is {limit!r}; it is a whole number from 0 to 2147483647")
+    if type(limit) is not int or not 0 <= limit <= MAX_WORD:
+        raise VocabularyError(f"{where}: max_input_chars_per_word is {limit!r}; it is a whole number from 0 to {MAX_WORD}")
     return vocabulary

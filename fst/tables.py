@@ -65,6 +65,7 @@ END = 1 << 31  # the bit that the last id of a pooled output has
 FINISH = MAX_LABEL  # the label of finish entries
 HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH too, so that it never matches
 
+MAX_WORD = (1 << 25) - 1  # symbols in the longest word that a machine can be asked to look up
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
 

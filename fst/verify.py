@@ -33,6 +33,7 @@ from fst.tables import (
     MAX_LABEL,
     MAX_NEXT,
     MAX_OUTPUT,
+    MAX_WORD,
     NONE,
     ONE,
     OUTPUT_SHIFT,
@@ -102,7 +103,7 @@ def _verify_about(tables: Tables) -> None:
     _need_number(about, "columns", MAX_LABEL)
     need(about["columns"] >= 1, "a row has a finish entry")
     _need_number(about, "states", len(tables.entries))
-    _need_number(about, "max_input_chars_per_word", (1 << 31) - 1)
+    _need_number(about, "max_input_chars_per_word", MAX_WORD)
     for name in ("prefix", "suffix", "skipped"):
         numbers = about.get(name)
         need(isinstance(numbers, list) and (len(numbers) <= MAX_LABEL or name == "skipped"), f"{name} is a list of ids")

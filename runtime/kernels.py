@@ -19,7 +19,7 @@ import numpy as np
 from fst.jit import inlined, kernel
 
 U0, U1, U2, U3, U4, U6, U7, U12, U18 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 12, 18))
-U10, U64 = np.uint64(10), np.uint64(64)
+U10, HALF, U64 = np.uint64(10), np.uint64(32), np.uint64(64)
 LOW_3, LOW_4, LOW_5, LOW_6, LOW_7, LOW_10 = (np.uint64((1 << n) - 1) for n in (3, 4, 5, 6, 7, 10))
 ASCII = np.uint64(0x80)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = (np.uint64(n) for n in (0x80, 0xE0, 0xF0))  # first bytes of sequences of so many, from here on
@@ -37,11 +37,12 @@ STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
 RANK_SHIFT, CLASS, RANKS = np.uint64(16), np.uint64(0xFFFF), np.uint64(64)
 
 
-# A lane is one place in the texts and what is known there: (row, at, end, state, count, word, room).
-# row: of the text; at: the next byte; end: where the text ends; state: of the table; count: ids written so far;
-# word: ids written before this word; room: symbols that this word may still have, which wraps around below 0.
+# A lane is one place in the texts and what is known there: (row, at, end, state, count, word).
+# row: of the text; at: the next unit; end: where the text ends; state: of the table; count: ids written so far; word: in the high half the
+# ids written before this word, in the low half its symbols, counted from `fresh` so that the bit RARE comes on when they are too many
+# (and stays on: then they are not counted any more).
 ROW, AT, END, COUNT = 0, 1, 2, 4
-# A table is (pages, blocks, classes, symbols, entries, pool, specials, dead, unk, longest), see `encode_rows`.
+# A table is (pages, blocks, a_records, b_records, symbols, entries, pool, specials, dead, unk, fresh), see `encode_rows`.
 
 
 @inlined
@@ -77,8 +78,8 @@ def class_at(text, at, table):
 @inlined
 def step(a, b, lane, table, ids):
     """One symbol of any kind: records A and B of its class, which is no LIST."""
-    row, at, end, state, count, word, room = lane
-    entries, pool, _, dead, unk, longest = table[4:]
+    row, at, end, state, count, word = lane
+    entries, pool, _, dead, unk, fresh = table[5:]
     label, class_kind = a >> LABEL_SHIFT, a >> KIND_SHIFT & U3
     entry = entries[state + label]
     if entry >> LABEL_SHIFT != label:
@@ -101,21 +102,21 @@ def step(a, b, lane, table, ids):
             state = dead
         else:
             state = b if state == ROOT else a & NEXT
-        return row, at, end, state, count, word, room - U1
-    if kind == FAIL or room > longest:
-        ids[word] = unk
-        count = word + U1
+        return row, at, end, state, count, word if word & RARE else word + U1
+    if kind == FAIL or word & RARE:
+        ids[word >> HALF] = unk
+        count = (word >> HALF) + U1
     if class_kind == ONE:
         ids[count] = a >> OUTPUT_SHIFT & OUTPUT
         count += U1
-    return row, at, end, ROOT, count, count, longest
+    return row, at, end, ROOT, count, count << HALF | fresh
 
 
 @inlined
 def moved(lane, at):
     """A lane at another place of its text."""
-    row, _, end, state, count, word, room = lane
-    return row, at, end, state, count, word, room
+    row, _, end, state, count, word = lane
+    return row, at, end, state, count, word
 
 
 @kernel
@@ -137,10 +138,10 @@ def special_at(text, at, end, specials):
 @kernel
 def run_end(text, at, end, table):
     """Where the run of marks ends that goes on at a place."""
-    classes, specials = table[2], table[6]
+    a_records, specials = table[2], table[7]
     while at < end:
         number, after = class_at(text, at, table)
-        a = classes[U2 * number]
+        a = a_records[number]
         flags = a >> OUTPUT_SHIFT & OUTPUT
         if a >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
             break
@@ -153,10 +154,10 @@ def run_end(text, at, end, table):
 @kernel
 def read_list(text, lane, table, ids):
     """Read what begins with a character of a LIST class: that character, a special token, or a run of marks."""
-    classes, symbols, specials = table[2], table[3], table[6]
+    a_records, b_records, symbols, specials = table[2], table[3], table[4], table[7]
     at, end = lane[AT], lane[END]
     number, stop = class_at(text, at, table)
-    flags = classes[U2 * number] >> OUTPUT_SHIFT & OUTPUT
+    flags = a_records[number] >> OUTPUT_SHIFT & OUTPUT
     if flags & STARTS_SPECIAL:
         after, special = special_at(text, at, end, specials)
         if after > at:
@@ -170,12 +171,11 @@ def read_list(text, lane, table, ids):
         place = at
         while place < stop:
             number, place = class_at(text, place, table)
-            first = classes[U2 * number] & NEXT
+            first = a_records[number] & NEXT
             for index in range(np.uint64(symbols[first])):
                 symbol = np.uint64(symbols[first + U1 + index])
                 if symbol >> RANK_SHIFT == rank:
-                    listed = U2 * (symbol & CLASS)
-                    lane = step(classes[listed], classes[listed + U1], lane, table, ids)
+                    lane = step(a_records[symbol & CLASS], b_records[symbol & CLASS], lane, table, ids)
     return moved(lane, stop)
 
 
@@ -186,10 +186,10 @@ def read(text, lane, table, ids):
     What is frequent is done without branches that depend on the text: a transition, or the end of a word, with at most one id of the
     word and one of its own. `step` does the same, and all the rest. (The root has all labels, so a miss is never at a word's start.)
     """
-    row, at, end, state, count, word, room = lane
-    classes, entries, longest = table[2], table[4], table[9]
+    row, at, end, state, count, word = lane
+    a_records, b_records, entries, fresh = table[2], table[3], table[5], table[10]
     number, after = class_at(text, at, table)
-    a = classes[U2 * number]
+    a = a_records[number]
     label = a >> LABEL_SHIFT
     entry = entries[state + label]
     finish = entries[state]
@@ -198,38 +198,38 @@ def read(text, lane, table, ids):
     default = entry >> LABEL_SHIFT != label
     follow = (a if default else entry) & NEXT
     entry = finish if default else entry
-    if (a | entry | room) & RARE:
+    if (a | entry | word) & RARE:
         if a >> KIND_SHIFT & U3 == LIST:
             return read_list(text, lane, table, ids)
-        return step(a, classes[U2 * number + U1], moved(lane, after), table, ids)
+        return step(a, b_records[number], moved(lane, after), table, ids)
     # Ids are written always, and counted if there are any: a branch would be mispredicted at every other word.
     ids[count] = entry >> OUTPUT_SHIFT & OUTPUT
     count += entry >> KIND_SHIFT & U1
     ids[count] = a >> OUTPUT_SHIFT & OUTPUT
     count += a >> KIND_SHIFT & U1
-    return row, after, end, follow, count, word if label else count, room - U1 if label else longest
+    return row, after, end, follow, count, word + U1 if label else count << HALF | fresh
 
 
 @kernel
-def begin_text(row, count, starts, prefix, longest, ids):
+def begin_text(row, count, starts, prefix, fresh, ids):
     """A lane at the beginning of a text, the ids before it written; past the last text, a lane with nothing to read."""
     if row + U1 >= np.uint64(len(starts)):
-        return row, U0, U0, ROOT, count, count, longest
+        return row, U0, U0, ROOT, count, count << HALF | fresh
     for index in range(np.uint64(len(prefix))):
         ids[count + index] = prefix[index]
     count += np.uint64(len(prefix))
-    return row, np.uint64(starts[row]), np.uint64(starts[row + U1]), ROOT, count, count, longest
+    return row, np.uint64(starts[row]), np.uint64(starts[row + U1]), ROOT, count, count << HALF | fresh
 
 
 @kernel
 def end_text(lane, starts, prefix, suffix, table, ids, ends):
     """End the last word of a text, write the ids after it, and begin the next text."""
-    row, _, _, _, count, _, _ = step(BLANK, ROOT, lane, table, ids)
+    row, _, _, _, count, _ = step(BLANK, ROOT, lane, table, ids)
     for index in range(np.uint64(len(suffix))):
         ids[count + index] = suffix[index]
     count += np.uint64(len(suffix))
     ends[row] = count
-    return begin_text(row + U1, count, starts, prefix, table[9], ids)
+    return begin_text(row + U1, count, starts, prefix, table[10], ids)
 
 
 @kernel
@@ -247,7 +247,8 @@ def close_gap(ids, ends, middle, room):
 
 @kernel
 def encode_rows(
-    text, starts, middle, room, prefix, suffix, pages, blocks, classes, symbols, entries, pool, specials, dead, unk, longest, ids, ends
+    text, starts, middle, room, prefix, suffix, pages, blocks, a_records, b_records,
+    symbols, entries, pool, specials, dead, unk, longest, ids, ends
 ):
     """The ids of texts, the first part of them and the second in turns.
 
@@ -260,16 +261,18 @@ def encode_rows(
         middle: uint64 ≤ rows, the row with which the second part begins.
         room: uint64, where the ids of the second part are written at first; all the first part's have room before it.
         prefix, suffix: int32[n], ids put around each text.
-        pages, blocks, classes, symbols, entries, pool, specials: see `fst.tables.Tables`.
-        dead, unk, longest: uint64, the dead state, the unknown token's id, and the symbols in the longest word that is looked up.
+        pages, blocks, symbols, entries, pool, specials: see `fst.tables.Tables`.
+        a_records, b_records: uint64[classes], the records of each class; B is hardly ever read.
+        dead, unk, longest: uint64, the dead state, the unknown token's id, and the symbols in the longest word that is looked up, < 2^25.
         ids: int32[n], filled.
         ends: int64[rows], filled: where the ids of each text end; the first begin at 0.
     """
-    table = (pages, blocks, classes, symbols, entries, pool, specials, dead, unk, longest)
+    fresh = RARE - U1 - longest
+    table = (pages, blocks, a_records, b_records, symbols, entries, pool, specials, dead, unk, fresh)
     rows = np.uint64(len(starts) - 1)
     first_starts = starts[: middle + U1]
-    lane = begin_text(U0, U0, first_starts, prefix, longest, ids)
-    other = begin_text(middle, room, starts, prefix, longest, ids)
+    lane = begin_text(U0, U0, first_starts, prefix, fresh, ids)
+    other = begin_text(middle, room, starts, prefix, fresh, ids)
     while lane[ROW] < middle and other[ROW] < rows:
         while lane[AT] < lane[END] and other[AT] < other[END]:
             lane = read(text, lane, table, ids)

@@ -18,6 +18,7 @@ from fst.errors import TextError
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 IDS_PER_UNIT = {1: 1, 2: 3}  # the bound of `fst.verify`, by the bytes in a unit of the text
+LONGEST = 1 << 30  # units in one text: its ids are counted in 32 bits
 
 Texts = Sequence[str] | Sequence[bytes]
 Ints = NDArray[np.int64]
@@ -63,7 +64,10 @@ def gather(texts: Texts, first: int, starts: Ints, errors: str) -> tuple[NDArray
         TextError: something is not text; the message names its row.
     """
     try:
-        return _of_bytes(texts, starts) if isinstance(texts[0], bytes) else _of_strings(texts, starts)
+        text, starts = _of_bytes(texts, starts) if isinstance(texts[0], bytes) else _of_strings(texts, starts)
+        if len(text) > LONGEST:
+            raise TextError(f"row {first + int(np.diff(starts).argmax())} is longer than {LONGEST:,} characters; cut it at a blank")
+        return text, starts
     except TypeError:
         raise _not_a_batch(texts, first) from None
     except UnicodeError:

@@ -83,7 +83,10 @@ class Tokenizer:
         about = tables.about
         self._prefix, self._suffix = np.array(about["prefix"], np.int32), np.array(about["suffix"], np.int32)
         self._none = np.empty(0, np.int32)
-        arrays = (tables.pages, tables.blocks, tables.classes, tables.symbols, tables.entries, tables.pool, tables.specials)
+        records = tuple(np.ascontiguousarray(tables.classes[first::2]) for first in (0, 1))
+        for array in records:
+            array.flags.writeable = False
+        arrays = (tables.pages, tables.blocks, *records, tables.symbols, tables.entries, tables.pool, tables.specials)
         numbers = (about["dead"], about["unk_id"], about["max_input_chars_per_word"])
         self._machine = (*arrays, *map(np.uint64, numbers))
 

@@ -1,0 +1,50 @@
+"""What several files of tests need: how hypothesis searches, and the reference built from a list of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+# The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
+settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("fst")
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+@pytest.fixture(scope="session")
+def reference() -> Callable[..., Tokenizer]:
+    """Build the reference for a list of tokens, with the options of `fst.compile.wordpiece` and their defaults."""
+
+    def build(
+        tokens: Sequence[str],
+        *,
+        lowercase: bool = True,
+        strip_accents: bool | None = None,
+        clean_text: bool = True,
+        handle_chinese_chars: bool = True,
+        unk_token: str = "[UNK]",
+        continuing_subword_prefix: str = "##",
+        max_input_chars_per_word: int = 100,
+        pre_tokenizer: str = "bert",
+    ) -> Tokenizer:
+        model: Any = models.WordPiece(
+            {token: number for number, token in enumerate(tokens)},
+            unk_token=unk_token,
+            continuing_subword_prefix=continuing_subword_prefix,
+            max_input_chars_per_word=max_input_chars_per_word,
+        )
+        tokenizer = Tokenizer(model)
+        tokenizer.normalizer = normalizers.BertNormalizer(
+            clean_text=clean_text, handle_chinese_chars=handle_chinese_chars, strip_accents=strip_accents, lowercase=lowercase
+        )
+        if pre_tokenizer == "bert":
+            tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.add_special_tokens([token for token in (*SPECIAL, unk_token) if token in tokens])
+        return tokenizer
+
+    return build

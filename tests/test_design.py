@@ -1,0 +1,197 @@
+"""The house rules: which folder imports which, what is imported when, and what is written down twice and must stay the same."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import fst
+from fst import alphabet, tables, verify
+from fst.compile import reference_characters
+from fst.runtime import kernels
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
+MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", "runtime"}, "cli": set(FOLDERS)}
+# What `import fst` fetches only when it is asked for.
+LATER = {("fst/__init__.py", "fst.runtime")}
+ONLY_IN = {"numba": {"fst/jit.py"}, "tokenizers": {"compile/reference_characters.py", "cli/against.py"}}
+
+SOURCES = {
+    path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+    for folder in FOLDERS
+    for path in sorted((REPOSITORY / folder).glob("*.py"))
+}
+MODULES = [
+    ".".join([FOLDERS[name.split("/")[0]], *([] if name.endswith("__init__.py") else [name.split("/")[1].removesuffix(".py")])])
+    for name in SOURCES
+    if not name.endswith("__main__.py")
+]
+TESTS = sorted(path for path in Path(__file__).parent.glob("test_*.py"))
+
+each_source = pytest.mark.parametrize("name", SOURCES)
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Yield the modules that a source imports, wherever it does: of ``from a import b`` both ``a`` and ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.module, f"line {node.lineno}: a relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def folder_of(module: str) -> str | None:
+    """Find the folder that a module of the package lies in."""
+    parts = module.split(".")
+    if parts[0] != "fst":
+        return None
+    return parts[1] if len(parts) > 1 and parts[1] in FOLDERS else "fst"
+
+
+def at_once(tree: ast.Module) -> ast.Module:
+    """Leave out of a source what runs only in functions, or never."""
+
+    class Remove(ast.NodeTransformer):
+        def visit_FunctionDef(self, _node: ast.FunctionDef) -> None:
+            return None
+
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            return None if ast.unparse(node.test) == "TYPE_CHECKING" else self.generic_visit(node)
+
+    copy = ast.parse(ast.unparse(tree))
+    Remove().visit(copy)
+    return copy
+
+
+@each_source
+def test_imports_point_one_way(name: str) -> None:
+    """The command line imports compiler and runtime, these the automaton, and none the other way round."""
+    later = {module for file, module in LATER if file == name}
+    for module in imports(SOURCES[name]):
+        if not any(module == allowed or module.startswith(f"{allowed}.") for allowed in later):
+            assert folder_of(module) is None or folder_of(module) in MAY_IMPORT[name.split("/")[0]], module
+
+
+@pytest.mark.parametrize(("name", "module"), sorted(LATER))
+def test_exceptions_are_imported_later(name: str, module: str) -> None:
+    """What a lower folder takes from a higher one, it takes inside a function, or for type checkers alone."""
+    assert any(imported.startswith(module) for imported in imports(SOURCES[name]))
+    assert not any(imported.startswith(module) for imported in imports(at_once(SOURCES[name])))
+
+
+@pytest.mark.parametrize("library", ["numba", "tokenizers"])
+def test_libraries_have_one_place(library: str) -> None:
+    """Numba is imported in one file, and the reference only where it is asked for characters or compared with."""
+    assert {name for name, tree in SOURCES.items() if library in {module.split(".")[0] for module in imports(tree)}} <= ONLY_IN[library]
+
+
+@each_source
+def test_only_the_command_line_imports_click(name: str) -> None:
+    """Click is imported by the command line alone."""
+    assert name.startswith("cli/") or "click" not in {module.split(".")[0] for module in imports(SOURCES[name])}
+
+
+@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.file"])
+def test_imports_are_light(module: str) -> None:
+    """Nothing that a user imports brings numba, click or the reference with it."""
+    code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_encoding_imports_numba_alone() -> None:
+    """A tokenizer that was loaded needs numba and no compiler."""
+    code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime import kernels; "
+    code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+SAME = {
+    "NEXT": tables.MAX_NEXT,
+    "OUTPUT": tables.MAX_OUTPUT,
+    "KIND_SHIFT": tables.KIND_SHIFT,
+    "OUTPUT_SHIFT": tables.OUTPUT_SHIFT,
+    "LABEL_SHIFT": tables.LABEL_SHIFT,
+    "ONE": tables.ONE,
+    "MANY": tables.MANY,
+    "FAIL": tables.FAIL,
+    "OTHER": tables.OTHER,
+    "LIST": tables.LIST,
+    "FINISH": tables.FINISH,
+    "ROOT": tables.ROOT,
+    "BLANK": int(tables.BLANK),
+    "STARTS_SPECIAL": tables.STARTS_SPECIAL,
+    "HAS_MARKS": tables.HAS_MARKS,
+    "CONTINUES_RUN": tables.CONTINUES_RUN,
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_constants_of_kernels(name: str) -> None:
+    """A constant that stands in the kernels, because machine code is kept by that file, is the one of the tables."""
+    assert int(getattr(kernels, name)) == SAME[name]
+
+
+def test_constants_that_kernels_derive() -> None:
+    """The rare kinds have a bit in common, ranks fit the passes over a run, and a page has 128 code points."""
+    kinds = {kind for kind in range(4) if kind << tables.KIND_SHIFT & int(kernels.RARE)}
+    assert kinds == {tables.MANY, tables.FAIL} == {tables.OTHER, tables.LIST}
+    assert int(kernels.RANKS) == verify.MAX_RANK + 1
+    assert int(kernels.LOW_7) + 1 == 1 << tables.PAGE_BITS == 1 << int(kernels.U7)
+
+
+def test_symbols_are_told_apart() -> None:
+    """A symbol that is isolated is no code point."""
+    assert alphabet.ISOLATED >= tables.CODE_POINTS
+
+
+def test_characters_are_those_of_the_reference() -> None:
+    """The file of characters is what the reference says of them today."""
+    kept = files("fst.compile").joinpath("characters.tsv").read_text("ascii").splitlines()
+    assert kept == list(reference_characters.lines())
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_run(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example in a docstring gives what it says."""
+    monkeypatch.chdir(tmp_path)
+    failed, _ = doctest.testmod(importlib.import_module(module), verbose=False)
+    assert failed == 0
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_tests_state_their_rule(path: Path) -> None:
+    """The docstring of every test is one sentence."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            stated = ast.get_docstring(node) or ""
+            assert re.fullmatch(r"(?s)((?!\. |\n\n).)+\.", stated), f"{node.name}: {stated!r}"
+
+
+def test_version_is_one() -> None:
+    """The version of the package is the version of the distribution."""
+    assert version("fst-toolkit") == fst.__version__
+
+
+def test_package_is_typed() -> None:
+    """The package says that it has types."""
+    assert files("fst").joinpath("py.typed").is_file()
+
+
+def test_public_names_exist() -> None:
+    """Every name that the package offers is there, and an unknown one is an AttributeError."""
+    assert all(hasattr(fst, name) for name in fst.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = fst.no_such_name

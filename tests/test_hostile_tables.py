@@ -1,0 +1,883 @@
+"""Files that are no table files, files that were damaged, and files that somebody made to harm.
+
+Whatever the file, `fst.load` gives a tokenizer that is safe to use, or raises: `OSError` where there is nothing to read, else `TableError`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import random
+import tracemalloc
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import fst
+from fst import file
+from fst.compile import wordpiece
+from fst.tables import (
+    ARRAYS,
+    END,
+    FAIL,
+    FINISH,
+    HAS_MARKS,
+    HOLE,
+    LIST,
+    MANY,
+    MAX_NEXT,
+    MAX_OUTPUT,
+    NONE,
+    ONE,
+    OTHER,
+    ROOT,
+    Array,
+    Tables,
+    field_kind,
+    field_label,
+    field_next,
+    field_output,
+    pack,
+)
+
+# Failure links that emit one token and several, and special tokens of more than one byte a character.
+TOKENS = [
+    "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", ".",
+    "é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1",
+]  # fmt: skip
+UNKNOWN = "««é»"
+TEXTS = (
+    "abcdx abcdz abcd abcdy unaffable. tttt ttttttt",
+    "[MASK]««é»é «««é»» [CLS ab[SEP]un\x00affable",
+    "Äé한국어世界½ ﷺ \u0344\u0301\u0316 a\u0316\u0301\U000e0100b 𝔘𝔫 \U0001f600",
+    "a" * 120 + " " + "abcdx" * 30,
+    "",
+)
+ALL_SORTS = "".join(chr(code) for code in [*range(0x1000), *range(0x1000, 0xD800, 13), *range(0xE000, 0x110000, 211)])
+
+Corruption = Callable[[Tables], Tables]
+
+
+@pytest.fixture(scope="module")
+def good() -> Mapping[str, Tables]:
+    """Sound tables of each layout."""
+    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact")}
+
+
+@pytest.fixture(scope="module")
+def data(good: Mapping[str, Tables], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A sound file."""
+    path = tmp_path_factory.mktemp("good") / "good.npz"
+    good["compact"].save(path)
+    return path.read_bytes()
+
+
+def members(data: bytes) -> dict[str, bytes]:
+    """Take the members of a file apart."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+
+
+def forged(parts: Mapping[str, bytes]) -> bytes:
+    """Make a file of members, with the offsets, paddings and checksums that are right for them."""
+    local, central = b"", b""
+    for name, content in parts.items():
+        crc = zlib.crc32(content)
+        central += file._central(name, len(content), crc, len(local))
+        local += file._local(name, len(content), crc, len(local)) + content
+    return local + central + file._end(len(central), len(local))
+
+
+def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Change the header of one member's array; it keeps its length."""
+    parts = members(data)
+    size = 10 + int.from_bytes(parts[name][8:10], "little")
+    header = change(parts[name][: size - 1].rstrip()).ljust(size - 1) + b"\n"
+    assert len(header) == size
+    assert header != parts[name][:size]
+    return forged({**parts, name: header + parts[name][size:]})
+
+
+def with_about(data: bytes, about: bytes) -> bytes:
+    """Put other bytes into the member `about`."""
+    return forged({**members(data), "about": saved(np.frombuffer(about, np.uint8))})
+
+
+def saved(array: Any) -> bytes:
+    """Give an array the form of `.npy`."""
+    stream = io.BytesIO()
+    np.save(stream, array)
+    return stream.getvalue()
+
+
+def refused(path: Path, data: bytes, match: str | None = None) -> None:
+    """Expect a `TableError` that names the file."""
+    path.write_bytes(data)
+    with pytest.raises(fst.TableError, match=match) as error:
+        fst.load(path)
+    assert str(path) in str(error.value)
+
+
+# Files that were damaged, or are something else.
+
+
+def test_forgers_tools_are_sharp(data: bytes) -> None:
+    """Members taken apart and put together again are the file that they came from, so that what follows differs in one thing only."""
+    assert forged(members(data)) == data
+
+
+def lengths(data: bytes) -> Iterator[int]:
+    """Yield lengths at which a cut may go unnoticed: the edges of each header, array and directory entry."""
+    yield from (0, 1, 10, 29, 30, 52, 100, len(data) // 2, len(data) - 22, len(data) - 1)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            begin = data.index(b"\x93NUMPY", member.header_offset)
+            for edge in (member.header_offset, begin, begin + 128, begin + member.file_size):
+                yield from (edge - 1, edge, edge + 1)
+
+
+def test_file_cut_short_is_refused(data: bytes, tmp_path: Path) -> None:
+    """No beginning of a file is a file, wherever it was cut."""
+    for length in {length for length in lengths(data) if 0 <= length < len(data)}:
+        refused(tmp_path / "short.npz", data[:length])
+
+
+@given(share=st.floats(0, 1, exclude_max=True))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_file_cut_anywhere_is_refused(share: float, data: bytes, tmp_path: Path) -> None:
+    """No beginning of a file is a file, at any length."""
+    refused(tmp_path / "short.npz", data[: int(share * len(data))])
+
+
+@pytest.mark.parametrize("extra", [b"\0", b"\n", b"PK\x05\x06" + bytes(18), bytes(4096)])
+@pytest.mark.parametrize("before", [False, True], ids=["after", "before"])
+def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes, tmp_path: Path) -> None:
+    """Nothing stands before or after the archive, although zip allows it."""
+    refused(tmp_path / "long.npz", extra + data if before else data + extra)
+
+
+@given(bit=st.integers(0, 2**24))
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> None:
+    """Each bit of a file counts."""
+    refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
+
+
+def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
+    """Each byte of the first headers and of the directory counts, although no checksum covers them."""
+    for position in [*range(256), *range(len(data) - 1024, len(data))]:
+        refused(tmp_path / "flipped.npz", flipped(data, 8 * position + position % 8))
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    """Flip one bit."""
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def zipped(parts: Mapping[str, bytes] | list[tuple[str, bytes]], comment: bytes = b"", zip64: bool = False, **options: Any) -> bytes:
+    """Write members as any other program would."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", **options) as archive:
+        archive.comment = comment
+        for name, content in parts.items() if isinstance(parts, Mapping) else parts:
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=zip64) as member:
+                member.write(content)
+    return stream.getvalue()
+
+
+def resaved(data: bytes, save: Callable[..., None]) -> bytes:
+    """Load a file with numpy, and save it with numpy."""
+    stream = io.BytesIO()
+    with np.load(io.BytesIO(data)) as arrays:
+        save(stream, **arrays)
+    return stream.getvalue()
+
+
+def shuffled(parts: dict[str, bytes]) -> dict[str, bytes]:
+    """Put members into another order."""
+    names = list(parts)
+    random.Random(0).shuffle(names)
+    return {name: parts[name] for name in names}
+
+
+REZIPPED: dict[str, Callable[[bytes], bytes]] = {
+    "numpy.savez": lambda data: resaved(data, np.savez),
+    "numpy.savez_compressed": lambda data: resaved(data, np.savez_compressed),
+    "stored without padding": lambda data: zipped(members(data)),
+    "deflated": lambda data: zipped(members(data), compression=zipfile.ZIP_DEFLATED),
+    "zip64": lambda data: zipped(members(data), zip64=True),
+    "a comment": lambda data: zipped(members(data), b"nothing to see here"),
+    "a comment in a sound file": lambda data: data[:-2] + b"\x05\x00hello",
+    "another order": lambda data: forged(shuffled(members(data))),
+    "a member twice": lambda data: zipped([*members(data).items(), ("pool", members(data)["pool"])]),
+    "a member more": lambda data: forged({**members(data), "more": members(data)["pool"]}),
+    "a member less": lambda data: forged({name: part for name, part in members(data).items() if name != "token_ids"}),
+    "no first member": lambda data: forged({name: part for name, part in members(data).items() if name != "about"}),
+    "a member of another name": lambda data: forged({name.replace("pool", "pond"): part for name, part in members(data).items()}),
+    "no members": lambda _: forged({}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("rezip", REZIPPED.values(), ids=REZIPPED.keys())
+def test_rezipped_file_is_refused(rezip: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
+    """A file has exactly one way to be written: the same arrays in another archive are not one."""
+    refused(tmp_path / "rezipped.npz", rezip(data))
+
+
+def shaped(shape: bytes) -> Callable[[bytes], bytes]:
+    """Promise an array of another shape."""
+    return lambda header: header[: header.index(b"(")] + shape + b", }"
+
+
+HEADERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "terabytes": ("entries", shaped(b"(9999999999,)")),
+    "terabytes in two dimensions": ("specials", shaped(b"(9999999999, 9999999999)")),
+    "more digits than a number has": ("entries", shaped(b"(99999999999999999999,)")),
+    "nothing, and terabytes of it": ("specials", shaped(b"(0, 9999999999)")),
+    "one element more": ("entries", lambda header: header.replace(b"(", b"(1")),
+    "a negative length": ("entries", shaped(b"(-1,)")),
+    "no length": ("entries", shaped(b"()")),
+    "three dimensions": ("specials", shaped(b"(1, 1, 4)")),
+    "a length with a leading zero": ("entries", lambda header: header.replace(b"(", b"(0")),
+    "another spelling": ("entries", lambda header: header.replace(b"': (", b"' : (")),
+    "signed numbers": ("entries", lambda header: header.replace(b"<u8", b"<i8")),
+    "floating-point numbers": ("entries", lambda header: header.replace(b"<u8", b"<f8")),
+    "wider numbers": ("pool", lambda header: header.replace(b"<u4", b"<u8")),
+    "the other byte order": ("entries", lambda header: header.replace(b"<u8", b">u8")),
+    "the host's byte order": ("entries", lambda header: header.replace(b"<u8", b"=u8")),
+    "objects": ("entries", lambda header: header.replace(b"'<u8'", b"'|O' ")),
+    "columns first": ("specials", lambda header: header.replace(b"False", b"True")),
+    "another version of the header": ("entries", lambda header: header.replace(b"NUMPY\x01", b"NUMPY\x02")),
+    "no magic": ("entries", lambda header: header.replace(b"NUMPY", b"numpy")),
+    "code": ("entries", lambda header: header.replace(b"False", b"print")),
+}
+
+
+@pytest.mark.parametrize(("name", "change"), HEADERS.values(), ids=HEADERS.keys())
+def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], bytes], data: bytes, tmp_path: Path) -> None:
+    """The header of an array is, byte for byte, the one that its name and its true shape make."""
+    refused(tmp_path / "header.npz", with_header(data, name, change))
+
+
+class Bomb:
+    """What leaves a trace when it is unpickled."""
+
+    def __init__(self, trace: Path) -> None:
+        self.trace = trace
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.trace),)
+
+
+def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
+    """An array of objects is refused, and its objects never come to life."""
+    objects = np.array([Bomb(tmp_path / "trace")], object)
+    for content in (saved(objects), pickle.dumps(objects)):
+        refused(tmp_path / "pickled.npz", forged({**members(data), "pool": content}))
+    assert not (tmp_path / "trace").exists()
+
+
+def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> None:
+    """What a header promises is compared with what is there before any of it is taken."""
+    path = tmp_path / "promise.npz"
+    refused(path, with_header(data, *HEADERS["terabytes"]))
+    assert memory_to_refuse(path) < 10 << 20
+
+
+def test_file_of_more_than_a_gibibyte_is_refused_unread(data: bytes, tmp_path: Path) -> None:
+    """A file that is too large is refused by its size, before it is mapped or read."""
+    path = tmp_path / "huge.npz"
+    path.write_bytes(data)
+    with path.open("r+b") as stream:
+        stream.truncate((1 << 30) + 1)
+    assert memory_to_refuse(path) < 1 << 20
+    with pytest.raises(fst.TableError, match="at most 1073741824"):
+        fst.load(path)
+
+
+def test_lengthy_about_is_refused_unread(data: bytes, tmp_path: Path) -> None:
+    """JSON takes many times its size in memory, so that there is a bound on it."""
+    path = tmp_path / "lengthy.npz"
+    path.write_bytes(with_about(data, b"[" + b"[]," * (6 << 20) + b"[]]"))
+    assert memory_to_refuse(path) < 1 << 20
+
+
+def memory_to_refuse(path: Path) -> int:
+    """Measure the most memory in use while a file is refused."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(fst.TableError):
+            fst.load(path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("about", "message"),
+    [
+        (b'{"format": 2, "kind": "wordpiece"}', "version 2; this version reads 1"),
+        (b'{"format": "1"}', "version '1'"),
+        (b'{"kind": "wordpiece"}', "version None"),
+        (b"{}", "version None"),
+        (b"[1]", "version None"),
+        (b"1", "version None"),
+        (b"null", "version None"),
+        (b"", "'about' is not JSON"),
+        (b"{", "'about' is not JSON"),
+        (b'{"format": 1} {}', "'about' is not JSON"),
+        (b'{"format": 1' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": "\xff"}', "'about' is not JSON"),
+        (b"[" * 100_000, "'about' is not JSON"),
+        (b'{"a":' * 100_000, "'about' is not JSON"),
+        (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
+        (b'{"format": 1}', "kind None is known"),
+        (b'{"format": 1, "kind": "bpe"}', "kind 'bpe' is known"),
+        (b'{"format": 1, "kind": ["wordpiece"]}', "kind .* is known"),
+    ],
+)
+def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
+    """A file of another version or kind is refused with a message that says which it is; what is no JSON has neither."""
+    refused(tmp_path / "about.npz", with_about(data, about), message)
+
+
+def array_file() -> bytes:
+    """Make a plain `.npz`."""
+    stream = io.BytesIO()
+    np.savez(stream, entries=np.arange(1000), pool=np.arange(3))
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"P",
+        b"PK\x03\x04",
+        b"PK\x03\x04" + bytes(60),
+        b"[PAD]\n[UNK]\n" * 9,
+        b'{"version": "1.0"}' * 9,
+        bytes(10_000),
+        array_file(),
+        saved([1]),
+    ],
+    ids=["nothing", "a letter", "magic", "magic and zeros", "a vocabulary", "a document", "zeros", "another npz", "npy"],
+)
+def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    """A file that is something else is a `TableError`."""
+    refused(tmp_path / "other.npz", content)
+
+
+def test_no_file_is_an_os_error(tmp_path: Path) -> None:
+    """What cannot be opened is an `OSError` as everywhere: a path that is not there, and a folder."""
+    with pytest.raises(FileNotFoundError):
+        fst.load(tmp_path / "missing.npz")
+    with pytest.raises(IsADirectoryError):
+        fst.load(tmp_path)
+
+
+# Well-formed files with one wrong thing in them: the checksums are right, and somebody means harm.
+
+
+def with_array(tables: Tables, name: str, array: Array) -> Tables:
+    """Replace an array."""
+    changed: dict[str, Any] = {name: array}
+    return replace(tables, **changed)
+
+
+def put(name: str, index: Any, value: Any) -> Corruption:
+    """Change one element of an array; index and value may be functions of the tables."""
+
+    def corrupt(tables: Tables) -> Tables:
+        array = getattr(tables, name).copy()
+        array[index(tables) if callable(index) else index] = value(tables) if callable(value) else value
+        return with_array(tables, name, array)
+
+    return corrupt
+
+
+def array(name: str, change: Callable[[Array], Any]) -> Corruption:
+    """Change an array as a whole."""
+    return lambda tables: with_array(tables, name, np.asarray(change(getattr(tables, name)), getattr(tables, name).dtype))
+
+
+def about(name: str, value: Any) -> Corruption:
+    """Change what the tables say of themselves; the value may be a function of the tables."""
+    return lambda tables: replace(tables, about={**tables.about, name: value(tables) if callable(value) else value})
+
+
+def both(*corruptions: Corruption) -> Corruption:
+    """Change several things, for harm that needs an accomplice."""
+
+    def corrupt(tables: Tables) -> Tables:
+        for corruption in corruptions:
+            tables = corruption(tables)
+        return tables
+
+    return corrupt
+
+
+def states(tables: Tables) -> Array:
+    """Find the slots of all finish entries."""
+    return np.flatnonzero((field_label(tables.entries) == FINISH) & (tables.entries != HOLE))
+
+
+def depth(tables: Tables, slots: Any) -> Array:
+    """Say how many symbols a state has read; it means something for states alone."""
+    return field_next(tables.entries[slots])
+
+
+def moves(tables: Tables) -> Array:
+    """Find the slots of explicit transitions to other states than the dead one."""
+    alive = field_next(tables.entries) != tables.about["dead"]
+    return np.flatnonzero((field_label(tables.entries) != FINISH) & alive)
+
+
+def move(tables: Tables) -> int:
+    """Find a transition from the root to a state that has read a symbol."""
+    slots = moves(tables)
+    return int(
+        next(slot for slot in slots if field_label(tables.entries)[slot] == slot and depth(tables, field_next(tables.entries)[slot]))
+    )
+
+
+def of_kind(kind: int, finish: bool) -> Callable[[Tables], int]:
+    """Find an entry of a kind, finish entry or transition."""
+    return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
+
+
+def fields(slot: Callable[[Tables], int], **changed: Any) -> Corruption:
+    """Change fields of an entry."""
+
+    def value(tables: Tables) -> Any:
+        entry = tables.entries[slot(tables)]
+        kept = {"next_state": field_next(entry), "label": field_label(entry), "output": field_output(entry), "kind": field_kind(entry)}
+        return pack(**{**kept, **{name: new(tables) if callable(new) else new for name, new in changed.items()}})
+
+    return put("entries", slot, value)
+
+
+def deep(tables: Tables) -> int:
+    """Find a state that has read two symbols."""
+    return int(next(slot for slot in states(tables) if depth(tables, slot) == 2))
+
+
+def not_a_state(tables: Tables) -> int:
+    """Find a slot that is no state's."""
+    return int(np.setdiff1d(np.arange(len(tables.entries)), states(tables))[0])
+
+
+def stranger(tables: Tables) -> int:
+    """Find a label that makes the transition of `move` another row's, where no row is."""
+    last = int(moves(tables)[-1])
+    return next(label for label in range(1, tables.about["columns"]) if last - label not in states(tables))
+
+
+def dead(tables: Tables) -> int:
+    """Find the dead state."""
+    return int(tables.about["dead"])
+
+
+def root(_: Tables) -> int:
+    """Find the root."""
+    return ROOT
+
+
+def last_move(tables: Tables) -> int:
+    """Find the last explicit transition."""
+    return int(moves(tables)[-1])
+
+
+def size(name: str) -> Callable[[Tables], int]:
+    """Find the length of an array."""
+    return lambda tables: len(getattr(tables, name))
+
+
+def first_end(tables: Tables) -> int:
+    """Find where the first list of the pool ends."""
+    return int(np.flatnonzero(tables.pool >= END)[0])
+
+
+def listed(length: int) -> Corruption:
+    """Append a list of so many ids to the pool."""
+    return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [END]]))
+
+
+ROWS: dict[str, Corruption] = {
+    "next state past the end": fields(move, next_state=size("entries")),
+    "next state far past the end": fields(move, next_state=MAX_NEXT),
+    "next state within a row": fields(move, next_state=not_a_state),
+    "next state deeper than what was read": fields(move, next_state=deep),
+    "label 0 of a transition": fields(move, label=0),
+    "label past the columns": fields(move, label=lambda tables: tables.about["columns"]),
+    "label far past the columns": fields(move, label=FINISH - 1),
+    "transition of no row": fields(last_move, label=stranger),
+    "transition turned into a state": fields(last_move, label=FINISH, kind=NONE, next_state=0),
+    "transition that fails": fields(move, kind=FAIL),
+    "transition that emits too early": fields(move, kind=ONE, output=0),
+    "transition that emits two too early": fields(move, kind=MANY, output=0),
+    "transition that emits 40,000": both(fields(move, kind=MANY, output=size("pool")), listed(40_000)),
+    "transition that emits 65,536": both(fields(move, kind=MANY, output=size("pool")), listed(65_536)),
+    "transition that emits an unknown id": fields(of_kind(ONE, False), output=MAX_OUTPUT),
+    "transition that emits the next id": fields(of_kind(ONE, False), output=lambda tables: int(tables.token_ids.max()) + 1),
+    "transition's list past the pool": fields(of_kind(MANY, False), output=size("pool")),
+    "transition's list far past the pool": fields(of_kind(MANY, False), output=MAX_OUTPUT),
+    "finish that emits an unknown id": fields(of_kind(ONE, True), output=MAX_OUTPUT),
+    "finish's list past the pool": fields(of_kind(MANY, True), output=size("pool")),
+    "finish that emits more than was read": fields(of_kind(MANY, True), next_state=1),
+    "finish that emits before anything was read": fields(of_kind(ONE, True), next_state=0),
+    "finish that claims 255 symbols": fields(deep, next_state=255),
+    "finish that claims 256 symbols": fields(deep, next_state=256),
+    "finish that claims 65,534 symbols": fields(deep, next_state=65_534),
+    "finish that claims 65,536 symbols": fields(deep, next_state=65_536),
+    "finish that claims 65,538 symbols": fields(deep, next_state=65_538),
+    "finish that claims most symbols": fields(deep, next_state=MAX_NEXT),
+    "finish that claims 65,535 symbols and emits them": both(
+        fields(deep, next_state=65_535, kind=MANY, output=size("pool")), listed(65_535)
+    ),
+    "root that emits": fields(root, kind=ONE),
+    "root that fails": fields(root, kind=FAIL),
+    "root that has read a symbol": fields(root, next_state=1),
+    "root that is a hole": put("entries", ROOT, HOLE),
+    "root that is a transition": fields(root, label=1),
+    "root without a transition": put("entries", 1, HOLE),
+    "dead state that does not fail": fields(dead, kind=NONE),
+    "dead state that has read a symbol": fields(dead, next_state=1),
+    "dead state elsewhere": about("dead", deep),
+    "dead state at the root": about("dead", ROOT),
+    "dead state within a row": about("dead", not_a_state),
+    "dead state past the end": about("dead", size("entries")),
+    "state without room for its row": array("entries", lambda entries: np.append(entries, pack(0, FINISH, 0, FAIL))),
+    "last row cut short": array("entries", lambda entries: entries[:-1]),
+    "no entries": array("entries", lambda entries: entries[:0]),
+    "no states": both(array("entries", lambda entries: np.full_like(entries, HOLE)), about("states", 0)),
+    "one state less": about("states", lambda tables: tables.about["states"] - 1),
+    "one state more": about("states", lambda tables: tables.about["states"] + 1),
+    "no columns": about("columns", 0),
+    "one column": about("columns", 1),
+    "one column less": about("columns", lambda tables: tables.about["columns"] - 1),
+    "one column more": about("columns", lambda tables: tables.about["columns"] + 1),
+    "more columns than entries": about("columns", lambda tables: len(tables.entries) + 1),
+    "pooled id that is unknown": put("pool", 1, lambda tables: int(tables.token_ids.max()) + 1),
+    "pooled id that is huge": put("pool", -1, 2**32 - 1),
+    "pooled list without an end": put("pool", -1, lambda tables: int(tables.pool[-1]) & (END - 1)),
+    "pooled list that goes on into the next": put("pool", first_end, lambda tables: int(tables.pool[first_end(tables)]) & (END - 1)),
+    "pooled list past the end": array("pool", lambda pool: pool[:-1]),
+    "pool with more in it": array("pool", lambda pool: np.append(pool, 0)),
+    "no pool": array("pool", lambda pool: pool[:0]),
+}
+
+
+def class_where(condition: Callable[[Array, Array], Array]) -> Callable[[Tables], int]:
+    """Find the record A of a class, past those of ASCII characters, by its kinds and labels."""
+
+    def find(tables: Tables) -> int:
+        records = tables.classes[0::2]
+        found = np.flatnonzero(condition(field_kind(records), field_label(records)))
+        return 2 * int(found[found >= 128][0])
+
+    return find
+
+
+LABELLED = class_where(lambda kind, label: (kind == NONE) & (label > 0))
+BLANK = class_where(lambda kind, label: (kind == NONE) & (label == 0))
+ALONE = class_where(lambda kind, _: kind == ONE)
+UNLABELLED = class_where(lambda kind, _: kind == OTHER)
+LISTED = class_where(lambda kind, _: kind == LIST)
+
+
+def second(first: Callable[[Tables], int]) -> Callable[[Tables], int]:
+    """Find the record B of a class."""
+    return lambda tables: first(tables) + 1
+
+
+def record(find: Callable[[Tables], int], next_state: Any = 0, label: Any = 0, output: Any = 0, kind: Any = NONE) -> Corruption:
+    """Replace record A of a class."""
+    return put("classes", find, lambda tables: pack(*(new(tables) if callable(new) else new for new in (next_state, label, output, kind))))
+
+
+def list_of(*symbols: Any) -> Corruption:
+    """Make a LIST class list these classes, with their ranks."""
+    return both(
+        record(LISTED, next_state=size("symbols"), kind=LIST),
+        array("symbols", lambda old: np.append(old, [len(symbols), *symbols])),
+    )
+
+
+flagged = put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, HAS_MARKS, NONE))
+
+
+def class_of(char: str) -> Callable[[Tables], int]:
+    """Find the record A of a character's class."""
+    return lambda tables: 2 * tables.class_of(ord(char))
+
+
+CLASSES: dict[str, Corruption] = {
+    "label past the columns": record(LABELLED, label=lambda tables: tables.about["columns"]),
+    "label of finish entries": record(LABELLED, label=FINISH),
+    "label of a word of its own": record(ALONE, label=1, kind=ONE),
+    "label of a class that has none": record(UNLABELLED, label=1, kind=OTHER),
+    "label of a list": record(LISTED, label=1, kind=LIST),
+    "next state past the end": record(UNLABELLED, next_state=size("entries"), kind=OTHER),
+    "next state far past the end": record(UNLABELLED, next_state=MAX_NEXT, kind=OTHER),
+    "next state within a row": record(UNLABELLED, next_state=not_a_state, kind=OTHER),
+    "next state that has read two": record(UNLABELLED, next_state=deep, kind=OTHER),
+    "next state of a label that has read two": record(LABELLED, next_state=deep, label=1),
+    "first state past the end": put("classes", second(UNLABELLED), size("entries")),
+    "first state within a row": put("classes", second(UNLABELLED), not_a_state),
+    "first state that has read two": put("classes", second(LABELLED), deep),
+    "first state with more bits": put("classes", second(UNLABELLED), 1 << 24),
+    "first state of a list within a row": put("classes", second(LISTED), not_a_state),
+    "blank that leads on": record(BLANK, next_state=dead),
+    "blank that leads on at the start of a word": put("classes", second(BLANK), dead),
+    "word of its own that leads on": record(ALONE, next_state=dead, kind=ONE),
+    "word of its own with an unknown id": record(ALONE, output=MAX_OUTPUT, kind=ONE),
+    "word of its own with the next id": record(ALONE, output=lambda tables: int(tables.token_ids.max()) + 1, kind=ONE),
+    "half a class more": array("classes", lambda classes: np.append(classes, 0)),
+    "half a class less": array("classes", lambda classes: classes[:-1]),
+    "a class less": array("classes", lambda classes: classes[:-2]),
+    "more classes than numbers": array("classes", lambda classes: np.append(classes, np.zeros(2 << 16))),
+    "no classes": array("classes", lambda classes: classes[:0]),
+    "list past the end": record(LISTED, next_state=size("symbols"), kind=LIST),
+    "list far past the end": record(LISTED, next_state=MAX_NEXT, kind=LIST),
+    "list with unknown flags": record(LISTED, output=8, kind=LIST),
+    "list of lists": list_of(0),
+    "list of a class that is not there": list_of(0xFFFF),
+    "list of a class of rank 64": both(list_of(32 | 64 << 16), flagged),
+    "list of a class of the highest rank": both(list_of(32 | 0xFFFF << 16), flagged),
+    "list of a class of rank 1 that has no marks": list_of(32 | 1 << 16),
+    "list of four": list_of(32, 32, 32, 32),
+    "list that is cut short": both(list_of(32, 32), array("symbols", lambda symbols: symbols[:-1])),
+    "list that is huge": both(list_of(32), put("symbols", -2, 2**32 - 1)),
+    "no lists": array("symbols", lambda symbols: symbols[:0]),
+    "ASCII character that is two symbols": put("symbols", lambda tables: int(field_next(tables.classes[2 * ord("[")])), 2),
+    "two bytes that are three symbols": both(
+        array("symbols", lambda symbols: np.append(symbols, [3, 32, 32, 32])),
+        put("classes", class_of("\x85"), lambda tables: pack(len(tables.symbols) - 4, 0, 0, LIST)),
+    ),
+    "two bytes that are three symbols, by their page": put("pages", 0x80 >> 7, lambda tables: tables.pages[0xAC80 >> 7]),
+    "class of ASCII characters": put("blocks", ord("a"), ord("b")),
+    "page of ASCII characters": put("pages", 0, 1),
+    "class past the end": put("blocks", -1, lambda tables: len(tables.classes) // 2),
+    "class far past the end": put("blocks", -1, 0xFFFF),
+    "page past the end": put("pages", -1, lambda tables: len(tables.blocks) >> 7),
+    "page far past the end": put("pages", 0x7F, 0xFFFF),
+    "page less": array("pages", lambda pages: pages[:-1]),
+    "page more": array("pages", lambda pages: np.append(pages, 0)),
+    "no pages": array("pages", lambda pages: pages[:0]),
+    "block cut short": array("blocks", lambda blocks: blocks[:-1]),
+    "block less": array("blocks", lambda blocks: blocks[:-128]),
+    "no blocks": array("blocks", lambda blocks: blocks[:0]),
+}
+# A list of a class that is itself a list: its number is known only with the tables at hand.
+CLASSES["list of lists"] = both(list_of(0), put("symbols", -1, lambda tables: LISTED(tables) // 2))
+
+LETTER, CHILD, SIBLING, NUMBER = range(4)
+
+
+def younger(tables: Tables) -> int:
+    """Find a node that has a sibling."""
+    return int(np.flatnonzero(tables.specials[:, SIBLING] >= 0)[0])
+
+
+def node(find: Any, field: int, value: Any) -> Corruption:
+    """Change a field of a node."""
+    return put("specials", lambda tables: (find(tables) if callable(find) else find, field), value)
+
+
+# A node of two parents, a node of none, and siblings with one letter do no harm: a walk takes a letter a step, and siblings descend.
+SPECIALS: dict[str, Corruption] = {
+    "child that is its own": node(1, CHILD, 1),
+    "child before its parent": node(2, CHILD, 1),
+    "child that is the root": node(2, CHILD, 0),
+    "child past the end": node(-1, CHILD, size("specials")),
+    "child far past the end": node(1, CHILD, 2**31 - 1),
+    "child below none": node(1, CHILD, -2),
+    "sibling that is its own": node(younger, SIBLING, younger),
+    "sibling after it": node(1, SIBLING, 2),
+    "sibling that is the root": node(younger, SIBLING, 0),
+    "sibling past the end": node(1, SIBLING, size("specials")),
+    "sibling below none": node(1, SIBLING, -2),
+    "sibling of the root": node(0, SIBLING, 1),
+    "letter past the code points": node(1, LETTER, 0x110000),
+    "letter below the code points": node(1, LETTER, -1),
+    "id of the root": node(0, NUMBER, 1),
+    "id that is unknown": node(-1, NUMBER, lambda tables: int(tables.token_ids.max()) + 1),
+    "id that is huge": node(-1, NUMBER, 2**31 - 1),
+    "id below none": node(1, NUMBER, -2),
+    "three fields": array("specials", lambda specials: specials[:, :3]),
+    "five fields": array("specials", lambda specials: np.hstack([specials, specials[:, :1]])),
+}
+
+NAMES: dict[str, Corruption] = {
+    "end before the last": put("token_ends", 3, 0),
+    "end past the next": put("token_ends", 3, 2**62),
+    "end below zero": put("token_ends", 0, -1),
+    "last end past the bytes": put("token_ends", -1, lambda tables: len(tables.token_bytes) + 1),
+    "last end before the last byte": array("token_bytes", lambda data: np.append(data, 65)),
+    "end within a character": put(
+        "token_ends", lambda tables: tables.tokens.index("é"), lambda tables: tables.token_ends[tables.tokens.index("é")] - 1
+    ),
+    "bytes that are not UTF-8": put("token_bytes", 0, 0xFF),
+    "bytes that encode a surrogate": both(
+        array("token_bytes", lambda data: np.append(data, [0xED, 0xA0, 0x80])),
+        put("token_ends", -1, lambda tables: len(tables.token_bytes)),
+    ),
+    "bytes that end within a character": put("token_bytes", -1, 0xC3),
+    "id below zero": put("token_ids", 0, -1),
+    "id past the bits of an entry": put("token_ids", 0, MAX_OUTPUT + 1),
+    "ids that are lower than those in use": array("token_ids", lambda ids: np.zeros_like(ids)),
+    "one id less": array("token_ids", lambda ids: ids[:-1]),
+    "one end less": array("token_ends", lambda ends: ends[:-1]),
+    "no tokens": both(*(array(name, lambda tokens: tokens[:0]) for name in ("token_bytes", "token_ends", "token_ids"))),
+}
+
+DIMENSIONS: dict[str, Corruption] = {
+    f"{name} in {said}": array(name, change)
+    for name in ARRAYS
+    for said, change in (
+        ("a row more", lambda values: values[None] if values.ndim == 1 else values.ravel()),
+        ("columns", lambda values: values[:, None] if values.ndim == 1 else np.pad(values, ((0, 0), (0, 4)))),
+    )
+}
+
+TABLES: dict[str, dict[str, Corruption]] = {
+    "rows": ROWS,
+    "classes": CLASSES,
+    "specials": SPECIALS,
+    "tokens": NAMES,
+    "dimensions": DIMENSIONS,
+}
+
+
+@pytest.mark.parametrize("layout", ["dense", "compact"])
+@pytest.mark.parametrize(
+    "corrupt", [pytest.param(corrupt, id=f"{group}: {name}") for group, table in TABLES.items() for name, corrupt in table.items()]
+)
+def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+    """Tables that could lead a kernel astray are refused, however well-formed their file is."""
+    path = tmp_path / "harmful.npz"
+    corrupt(good[layout]).save(path)
+    with pytest.raises(fst.TableError, match="not a sound table") as error:
+        fst.load(path)
+    assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("layout", ["dense", "compact"])
+def test_harmless_table_is_loaded(layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+    """The tables that the others were made of are sound, and do all that can be corrupted in them."""
+    path = tmp_path / "good.npz"
+    good[layout].save(path)
+    tokenizer = fst.load(path)
+    for text in (*TEXTS, ALL_SORTS):
+        assert tokenizer.encode(text, add_special_tokens=False).tolist() == good[layout].run(text)
+
+
+def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
+    """Special tokens without a root are refused, as is every array that is all but empty."""
+    specials = with_header(data, "specials", shaped(b"(0, 4)"))
+    parts = members(specials)
+    refused(tmp_path / "rootless.npz", forged({**parts, "specials": parts["specials"][:128]}), "not a sound table")
+
+
+NUMBERS = ("unk_id", "dead", "columns", "states", "max_input_chars_per_word")
+NO_NUMBERS: tuple[Any, ...] = (None, True, "1", 1.0, -1, [1], {}, 1 << 31, 10**30, float("nan"))
+LISTS_OF_IDS = ("prefix", "suffix", "skipped")
+NO_LISTS_OF_IDS: tuple[Any, ...] = (None, 1, "1", {}, [None], [True], [1.0], ["1"], [-1], [1 << 22], [[1]])
+FLAGS = ("lowercase", "clean_text", "handle_chinese_chars")
+NO_FLAGS: tuple[Any, ...] = (None, 0, 1, "true", [], {})
+STRINGS = ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout", "kind")
+NO_STRINGS: tuple[Any, ...] = (None, 1, True, ["##"], {})
+NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(NUMBERS, NO_NUMBERS),
+    **dict.fromkeys(LISTS_OF_IDS, NO_LISTS_OF_IDS),
+    **dict.fromkeys(FLAGS, NO_FLAGS),
+    **dict.fromkeys(STRINGS, NO_STRINGS),
+    "strip_accents": ("null", 2, "true", [], {}),
+    "specials": (None, [], 1, "[UNK]", {"[UNK]": None}, {"[UNK]": True}, {"[UNK]": -1}, {"[UNK]": 1 << 22}, {"[UNK]": "1"}),
+    "decoder": (
+        [],
+        1,
+        "##",
+        True,
+        {},
+        {"prefix": "##"},
+        {"cleanup": True},
+        {"prefix": None, "cleanup": True},
+        {"prefix": 1, "cleanup": True},
+    ),
+    "truncation": ([], 1, "none", True),
+    "padding": ([], 1, "none", True),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [pytest.param(name, value, id=f"{name}={value!r}") for name, values in NO_STATEMENTS.items() for value in values]
+)
+def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Tables], tmp_path: Path) -> None:
+    """What tables say of themselves has the right type, and ids in it are in range."""
+    path = tmp_path / "wrong.npz"
+    about(name, value)(good["compact"]).save(path)
+    with pytest.raises(fst.TableError, match="not a sound table"):
+        fst.load(path)
+
+
+@pytest.mark.parametrize("name", [*NO_STATEMENTS])
+def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], data: bytes, tmp_path: Path) -> None:
+    """What tables say of themselves is complete, except for what may be null."""
+    said = {key: value for key, value in good["compact"].about.items() if key != name}
+    path = tmp_path / "missing.npz"
+    path.write_bytes(with_about(data, json.dumps({"format": 1, **said}).encode()))
+    if name in ("strip_accents", "decoder", "truncation", "padding"):
+        assert fst.load(path).about.get(name) is None
+    else:
+        refused(path, path.read_bytes(), "not a sound table")
+
+
+def values_like(array: Array) -> st.SearchStrategy[int]:
+    """Draw values for an element: whatever fits, what is near its own, and what others have."""
+    info = np.iinfo(array.dtype)
+    bits = st.integers(0, 8 * array.itemsize - 1)
+    return st.one_of(
+        st.integers(int(info.min), int(info.max)),
+        st.sampled_from(np.unique(array).tolist()),
+        st.tuples(st.sampled_from(array.ravel().tolist()), bits).map(lambda pair: pair[0] ^ (1 << pair[1]) if pair[0] >= 0 else pair[0]),
+        st.tuples(st.sampled_from(array.ravel().tolist()), st.integers(-2, 2)).map(sum),
+    ).map(lambda value: min(max(value, int(info.min)), int(info.max)))
+
+
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from(ARRAYS))
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
+    """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
+    array = getattr(good[layout], name).copy()
+    flat = array.reshape(-1)
+    for _ in range(draw.draw(st.integers(1, 2))):
+        # Most characters are never read by the texts below: look where they are.
+        last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
+        flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
+    path = tmp_path / "fuzzed.npz"
+    with_array(good[layout], name, array).save(path)
+    try:
+        tokenizer = fst.load(path)
+    except fst.TableError:
+        return
+    tables = file.load(path)
+    for text in TEXTS:
+        ids = tables.run(text)
+        assert len(ids) <= len(text.encode())
+        assert all(0 <= number <= int(tables.token_ids.max()) for number in ids)
+        assert tokenizer.encode(text, add_special_tokens=False).tolist() == ids

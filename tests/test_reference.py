@@ -1,0 +1,437 @@
+"""Ids are those of the reference, `tokenizers`, for every string: the contract, tried on texts of every kind.
+
+Every text goes through the kernel as a string and as bytes, in batches large enough that two threads share one.
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import itertools
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from shared_data import SHARED, needs_shared
+from tokenizers import Tokenizer, normalizers
+from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
+
+import fst
+from fst.compile import wordpiece
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
+
+UNCASED, CASED = "bert-base-uncased", "bert-base-multilingual-cased"
+WITH_GOLDEN_IDS = (
+    "KR-BERT",
+    "bert-base-cased",
+    "bert-base-chinese",
+    "bert-base-japanese",
+    CASED,
+    "bert-base-multilingual-uncased",
+    UNCASED,
+)
+SAME_TOKENS = ("all-minilm-l6-v2", "bge-small-en")  # as bert-base-uncased, but a tokenizer.json of their own
+
+each_vocabulary = pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=needs_shared) for name in WITH_GOLDEN_IDS),
+        *(pytest.param(name, marks=[needs_shared, pytest.mark.slow]) for name in SAME_TOKENS),
+        EXAMPLE.stem,
+    ],
+)
+
+CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+KEPT = tuple(  # the combining marks that strip_accents keeps, and puts into canonical order
+    chr(code)
+    for first, last in (
+        *((0x8D4, 0x8E1), (0x1B44, 0x1B44), (0x1BAA, 0x1BAA), (0x1BF2, 0x1BF3), (0x1DFB, 0x1DFB), (0x302E, 0x302F)),
+        *((0xA953, 0xA953), (0xA9C0, 0xA9C0), (0x111C0, 0x111C0), (0x11235, 0x11235), (0x1134D, 0x1134D), (0x11442, 0x11442)),
+        *((0x11446, 0x11446), (0x116B6, 0x116B6), (0x11C3F, 0x11C3F), (0x1D165, 0x1D166), (0x1D16D, 0x1D172)),
+        *((0x1E000, 0x1E006), (0x1E008, 0x1E018), (0x1E01B, 0x1E021), (0x1E023, 0x1E024), (0x1E026, 0x1E02A), (0x1E944, 0x1E94A)),
+    )
+    for code in range(first, last + 1)
+)
+PART = 4000  # texts
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """The reference and the package, with the same vocabulary and options."""
+
+    reference: Tokenizer
+    tokenizer: fst.Tokenizer
+
+    def check(self, texts: list[str]) -> None:
+        """Find the ids of all texts to be the same, as strings and as bytes, with one thread and two, or show the first text that differs."""
+        ids, row_splits = self._expected(texts)
+        for rows, threads in itertools.product((texts, [text.encode() for text in texts]), (1, 2)):
+            batch = self.tokenizer.encode_batch(rows, add_special_tokens=False, threads=threads)
+            if not np.array_equal(batch.row_splits, row_splits) or not np.array_equal(batch.ids, ids):
+                self._show(texts, fst.Batch(ids, row_splits), batch)
+
+    def _expected(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Ask the reference for the ids of all texts, one after the other, and where those of each begin."""
+        ids, lengths = [np.empty(0, np.int32)], [0]
+        # In small parts: Python's garbage collector takes longer than the reference where there are many lists at a time.
+        for start in range(0, len(texts), PART):
+            rows = [encoding.ids for encoding in self.reference.encode_batch_fast(texts[start : start + PART], add_special_tokens=False)]
+            ids.append(np.fromiter(itertools.chain.from_iterable(rows), np.int32))
+            lengths += map(len, rows)
+        return np.concatenate(ids), np.cumsum(lengths)
+
+    def _show(self, texts: Sequence[str], expected: fst.Batch, batch: fst.Batch) -> None:
+        rows = [row for row in range(len(texts)) if expected[row].tolist() != batch[row].tolist()]
+        wanted, given = ([self.tokenizer.id_to_token(number) for number in ids[rows[0]].tolist()] for ids in (expected, batch))
+        pytest.fail(f"{len(rows)} texts of {len(texts)} differ, first {texts[rows[0]]!a}:\nreference {wanted!a}\npackage   {given!a}")
+
+
+@functools.cache
+def pair_of(name: str) -> Pair:
+    """Load a vocabulary; what has no tokenizer.json is cased, but for the example, and has BERT's own settings."""
+    file = SHARED / "vocab" / name / "tokenizer.json"
+    if file.is_file():
+        reference = Tokenizer.from_file(str(file))
+        reference.no_truncation()
+        reference.no_padding()
+        return Pair(reference, fst.Tokenizer(wordpiece(file)))
+    lowercase = name == EXAMPLE.stem
+    file = EXAMPLE if name.startswith(EXAMPLE.stem) else SHARED / "vocab" / name / "vocab.txt"
+    built: Any = BertWordPieceTokenizer(str(file), lowercase=lowercase)
+    return Pair(Tokenizer.from_str(built.to_str()), fst.Tokenizer(wordpiece(file, lowercase=lowercase)))
+
+
+@functools.cache
+def letters() -> list[str]:
+    """Make a vocabulary of single characters, in which every character that normalisation changes, makes or moves shows.
+
+    It holds all that it makes of others, all marks that it moves, and of the rest the first 12,544 and one of 97.
+    """
+    made: set[str] = set()
+    for strip_accents, lowercase in itertools.product((True, False), repeat=2):
+        normalizer = normalizers.BertNormalizer(strip_accents=strip_accents, lowercase=lowercase, handle_chinese_chars=False)
+        for char in CODE_POINTS:
+            normal = normalizer.normalize_str(char)
+            if normal != char:
+                made.update(normal)
+    known = sorted(made.union(KEPT, CODE_POINTS[:0x3100], CODE_POINTS[::97]))
+    return ["[UNK]", *known, *(f"##{char}" for char in known)]
+
+
+CONTEXTS = {
+    "alone": "{}",
+    "after a letter": "a{}",
+    "before a letter": "{}a",
+    "between kept marks": "\U0001e000{}\U0001d165",  # which swap where nothing keeps them apart
+    "between stripped marks": "e\u0301{}\u0323",
+}
+each_context = pytest.mark.parametrize("context", CONTEXTS.values(), ids=CONTEXTS)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "uncased": {},
+    "cased": {"lowercase": False},
+    "lower case with accents": {"strip_accents": False},
+    "upper case without accents": {"lowercase": False, "strip_accents": True},
+}
+
+
+def in_context(context: str) -> list[str]:
+    """Every character, each in a text of its own."""
+    return [context.format(char) for char in CODE_POINTS]
+
+
+@each_context
+@pytest.mark.parametrize("setting", ["uncased", *(pytest.param(setting, marks=pytest.mark.slow) for setting in [*SETTINGS][1:])])
+def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
+    """Every code point is what the reference makes of it, shown by a vocabulary that tells characters apart."""
+    pair_of_letters(setting, reference).check(in_context(context))
+
+
+@functools.lru_cache(maxsize=1)
+def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
+    """Build the vocabulary of characters with one of the settings."""
+    return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
+
+
+@pytest.mark.slow
+@each_context
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(n, marks=needs_shared) for n in (UNCASED, CASED, "bert-base-multilingual-uncased", "bert-base-chinese")),
+        EXAMPLE.stem,
+        f"{EXAMPLE.stem} cased",
+    ],
+)
+def test_every_character_in_context(name: str, context: str) -> None:
+    """Every code point is what the reference makes of it, beside letters and between marks."""
+    pair_of(name).check(in_context(context))
+
+
+BETWEEN = {
+    "nothing": "",
+    "a mark that is stripped": "\u0301",
+    "two marks that are stripped": "\u0344",
+    "a mark that nothing moves past": "\u0901",
+    "a kept mark of a rank in between": "\u302e",
+    "a format character": "\u200b",
+    "a control character": "\u0000",
+    "U+FFFD": "\ufffd",
+    "a letter": "a",
+    "a letter with an accent": "é",
+    "a letter that is lowered to two": "İ",
+    "a syllable": "각",
+    "an ideograph": "中",
+    "a full stop": ".",
+    "a blank": " ",
+    "a blank of two bytes": "\u00a0",
+    "a private character": "\ue000",
+    "an unassigned character": "\u0378",
+    "a special token": "[UNK]",
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_order_of_two_marks(between: str, reference: Callable[..., Tokenizer]) -> None:
+    """Two marks change places if the reference makes them, whatever stands between."""
+    pairs = itertools.product(KEPT, repeat=2)
+    pair_of_letters("uncased", reference).check([f"a{first}{between}{second}" for first, second in pairs])
+
+
+def test_order_of_marks_in_runs(reference: Callable[..., Tokenizer]) -> None:
+    """Runs of marks, with what is dropped and what stops them in between, are ordered as the reference orders them."""
+    rng = random.Random(9)
+    chars = [*KEPT, *KEPT, *(other for other in BETWEEN.values() if len(other) == 1)]
+    texts = ["".join(rng.choices(chars, k=rng.randint(1, 30))) for _ in range(40_000)]
+    texts += ["".join(rng.choices(KEPT, k=size)) for size in (98, 99, 100, 101, 1000)]
+    pair_of_letters("uncased", reference).check(texts)
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Yield the lines of a file, and what the code points say that stand in them as numbers."""
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        yield line
+        for sequence in re.findall(r"\b[0-9A-F]{4,6}(?: [÷× ]*[0-9A-F]{4,6})*\b", line):
+            codes = [int(code, 16) for code in re.findall(r"[0-9A-F]+", sequence)]
+            if all(code < 0xD800 or 0xE000 <= code < 0x110000 for code in codes):
+                yield "".join(map(chr, codes))
+
+
+@functools.cache
+def hostile() -> list[str]:
+    """All texts of the hostile files: naughty strings, emoji, look-alikes, tests of Unicode, every character in one line."""
+    texts = json.loads((SHARED / "hostile/blns.json").read_text(encoding="utf-8"))
+    for path in sorted((SHARED / "hostile").glob("*.txt")):
+        texts += lines_of(path)
+    return list(dict.fromkeys(texts))
+
+
+@needs_shared
+@each_vocabulary
+def test_hostile_texts(name: str) -> None:
+    """Texts that were made to break programs have the ids of the reference."""
+    pair_of(name).check(hostile())
+
+
+@functools.cache
+def golden_texts() -> list[str]:
+    """Read the texts that golden ids are kept for."""
+    with gzip.open(SHARED / "golden/inputs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["text"] for line in lines]
+
+
+@needs_shared
+@pytest.mark.parametrize("name", WITH_GOLDEN_IDS)
+def test_golden_ids(name: str) -> None:
+    """The package and the reference both give the ids that were kept."""
+    with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        kept = [json.loads(line)["ids"] for line in lines]
+    batch = pair_of(name).tokenizer.encode_batch(golden_texts(), add_special_tokens=False)
+    assert len(batch) == len(kept) > 20_000
+    assert [row for row, ids in enumerate(kept) if batch[row].tolist() != ids] == []
+    pair_of(name).check(golden_texts())
+
+
+@needs_shared
+@each_vocabulary
+def test_frame(name: str) -> None:
+    """Special tokens are put around a text as the reference puts them."""
+    texts = ["", " ", "unaffable", "[CLS] a [SEP]", "\u0301"]
+    batch = pair_of(name).tokenizer.encode_batch(texts)
+    assert [ids.tolist() for ids in batch] == [encoding.ids for encoding in pair_of(name).reference.encode_batch_fast(texts)]
+
+
+SCRIPTS = [  # first and last code point of what a word is sampled from
+    *((0x61, 0x7A), (0x61, 0x7A), (0x41, 0x5A), (0x30, 0x39), (0x21, 0x7E), (0x00, 0x1F), (0x7F, 0x9F), (0xA0, 0xFF)),
+    *((0x100, 0x24F), (0x250, 0x2FF), (0x300, 0x36F), (0x370, 0x3FF), (0x400, 0x52F), (0x530, 0x58F), (0x590, 0x5FF)),
+    *((0x600, 0x6FF), (0x700, 0x7BF), (0x8A0, 0x8FF), (0x900, 0x97F), (0x980, 0x9FF), (0xA00, 0xB7F), (0xB80, 0xD7F)),
+    *((0xE00, 0xE7F), (0xE80, 0xFFF), (0x1000, 0x109F), (0x10A0, 0x10FF), (0x1100, 0x11FF), (0x1200, 0x137F), (0x13A0, 0x13FF)),
+    *((0x1780, 0x17FF), (0x1AB0, 0x1AFF), (0x1B00, 0x1BFF), (0x1C90, 0x1CBF), (0x1D00, 0x1DFF), (0x1E00, 0x1EFF), (0x1F00, 0x1FFF)),
+    *((0x2000, 0x206F), (0x2070, 0x20FF), (0x2100, 0x218F), (0x2190, 0x22FF), (0x2300, 0x27BF), (0x2C00, 0x2DFF), (0x2E00, 0x2FFF)),
+    *((0x3000, 0x303F), (0x3040, 0x30FF), (0x3040, 0x30FF), (0x3100, 0x33FF), (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x4E00, 0x9FFF)),
+    *((0xA000, 0xA4CF), (0xA640, 0xA7FF), (0xA800, 0xABFF), (0xAC00, 0xD7A3), (0xAC00, 0xD7A3), (0xD7B0, 0xD7FF), (0xE000, 0xF8FF)),
+    *((0xF900, 0xFAFF), (0xFB00, 0xFDFF), (0xFE00, 0xFE6F), (0xFE70, 0xFEFF), (0xFF00, 0xFFFF), (0x10000, 0x103FF)),
+    *((0x10400, 0x107FF), (0x10800, 0x10FFF), (0x11000, 0x11FFF), (0x12000, 0x16FFF), (0x17000, 0x1BFFF), (0x1D000, 0x1D1FF)),
+    *((0x1D400, 0x1D7FF), (0x1E000, 0x1E0FF), (0x1E900, 0x1E95F), (0x1EE00, 0x1EEFF), (0x1F000, 0x1FAFF), (0x20000, 0x2A6DF)),
+    *((0x2A700, 0x2FA1F), (0x30000, 0x323AF), (0xE0000, 0xE01EF), (0xF0000, 0x10FFFF)),
+]
+BLANKS = [*" \t\n\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u180e\u200b\u2028\u2029\u202f\u205f\u3000\ufeff", *map(chr, range(0x2000, 0x200B))]
+SPECIALS = [
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("[mask]", "[MASK", "MASK]", "[[MASK]]", "[ MASK ]", "[UN[UNK]K]", "[CLS", "\uff3bMASK\uff3d", "[MASK\u0301]", "[unused1]"),
+]
+
+
+def words_by_script(rng: random.Random) -> Iterator[str]:
+    """Words of 1 to 12 characters of one script each, endlessly."""
+    while True:
+        first, last = rng.choice(SCRIPTS)
+        yield "".join(chr(rng.randint(first, last)) for _ in range(rng.randint(1, 12)))
+
+
+def mixed(words: Iterator[str], rng: random.Random, rows: int) -> Iterator[str]:
+    """Texts of some words each, with blanks of every kind, or nothing, between, and now and then a special token."""
+    for _ in range(rows):
+        text = ""
+        for _ in range(rng.randint(1, 8)):
+            text += rng.choice(SPECIALS) if rng.random() < 0.08 else next(words)
+            text += rng.choice((" ", " ", "", rng.choice(BLANKS)))
+        yield text
+
+
+@each_vocabulary
+def test_mixed_scripts(name: str) -> None:
+    """Random words of random scripts, side by side, have the ids of the reference."""
+    rng = random.Random(1)
+    pair_of(name).check([*mixed(words_by_script(rng), rng, 20_000)])
+
+
+def glued_tokens(tokens: Sequence[str], rng: random.Random) -> Iterator[str]:
+    """Words of 1 to 5 tokens of a vocabulary, some with a piece cut out or in capitals, endlessly."""
+    while True:
+        word = "".join(token.removeprefix("##") for token in rng.choices(tokens, k=rng.randint(1, 5)))
+        if rng.random() < 0.4:
+            start = rng.randint(0, len(word))
+            word = word[:start] + word[start + rng.randint(1, 3) :]
+        yield word.upper() if rng.random() < 0.1 else word
+
+
+@each_vocabulary
+def test_words_made_of_tokens(name: str) -> None:
+    """Words glued together from the vocabulary's own tokens, whole and cut, have the ids of the reference."""
+    rng = random.Random(2)
+    tokens = sorted(pair_of(name).reference.get_vocab())
+    words = glued_tokens(tokens, rng)
+    pair_of(name).check([*itertools.islice(words, 60_000), *mixed(words, rng, 10_000)])
+
+
+LONG = (
+    *("a", "A", "é", "e\u0301", "ş", "İ", "ß", "ﬁ", "각", "가", "한", "中", "か", "が", "か\u3099", "ก", "я", "א", "𐐀"),
+    *("\u0344", "\u0301", "\U0001d165", "\u302f\U0001e000", "a\u200b", "a\u0000", "\u0901", "1", ".", "a.", " ", "≠", "ab", "the", "##"),
+)
+
+
+@each_vocabulary
+def test_longest_words(name: str) -> None:
+    """A word of 100 characters is segmented and one of 101 is unknown, as the reference counts characters."""
+    rng = random.Random(3)
+    words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
+    sizes = range(98, 103)
+    texts = [(char * size)[:size] for char in LONG for size in (*sizes, *(3 * size for size in sizes))]
+    for part in (32, 33, 34, 35, 48, 49, 50, 51):
+        texts += [char * part + tail for char in LONG for tail in ("", "a", "b", "ab", "." + "a" * part)]
+    texts += [f"a{texts_of}b {texts_of}[SEP]{texts_of}" for texts_of in texts]
+    for size in sizes:
+        for _ in range(1000):
+            text = ""
+            while len(text) < size:
+                text += next(words)
+            texts.append(text[:size])
+    pair_of(name).check(texts)
+
+
+@each_vocabulary
+def test_large_texts(name: str) -> None:
+    """One text of a million characters, with blanks and without, is like any other."""
+    rng = random.Random(4)
+    words = glued_tokens(sorted(pair_of(name).reference.get_vocab()), rng)
+    pair_of(name).check([" ".join(itertools.islice(words, 60_000)), "".join(itertools.islice(words, 60_000)), "a" * 1_000_000, ""])
+
+
+@functools.cache
+def sentences() -> list[str]:
+    """Sentences of 109 languages."""
+    lines = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")
+    return [json.loads(line)["text"] for line in lines if line]
+
+
+@needs_shared
+@each_vocabulary
+def test_sentences_of_many_languages(name: str) -> None:
+    """Sentences of 109 languages have the ids of the reference."""
+    pair_of(name).check(sentences())
+
+
+@functools.cache
+def corpora() -> list[str]:
+    """Read the lines of all other corpora."""
+    paths = [path for path in sorted((SHARED / "corpora").iterdir()) if path.suffix in (".txt", ".md")]
+    return [line for path in paths for line in path.read_text(encoding="utf-8", errors="replace").split("\n")]
+
+
+@pytest.mark.slow
+@needs_shared
+@each_vocabulary
+def test_corpora(name: str) -> None:
+    """Books, documentation and source code have the ids of the reference."""
+    pair_of(name).check(corpora())
+
+
+FLAGS = {
+    "lowercase": (True, False),
+    "strip_accents": (None, True, False),
+    "clean_text": (True, False),
+    "handle_chinese_chars": (True, False),
+    "pre_tokenizer": ("bert", "none"),
+}
+OF_ALL_KINDS = [
+    *("[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abeAEéÉßİiıσςŞş", "##a", "##b", "##e", "##é", "##A", "##i", "##ß", "ab", "##ab", "##AB"),
+    *("\u0301", "##\u0301", "\u0307", "##\u0307", "\u0338", "##\u0338", "=", "≠", "##=", "##≠", "é", "e\u0301", "##e\u0301"),
+    *("中", "##中", "文", "##文", "中文", "##中文", "𠀀", "##𠀀", "豈", "##豈", "か", "##か", "が", "##が", "##\u3099"),
+    *("가", "##가", "각", "##각", "ᄀ", "##ᄀ", "##ᅡ", "##ᆨ", *".,!-", "##.", "##-", "a.", "a-b", "..", "##.a", "。", "##。"),
+    *(" ", "a b", "## ", "  ", "\t", "##\t", "\n", "##\u00a0", "\u00a0", "\u3000", "##\u3000", "\u0000", "##\u0000", "##\ufffd"),
+    *("\u200b", "##\u200b", "\ue000", "##\ue000", "\u2028", "##\u2028", "\U0001d165", "##\U0001d165", "##\U0001e000", "\U0001e000"),
+]
+
+
+
+def pieces_of_all_kinds(rng: random.Random) -> Iterator[str]:
+    """Short words of characters that the options treat differently, endlessly."""
+    chars = [*sorted(set("".join(OF_ALL_KINDS)) - set("[]UNKCLSMP")), *KEPT[:40:8], *BLANKS, *"\u0901\ufffd한#z"]
+    while True:
+        yield "".join(rng.choices(chars, k=rng.randint(1, 6)))
+
+
+@functools.cache
+def texts_of_all_kinds() -> list[str]:
+    """Texts for the options: each of one or some words, short enough to be segmented where they are one word."""
+    rng = random.Random(5)
+    words = pieces_of_all_kinds(rng)
+    return [*map("".join, itertools.product(OF_ALL_KINDS, repeat=2)), *mixed(words, rng, 2000), *itertools.islice(words, 4000)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param(dict(zip(FLAGS, values, strict=True)), id="-".join(map(str, values))) for values in itertools.product(*FLAGS.values())],
+)
+def test_options(options: dict[str, Any], reference: Callable[..., Tokenizer]) -> None:
+    """Each combination of options means what it means to the reference."""
+    pair = Pair(reference(OF_ALL_KINDS, **options), fst.Tokenizer(wordpiece(OF_ALL_KINDS, **options)))
+    pair.check(texts_of_all_kinds())
