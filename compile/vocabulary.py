@@ -84,6 +84,8 @@ def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Voca
     """
     given = {name: value for name, value in options.items() if value is not None}
     if not isinstance(source, str | Path):
+        if isinstance(source, Mapping):
+            raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
         vocabulary = _of_tokens({token: number for number, token in enumerate(source)}, given)
         return _checked(vocabulary, "the vocabulary")
     path = Path(source)

@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import re
+import secrets
 import struct
 import zlib
 from collections.abc import Iterator
@@ -81,7 +82,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "it is no regular file, and would be replaced by one", str(path))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file:
             yield file

@@ -37,15 +37,12 @@ def check(texts: Texts, errors: str) -> None:
         raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
     # Here, not where blocks of rows are joined: these differ, and bytes join with other buffers, whose length is not in bytes.
     if not all(issubclass(kind, bytes if isinstance(texts[0], bytes) else str) for kind in set(map(type, texts))):
-        raise _not_a_batch(texts, 0)
+        raise _not_a_batch(texts)
 
 
 def lengths(texts: Texts) -> Ints:
     """int64[rows], the characters or bytes in each text."""
-    try:
-        return np.fromiter(map(len, texts), np.int64, len(texts))
-    except TypeError:
-        raise _not_a_batch(texts, 0) from None
+    return np.fromiter(map(len, texts), np.int64, len(texts))
 
 
 def gather(texts: Texts, first: int, starts: Ints, errors: str) -> tuple[NDArray[Any], Ints]:
@@ -68,8 +65,6 @@ def gather(texts: Texts, first: int, starts: Ints, errors: str) -> tuple[NDArray
         if len(text) > LONGEST:
             raise TextError(f"row {first + int(np.diff(starts).argmax())} is longer than {LONGEST:,} characters; cut it at a blank")
         return text, starts
-    except TypeError:
-        raise _not_a_batch(texts, first) from None
     except UnicodeError:
         if errors == "strict":
             raise _not_text(texts, first) from None
@@ -105,10 +100,10 @@ def _replaced(text: str | bytes) -> str:
     return text.encode(UTF_16, "surrogatepass").decode(UTF_16, "replace")
 
 
-def _not_a_batch(texts: Sequence[Any], first: int) -> TextError:
+def _not_a_batch(texts: Sequence[Any]) -> TextError:
     """The error for the first row that is of another kind than the first."""
     kind = bytes if isinstance(texts[0], bytes) else str
-    row, wrong = next((row, text) for row, text in enumerate(texts, first) if not isinstance(text, kind))
+    row, wrong = next((row, text) for row, text in enumerate(texts) if not isinstance(text, kind))
     return TextError(f"row {row} is {type(wrong).__name__}, not {kind.__name__}; a batch is all str or all bytes")
 
 
