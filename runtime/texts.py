@@ -35,21 +35,25 @@ def check(texts: Texts, errors: str) -> None:
         raise ValueError(f"errors={errors!r}: there are 'strict' and 'replace'")
     if not isinstance(texts, list | tuple):
         raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
-    # Here, not where blocks of rows are joined: these differ, and bytes join with other buffers, whose length is not in bytes.
-    if not all(issubclass(kind, bytes if isinstance(texts[0], bytes) else str) for kind in set(map(type, texts))):
-        raise _not_a_batch(texts)
+    # Bytes join with other buffers, whose length is not in bytes; str joins with nothing but str, so that `gather` notices.
+    if texts and isinstance(texts[0], bytes) and not all(issubclass(kind, bytes) for kind in set(map(type, texts))):
+        raise _not_a_batch(texts, bytes, 0)
 
 
 def lengths(texts: Texts) -> Ints:
     """int64[rows], the characters or bytes in each text."""
-    return np.fromiter(map(len, texts), np.int64, len(texts))
+    try:
+        return np.fromiter(map(len, texts), np.int64, len(texts))
+    except TypeError:
+        raise _not_a_batch(texts, str, 0) from None
 
 
-def gather(texts: Texts, first: int, starts: Ints, errors: str) -> tuple[NDArray[Any], Ints]:
+def gather(texts: Texts, kind: type, first: int, starts: Ints, errors: str) -> tuple[NDArray[Any], Ints]:
     """Lay texts out one after the other.
 
     Args:
-        texts: all str, or all bytes.
+        texts: all of one kind.
+        kind: str or bytes.
         first: the row of the first of them, for messages.
         starts: int64[rows + 1], where each text begins, in characters or bytes.
         errors: "strict", or "replace": U+FFFD takes the place of what is not text, as in ``bytes.decode``.
@@ -61,10 +65,12 @@ def gather(texts: Texts, first: int, starts: Ints, errors: str) -> tuple[NDArray
         TextError: something is not text; the message names its row.
     """
     try:
-        text, starts = _of_bytes(texts, starts) if isinstance(texts[0], bytes) else _of_strings(texts, starts)
+        text, starts = _of_bytes(texts, starts) if kind is bytes else _of_strings(texts, starts)
         if len(text) > LONGEST:
             raise TextError(f"row {first + int(np.diff(starts).argmax())} is longer than {LONGEST:,} characters; cut it at a blank")
         return text, starts
+    except TypeError:
+        raise _not_a_batch(texts, kind, first) from None
     except UnicodeError:
         if errors == "strict":
             raise _not_text(texts, first) from None
@@ -100,10 +106,9 @@ def _replaced(text: str | bytes) -> str:
     return text.encode(UTF_16, "surrogatepass").decode(UTF_16, "replace")
 
 
-def _not_a_batch(texts: Sequence[Any]) -> TextError:
-    """The error for the first row that is of another kind than the first."""
-    kind = bytes if isinstance(texts[0], bytes) else str
-    row, wrong = next((row, text) for row, text in enumerate(texts) if not isinstance(text, kind))
+def _not_a_batch(texts: Sequence[Any], kind: type, first: int) -> TextError:
+    """The error for the first row that is not of the kind."""
+    row, wrong = next((row, text) for row, text in enumerate(texts, first) if not isinstance(text, kind))
     return TextError(f"row {row} is {type(wrong).__name__}, not {kind.__name__}; a batch is all str or all bytes")
 
 

@@ -188,9 +188,10 @@ class Tokenizer:
         begin, end = (blocks[0][0], blocks[-1][1]) if blocks else (0, 0)
         row_ends = np.empty(end - begin, np.int64)
         ids, count = np.empty(int(char_starts[end] - char_starts[begin]) // 4, np.int32), 0  # text has about 4 characters a token
+        kind = bytes if texts and isinstance(texts[0], bytes) else str
         buffer = self._none  # of one block: it stays in a core's own cache
         for first, last in blocks:
-            text, starts = gather(texts[first:last], first, char_starts[first : last + 1] - char_starts[first], errors)
+            text, starts = gather(texts[first:last], kind, first, char_starts[first : last + 1] - char_starts[first], errors)
             ids_per_unit = IDS_PER_UNIT[text.itemsize]
             middle = int(np.searchsorted(starts, len(text) // 2))
             half = int(starts[middle]) * ids_per_unit + middle * around + SLACK
