@@ -187,7 +187,8 @@ class Tokenizer:
         around = len(prefix) + len(suffix)
         begin, end = (blocks[0][0], blocks[-1][1]) if blocks else (0, 0)
         row_ends = np.empty(end - begin, np.int64)
-        ids, count = np.empty(int(char_starts[end] - char_starts[begin]) // 4, np.int32), 0  # text has about 4 characters a token
+        # Most text has an id for two characters or more. Memory that is not written is not taken.
+        ids, count = np.empty(int(char_starts[end] - char_starts[begin]) // 2, np.int32), 0
         kind = bytes if texts and isinstance(texts[0], bytes) else str
         buffer = self._none  # of one block: it stays in a core's own cache
         for first, last in blocks:

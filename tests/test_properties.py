@@ -88,7 +88,7 @@ def linked(case: Case, chars: str = "") -> Failure:
     return link(build(case.tokens, range(len(case.tokens)), case.indicator, readable(chars), case.max_chars))
 
 
-@settings(max_examples=1000)
+@settings(max_examples=600)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
     """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
