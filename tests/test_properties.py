@@ -1,6 +1,6 @@
 """Rules that hold for every vocabulary and every text, tried on vocabularies of two or three letters, where every corner is near.
 
-The automaton alone is quick to make, so thousands of vocabularies are tried on it, each with all short words; whole tables take a quarter
+The automaton alone is quick to make, so hundreds of vocabularies are tried in each way, with all short words; whole tables take a quarter
 of a second, and some dozens of vocabularies are compiled.
 """
 
