@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fst import Batch
     from fst.tables import Tables
 
-FORMATS = ("ids", "tokens", "json")
-
 
 class Spellings(dict[int, str]):
     """How each id is written: as its token, and as a number where none is given. Numbers are spelled once each."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fst.alphabet import ALONE, BLANK, ISOLATED, MAX_SYMBOLS, WORD, Alphabet
 from fst.tables import CODE_POINTS
 
-HANGUL_FIRST, HANGUL_LAST = 0xAC00, 0xD7A3
+HANGUL_FIRST = 0xAC00
 HANGUL_L, HANGUL_V, HANGUL_T = 0x1100, 0x1161, 0x11A7  # Unicode 3.12: a syllable is a leading consonant, a vowel, maybe a trailing one
 SPLITS = {"blank": BLANK, "alone": ALONE}
 

@@ -152,11 +152,6 @@ class Tables:
         data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
-    @cached_property
-    def columns(self) -> int:
-        """The number of slots that a state's row may touch: labels run from 0 to ``columns - 1``."""
-        return int(field_label(self.classes[0::2]).max()) + 1
-
     def class_of(self, code_point: int) -> int:
         """The class of a code point."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])

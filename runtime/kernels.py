@@ -41,7 +41,7 @@ RANK_SHIFT, CLASS, RANKS = np.uint64(16), np.uint64(0xFFFF), np.uint64(64)
 # row: of the text; at: the next unit; end: where the text ends; state: of the table; count: ids written so far; word: in the high half the
 # ids written before this word, in the low half its symbols, counted from `fresh` so that the bit RARE comes on when they are too many
 # (and stays on: then they are not counted any more).
-ROW, AT, END, COUNT = 0, 1, 2, 4
+ROW, AT, END = 0, 1, 2
 # A table is (pages, blocks, a_records, b_records, symbols, entries, pool, specials, dead, unk, fresh), see `encode_rows`.
 
 
