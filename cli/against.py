@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
+from fst.cli.kernels import ready
 from fst.cli.lines import Block, read
 from fst.errors import UnsupportedError, VocabularyError
 
@@ -87,9 +88,7 @@ class Comparison:
     """Tables and the reference, side by side."""
 
     def __init__(self, tables: Tables, reference: Reference) -> None:
-        from fst import Tokenizer
-
-        self._tokenizer, self._reference = Tokenizer(tables), reference
+        self._tokenizer, self._reference = ready(tables), reference
         self._names = names(tables)
         self.alike = True
 

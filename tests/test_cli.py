@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,10 +21,11 @@ from click.testing import CliRunner, Result
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli import progress
+from fst.cli import bench, kernels, progress
 from fst.cli.lines import BLOCK_BYTES
 from fst.cli.main import main
 from fst.compile import wordpiece
+from fst.runtime import kernels as runtime_kernels
 
 FST = str(Path(sysconfig.get_path("scripts"), "fst"))
 TIMEOUT = 300  # seconds; the first process may have to compile the kernels
@@ -31,7 +34,7 @@ TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able",
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
 
-COMMANDS = ("compile", "encode", "decode", "info", "verify", "explain", "warmup")
+COMMANDS = ("compile", "encode", "decode", "info", "verify", "bench", "explain", "warmup")
 
 # What a process has imported by the time that it ends.
 IMPORTED = """
@@ -68,6 +71,21 @@ def execute(
     assert done.returncode == code, done.stderr
     assert b"Traceback" not in (done.stderr or b"")
     return done
+
+
+def on_terminal(*words: str | Path, **more: Any) -> bytes:
+    """Run `fst` with a terminal for its standard error, and return what that shows."""
+    import pty
+
+    terminal, end = pty.openpty()
+    run(*words, stderr=end, **more)
+    os.write(end, b"\0")  # a reader waits where there is nothing, and may be given less than there is
+    shown = b""
+    while not shown.endswith(b"\0"):
+        shown += os.read(terminal, 10_000)
+    os.close(end)
+    os.close(terminal)
+    return shown[:-1]
 
 
 def call(*words: str | Path, code: int = 0) -> Result:
@@ -331,15 +349,10 @@ class TestCompile:
     @posix
     def test_terminal(self, tmp_path: Path) -> None:
         """Only a terminal is told what is going on, on standard error."""
-        import pty
-
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
-        assert run("compile", source, "-o", tmp_path / "t.npz").stderr == b""
-        terminal, end = pty.openpty()
-        assert run("compile", source, "-o", tmp_path / "t.npz", stderr=end).stdout == b""
-        os.close(end)
-        assert os.read(terminal, 1000).startswith(b"compiling")
-        os.close(terminal)
+        done = run("compile", source, "-o", tmp_path / "t.npz")
+        assert (done.stdout, done.stderr) == (b"", b"")
+        assert on_terminal("compile", source, "-o", tmp_path / "t.npz").startswith(b"compiling")
 
 
 class TestInfo:
@@ -442,6 +455,53 @@ class TestVerify:
         """What is no tokenizer.json is an error that names the file."""
         file = written(tmp_path / "tokenizer.json", b"{}")
         assert call("verify", table, "--against", file, texts, code=1).stderr.startswith(f"Error: {file}: ")
+
+
+class TestBench:
+    """`fst bench`."""
+
+    @staticmethod
+    def figures(stdout: str) -> dict[str, str]:
+        """What was printed, by what stands before it."""
+        return {name: value.strip() for name, _, value in (line.partition("  ") for line in stdout.splitlines())}
+
+    def test_counts(self, table: Path, texts: Path) -> None:
+        """What is counted in documents and their tokens is counted without line feeds, and without [CLS] and [SEP]."""
+        told = self.figures(call("bench", table, texts).stdout)
+        assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
+        assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
+        assert told["unknown tokens"] == "11.111%"
+
+    @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
+    def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        """The speeds are those of one thread and, where there are more cores, of all of them."""
+        monkeypatch.setattr(bench, "usable_cores", lambda: cores)
+        told = self.figures(call("bench", table, texts).stdout)
+        assert told[""].split("  ") == head
+        for name in ("MB/s", "million tokens/s"):
+            assert len([float(cell) for cell in told[name].split()]) == len(head)
+
+    @pytest.mark.parametrize("dash", [[], ["-"]])
+    def test_standard_input(self, table: Path, dash: list[str]) -> None:
+        """Without a file, or for "-", documents come from standard input, and a process that nobody watches says nothing else."""
+        done = run("bench", table, *dash, stdin=b"un\n\nhello un")
+        told = self.figures(done.stdout.decode())
+        assert (told["texts"], told["tokens"], done.stderr) == ("3", "3", b"")
+
+    @pytest.mark.parametrize("text", [b"", b"\n\n", b" \n\0"])
+    def test_nothing_to_measure(self, table: Path, tmp_path: Path, text: bytes) -> None:
+        """An input without a token is an error that says so."""
+        said = call("bench", table, written(tmp_path / "empty.txt", text), code=1).stderr
+        assert said == "Error: nothing to measure: the input has no tokens; name a file with text in it\n"
+
+    def test_missing_file(self, table: Path, texts: Path) -> None:
+        """A file that is not there is an error that names it."""
+        assert call("bench", table, texts, "none.txt", code=1).stderr.startswith("Error: none.txt: ")
+
+    def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
+        """Bytes that are not UTF-8 are an error that names file and line."""
+        file = written(tmp_path / "bad.txt", b"un\n\xff\n")
+        assert call("bench", table, file, code=1).stderr == f"Error: {file}, line 2: not UTF-8 at byte 0; mend it\n"
 
 
 # A tokenizer that puts [CLS] and [SEP] around a text.
@@ -564,7 +624,7 @@ class TestManners:
         done = call(*words.split(), code=2)
         assert (done.stdout, "Usage: " in done.stderr) == ("", True)
 
-    @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "explain"])
+    @pytest.mark.parametrize("command", ["encode", "decode", "info", "verify", "bench", "explain"])
     def test_missing_table(self, command: str) -> None:
         """A table that is not there is 1, and one line that names it."""
         said = call(command, "none.npz", *["text"] * (command == "explain"), code=1).stderr
@@ -632,6 +692,44 @@ class TestManners:
         done = run("warmup")
         assert done.stdout == b""
         assert done.stderr.decode().splitlines()[1].startswith("ready, in ")
+
+    @posix
+    def test_first_run(self, table: Path, tmp_path: Path) -> None:
+        """Whoever waits for kernels to be compiled, which happens once, is told on a terminal."""
+        cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
+        assert on_terminal("encode", table, **cold) == b"compiling kernels, once \xe2\x80\xa6\r\n"
+        assert on_terminal("encode", table, **cold) == b""
+
+    @pytest.mark.parametrize("command", ["encode", "bench", "verify"])
+    def test_commands_with_kernels(
+        self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Every command that uses kernels tells when they are not there."""
+        monkeypatch.setattr(kernels, "kept", lambda: False)
+        monkeypatch.setattr(progress, "watched", lambda: True)
+        words: list[str | Path] = [table, texts]
+        if command == "verify":
+            reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+            wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
+            words = [tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", texts]
+        assert call(command, *words).stderr.startswith("compiling kernels, once")
+
+    def test_kernels_of_another_source(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Kernels compiled from an older source, or from another line of it, are not there."""
+        kernel: Any = runtime_kernels.encode_rows
+        found = SimpleNamespace(py_func=kernel.py_func, stats=SimpleNamespace(cache_path=str(tmp_path)))
+        monkeypatch.setattr(runtime_kernels, "encode_rows", found)
+        written(tmp_path / "kernels.encode_rows-1.py311.nbi", b"")
+        assert not kernels.kept()
+        index = written(tmp_path / f"kernels.encode_rows-{kernel.py_func.__code__.co_firstlineno}.py311.nbi", b"")
+        assert kernels.kept()
+        os.utime(index, (0, 0))
+        assert not kernels.kept()
+
+    def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
+        """Garbage is collected again when kernels are there."""
+        call("bench", table, texts)
+        assert gc.isenabled()
 
 
 class TestProgress:

@@ -1,0 +1,121 @@
+"""How fast a table is on texts of one's own, and how many tokens they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from fst.cli.kernels import ready
+from fst.cli.lines import read
+from fst.cli.progress import note
+from fst.errors import TextError
+
+if TYPE_CHECKING:
+    from fst.tables import Tables
+
+RUNS = 5  # timed ones; one more goes before them
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents, all of them in memory, and what is counted before they are tokens.
+
+    Attributes:
+        lines: the documents, in UTF-8.
+        characters: code points in them.
+        words: pieces of them between white space.
+    """
+
+    lines: list[bytes]
+    characters: int
+    words: int
+
+
+def documents(files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
+    """The documents of all files.
+
+    Raises:
+        TextError: a line is not UTF-8.
+    """
+    lines, characters, words = list[bytes](), 0, 0
+    for block in (block for name in files for block in read(name, advance)):
+        try:
+            for text in map(bytes.decode, block.lines):
+                characters += len(text)
+                words += len(text.split())
+        except UnicodeDecodeError as error:
+            raise block.not_text("mend it") or error from None
+        lines += block.lines
+    return Documents(lines, characters, words)
+
+
+def measured(tables: Tables, found: Documents) -> Iterator[str]:
+    """The figures of documents, a line each: what they become, then how fast.
+
+    Raises:
+        TextError: they become nothing.
+    """
+    tokenizer = ready(tables)
+
+    def encode(threads: int) -> Any:
+        return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads).ids
+
+    ids = encode(1)
+    tokens, unknown = len(ids), int((ids == tables.about["unk_id"]).sum())
+    if not tokens:
+        raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
+    del ids
+    size = sum(map(len, found.lines))
+    yield from _counts(found, size, tokens, unknown)
+    yield ""
+    yield from _speeds(size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _seconds(encode: Callable[[int], Any], threads: int) -> float:
+    """The median time of some runs, after one that warms up."""
+    note(f"encoding {RUNS + 1} times with {_threads(threads)} …")
+    times = []
+    for _ in range(RUNS + 1):
+        begun = perf_counter()
+        encode(threads)
+        times.append(perf_counter() - begun)
+    return median(times[1:])
+
+
+def _counts(found: Documents, size: int, tokens: int, unknown: int) -> Iterator[str]:
+    shown = {
+        "texts": f"{len(found.lines):,}",
+        "size": f"{size / 1e6:,.2f} MB of UTF-8 ({size:,} bytes)",
+        "tokens": f"{tokens:,}",
+        "tokens per character": f"{tokens / found.characters:.3f}",
+        "tokens per word": f"{tokens / found.words:.3f}" if found.words else "no words",
+        "unknown tokens": f"{unknown / tokens:.3%}",
+    }
+    width = max(map(len, shown))
+    return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
+    """A table with a column for each number of threads, and one for how many times as fast the last is as the first."""
+    first, last = times[min(times)], times[max(times)]
+    rows: list[Sequence[str]] = [("", *map(_threads, times))]
+    for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
+        rows.append((name, *(f"{amount / 1e6 / seconds:,.1f}" for seconds in times.values())))
+    if len(times) > 1:
+        rows = [(*row, cell) for row, cell in zip(rows, ("ratio", *[f"{first / last:.2f}"] * 2), strict=True)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for name, *cells in rows:
+        yield "  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
+
+
+def _threads(number: int) -> str:
+    return f"{number} thread{'s' * (number != 1)}"
