@@ -9,7 +9,6 @@ found equal.
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
@@ -22,15 +21,12 @@ from typing import Any
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: the reference reads it once
 
+from rows import BOOKS, CASED, FOLDER, SENTENCES, UNCASED, documents
 from tokenizers import Tokenizer
 
 import fst
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
-JOBS = {
-    "bert-base-uncased": "en_books_20MB.txt",
-    "bert-base-multilingual-cased": "multi_sentences_500.jsonl",
-}
+JOBS = {UNCASED: BOOKS, CASED: SENTENCES}
 FST = [str(Path(sys.executable).with_name("fst"))]
 
 
@@ -86,14 +82,6 @@ def comparison(tok: fst.Tokenizer, source: Path, texts: list[str]) -> dict[str, 
         "`encode_batch`, one thread": f"{size / fast:.0f} MB/s",
         "ratio": f"{slow / fast:.1f} ×",
     }
-
-
-def documents(path: Path) -> list[str]:
-    """A document a line; of JSON lines the field "text"."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    if path.suffix == ".jsonl":
-        return [json.loads(line)["text"] for line in lines if line]
-    return lines
 
 
 def run(command: list[str]) -> None:

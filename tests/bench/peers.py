@@ -1,0 +1,202 @@
+"""Measure `fst` beside other WordPiece tokenizers: a table, a JSON file and a chart.
+
+    pip install -e ".[bench]"
+    python tests/bench/peers.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
+
+FOLDER holds ``vocab/NAME/tokenizer.json`` with ``vocab.txt`` beside it, and ``corpora/`` (default: ``../shared/data`` beside this
+repository). The table, in Markdown, goes to standard output, ``peers.json`` and ``peers.png`` to DIR. Peers that are not installed are
+skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
+
+Each peer has a process of its own, and one thread by its own setting. On each row every peer first encodes all texts, and its ids are
+compared with those of `tokenizers`; then all are timed in turns. A figure is the median of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from chart import draw
+from rows import FOLDER, ROWS, Row
+from worker import DIGEST, PEERS, REFERENCE
+
+ROUNDS = 5
+
+
+class Process:
+    """A peer at work. What it prints beside its answers is dropped."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        command = [sys.executable, str(Path(__file__).with_name("worker.py")), name, str(folder)]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
+
+    def ask(self, *question: str) -> dict[str, Any]:
+        """The answer to a question; if all goes wrong, it has an "error"."""
+        assert self.process.stdin
+        assert self.process.stdout
+        try:
+            print(json.dumps(question), file=self.process.stdin, flush=True)
+            answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+        except (BrokenPipeError, json.JSONDecodeError):
+            return {"error": f"the process ended with status {self.process.wait()}"}
+        return answer
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How fast a peer is on a row.
+
+    Attributes:
+        seconds: of one pass over all texts, for each round.
+        value: their median, in the row's unit.
+        differing: how many texts have other ids than the reference's.
+        error: why there is no figure.
+    """
+
+    seconds: list[float]
+    value: float = 0
+    differing: int = 0
+    error: str = ""
+
+    def __str__(self) -> str:
+        if self.error:
+            return "failed"
+        return f"{self.value:.{int(self.value < 10)}f}" + (f" †{self.differing:,}" if self.differing else "")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A row, how much it is, and the figures of those who take part."""
+
+    row: Row
+    texts: int
+    bytes: int
+    figures: dict[str, Figure]
+
+
+def main() -> None:
+    """Read the command line, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where peers.json and peers.png go")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"runs of each peer on each row, {ROUNDS} or more")
+    parser.add_argument("--rows", default="", metavar="WORD", help="only rows with this word in their name")
+    arguments = parser.parse_args()
+    rows = [row for row in ROWS if arguments.rows in row.name]
+    if arguments.rounds < ROUNDS or not rows:
+        parser.error(f"--rounds: {ROUNDS} or more" if rows else f"--rows: none has {arguments.rows!r} in its name")
+    processes = {name: Process(name, arguments.folder.resolve()) for name in installed()}
+    measured = [measure(row, processes, arguments.rounds) for row in rows]
+    print("\n".join(tables(measured)))
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    result = arguments.output / "peers.json"
+    result.write_text(as_json(measured, list(processes)), encoding="utf-8")
+    if find_spec("matplotlib"):
+        draw(result)
+    else:
+        say("matplotlib: not installed, no chart")
+
+
+def installed() -> list[str]:
+    """The peers that are there. Without the reference nothing can be compared."""
+    found = [name for name, peer in PEERS.items() if find_spec(peer.module)]
+    for name in PEERS:
+        if name not in found:
+            say(f"{name}: not installed, skipped")
+    if REFERENCE not in found:
+        sys.exit(f"{REFERENCE} is not installed, and its ids are what all others are compared with: pip install {REFERENCE}")
+    return found
+
+
+def measure(row: Row, processes: dict[str, Process], rounds: int) -> Measured:
+    """Compare the ids of all who take part, then time them in turns."""
+    say(f"{row.name}: comparing ids")
+    reference = processes[REFERENCE].ask("load", row.name)
+    if "error" in reference:
+        sys.exit(f"{row.name}: {REFERENCE} has no ids to compare with: {reference['error']}")
+    peers = {name: processes[name] for name in row.peers if name in processes}
+    loaded = {name: reference if name == REFERENCE else process.ask("load", row.name) for name, process in peers.items()}
+    timed: dict[str, list[dict[str, Any]]] = {name: [] for name in peers if "error" not in loaded[name]}
+    for turn in range(rounds):
+        say(f"{row.name}: round {turn + 1} of {rounds}")
+        for name, answers in timed.items():
+            answers.append(peers[name].ask("time"))
+    figures = {name: figure(row, reference, loaded[name], timed.get(name, [])) for name in peers}
+    for name, found in figures.items():
+        if found.error:
+            say(f"{row.name}: {name} failed: {found.error}")
+    return Measured(row, reference["texts"], reference["bytes"], figures)
+
+
+def figure(row: Row, reference: dict[str, Any], loaded: dict[str, Any], timed: list[dict[str, Any]]) -> Figure:
+    """The figure that follows from a peer's answers."""
+    errors = [answer["error"] for answer in (loaded, *timed) if "error" in answer]
+    if errors:
+        return Figure([], error=errors[0])
+    seconds = [answer["seconds"] for answer in timed]
+    median = statistics.median(seconds)
+    value = median / loaded["calls"] * 1e6 if row.call else reference["bytes"] / median / 1e6
+    return Figure(seconds, value, differences(loaded["digests"], reference["digests"]))
+
+
+def differences(left: str, right: str) -> int:
+    """How many texts have different digests, or none on one side."""
+    return sum(a != b for a, b in zip_longest(*map(texts_of, (left, right))))
+
+
+def texts_of(digests: str) -> Iterator[str]:
+    """The digest of each text."""
+    return (digests[start : start + 2 * DIGEST] for start in range(0, len(digests), 2 * DIGEST))
+
+
+def tables(measured: list[Measured]) -> Iterator[str]:
+    """The lines of a table for each company of peers, and of a note where ids differ."""
+    for unit, names in dict.fromkeys((one.row.unit, tuple(one.figures)) for one in measured):
+        yield f"| {unit} | vocabulary | {' | '.join(names)} |"
+        yield "| --- | --- |" + " ---: |" * len(names)
+        for one in measured:
+            if (one.row.unit, tuple(one.figures)) == (unit, names):
+                yield f"| {one.row.name} | {one.row.vocabulary} | {' | '.join(map(str, one.figures.values()))} |"
+        yield ""
+    if any(figure.differing for one in measured for figure in one.figures.values()):
+        yield f"† so many texts have other ids than those of {REFERENCE}"
+
+
+def as_json(measured: list[Measured], names: list[str]) -> str:
+    """Everything that was measured, and with what."""
+    machine = {"machine": platform.machine(), "cores": os.cpu_count(), "python": platform.python_version()}
+    versions = {name: version(packages_distributions()[PEERS[name].module][0]) for name in names}
+    rows = [
+        {
+            "name": one.row.name,
+            "vocabulary": one.row.vocabulary,
+            "unit": one.row.unit,
+            "texts": one.texts,
+            "bytes": one.bytes,
+            "peers": {name: asdict(figure) for name, figure in one.figures.items()},
+        }
+        for one in measured
+    ]
+    return json.dumps({"on": machine, "versions": versions, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def say(line: str) -> None:
+    """Tell how far it is."""
+    print(line, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""What is measured: texts, the vocabulary they are encoded with, and how many of them go into one call."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+UNCASED, CASED = "bert-base-uncased", "bert-base-multilingual-cased"
+RANDOM = "random letters"
+BOOKS, SENTENCES = "en_books_20MB.txt", "multi_sentences_500.jsonl"
+
+EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
+WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
+LATENCY = ("fst", "tokenizers", "nanotoken, replay")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table.
+
+    Attributes:
+        name: how it is called.
+        vocabulary: the name of a folder with ``tokenizer.json`` and ``vocab.txt``.
+        source: a file of texts, or RANDOM.
+        language: which texts of JSON lines are taken, by their field "lang"; none: all.
+        call: how many texts go into one call; none: all. One text alone goes to the function that takes one.
+        peers: who is measured.
+    """
+
+    name: str
+    vocabulary: str
+    source: str
+    language: str = ""
+    call: int = 0
+    peers: tuple[str, ...] = EVERYONE
+
+    @property
+    def unit(self) -> str:
+        """Calls of a few texts are timed by the call, all others by the megabyte of UTF-8."""
+        return "µs" if self.call else "MB/s"
+
+    def texts(self, folder: Path) -> list[str]:
+        """The texts, as many as fill whole calls."""
+        found = random_texts() if self.source == RANDOM else documents(folder / "corpora" / self.source, self.language)
+        return found[: len(found) // self.call * self.call] if self.call else found
+
+
+def documents(path: Path, language: str = "") -> list[str]:
+    """A document a line; of JSON lines the field "text", of one language or of all."""
+    lines = path.read_text(encoding="utf-8").split("\n")
+    if path.suffix == ".jsonl":
+        records = [json.loads(line) for line in lines if line]
+        return [record["text"] for record in records if language in ("", record["lang"])]
+    return lines
+
+
+def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15) -> list[str]:
+    """Letters and blanks by chance, always the same: words that no cache has seen, and that fall to pieces."""
+    letter = (1 - blanks) / len(string.ascii_lowercase)
+    weights = [*[letter] * len(string.ascii_lowercase), blanks]
+    letters = random.Random(0).choices(string.ascii_lowercase + " ", weights, k=size)
+    return ["".join(letters[start : start + length]) for start in range(0, size, length)]
+
+
+ROWS = (
+    Row("English books", UNCASED, BOOKS),
+    Row("Python code", UNCASED, "code_python.txt"),
+    Row("Random letters", UNCASED, RANDOM),
+    Row("109 languages", CASED, SENTENCES),
+    Row("Chinese", CASED, "docs_zh.md"),
+    Row("Japanese", CASED, "docs_ja.md"),
+    Row("Korean", CASED, SENTENCES, "kor"),
+    Row("Hindi", CASED, SENTENCES, "hin"),
+    Row("Arabic", CASED, SENTENCES, "ara"),
+    Row("Russian", CASED, SENTENCES, "rus"),
+    Row("German", CASED, SENTENCES, "deu"),
+    Row("English books, in other ways", UNCASED, BOOKS, peers=WAYS),
+    Row("`encode` of one sentence", UNCASED, SENTENCES, "eng", call=1, peers=LATENCY),
+    Row("`encode_batch` of 32 sentences", UNCASED, SENTENCES, "eng", call=32, peers=LATENCY),
+)

@@ -1,0 +1,237 @@
+"""One peer in a process of its own: reads questions, a line of JSON each, and answers each with a line of JSON.
+
+    python tests/bench/worker.py PEER FOLDER
+
+``["load", ROW]`` makes the tokenizer and the texts of a row ready and encodes them once, which also warms up; the answer has a digest of
+each text's ids. ``["time"]`` encodes these texts again and answers with the seconds that took. `peers.py` asks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from itertools import chain, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+from rows import ROWS, Row
+
+AT_LEAST = 0.1  # seconds of a run; a pass over few texts is made again and again
+DIGEST = 8  # bytes
+
+
+def ids(encoded: Any) -> Any:
+    """The ids of one text: an attribute, or the thing itself."""
+    return getattr(encoded, "ids", encoded)
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """How a peer is used: in one thread by its own setting, and without special tokens around a text, where it has a say.
+
+    Attributes:
+        batch: encodes a list of texts; this is timed, and gives whatever the library gives.
+        one: encodes one text, likewise.
+        rows: the ids of each text, from what `batch` gave.
+        forget: comes before every pass, untimed.
+        as_bytes: texts are given as bytes of UTF-8.
+    """
+
+    batch: Callable[[list[Any]], Any]
+    one: Callable[[Any], Any] | None = None
+    rows: Callable[[Any], Iterable[Any]] = lambda batch: map(ids, batch)
+    forget: Callable[[], object] = lambda: None
+    as_bytes: bool = False
+
+
+def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
+    """Compile the vocabulary, store the table, and load it as any program would."""
+    import fst
+    from fst.compile import wordpiece
+
+    with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        table = Path(scratch) / "table.npz"
+        wordpiece(folder / "tokenizer.json").save(table)
+        tokenizer = fst.load(table)
+    return Tokenizer(
+        lambda texts: tokenizer.encode_batch(texts, add_special_tokens=False, threads=threads),
+        lambda text: tokenizer.encode(text, add_special_tokens=False),
+        as_bytes=as_bytes,
+    )
+
+
+def tokenizers(folder: Path) -> Tokenizer:
+    """The reference."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: it is read once
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return Tokenizer(
+        lambda texts: tokenizer.encode_batch_fast(texts, add_special_tokens=False),
+        lambda text: tokenizer.encode(text, add_special_tokens=False),
+    )
+
+
+def nanotoken(folder: Path, first: bool) -> Tokenizer:
+    """Its cache of words is emptied before every pass, or left as the pass before, over the same texts, has filled it."""
+    from nanotoken import WordPieceTokenizer
+
+    tokenizer = WordPieceTokenizer.from_json((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    return Tokenizer(
+        lambda texts: tokenizer.encode_batch(texts, add_special_tokens=False, parallel=False),
+        lambda text: tokenizer.encode(text, add_special_tokens=False),
+        lambda batch: split(*batch),
+        forget=tokenizer.clear_cache if first else lambda: None,
+    )
+
+
+def flash_tokenizer(folder: Path) -> Tokenizer:
+    """It cannot but truncate and put special tokens around: the limit is out of reach, and what is around is cut off for the comparison."""
+    from flash_tokenizer import BertTokenizerFlash
+
+    limit = 1 << 30
+    tokenizer = BertTokenizerFlash(str(folder / "vocab.txt"), do_lower_case=lowercase(folder), model_max_length=limit)
+    only_ids = {"return_token_type_ids": False, "return_attention_mask": False}
+    return Tokenizer(
+        lambda texts: tokenizer(texts, padding="do_not_pad", max_length=limit, do_multiprocess=False, **only_ids),
+        rows=lambda batch: (row[1:-1] for row in batch.input_ids),
+    )
+
+
+def blingfire(folder: Path) -> Tokenizer:
+    """It has neither batches nor threads, and tables of its own, which come with it."""
+    import blingfire
+
+    tables = {"bert-base-uncased": "bert_base_tok.bin", "bert-base-multilingual-cased": "bert_multi_cased.bin"}
+    model = blingfire.load_model(str(Path(blingfire.__file__).with_name(tables[folder.name])))
+    unknown = vocabulary(folder).index("[UNK]")
+    # Room for ids must be given, and a character may become more than one: ½ becomes three.
+    return Tokenizer(lambda texts: [blingfire.text_to_ids(model, text, 3 * len(text), unknown, True) for text in texts])
+
+
+def tf_text(folder: Path) -> Tokenizer:
+    """Strings become a tensor within the time that counts, because strings are what is given."""
+    import tensorflow
+    from tensorflow_text import FastBertTokenizer
+
+    tensorflow.config.threading.set_intra_op_parallelism_threads(1)
+    tensorflow.config.threading.set_inter_op_parallelism_threads(1)
+    tokenizer = FastBertTokenizer(vocabulary(folder), token_out_type=tensorflow.int32, lower_case_nfd_strip_accents=lowercase(folder))
+    return Tokenizer(tokenizer.tokenize, rows=lambda batch: split(batch.flat_values.numpy(), batch.row_splits.numpy()))
+
+
+class Peer(NamedTuple):
+    """What must be importable, and what makes a tokenizer of a vocabulary's folder."""
+
+    module: str
+    make: Callable[[Path], Tokenizer]
+
+
+REFERENCE = "tokenizers"
+PEERS = {
+    "fst": Peer("fst", fst),
+    "fst, `bytes` in": Peer("fst", partial(fst, as_bytes=True)),
+    "fst, two threads": Peer("fst", partial(fst, threads=2)),
+    REFERENCE: Peer("tokenizers", tokenizers),
+    "nanotoken, first pass": Peer("nanotoken", partial(nanotoken, first=True)),
+    "nanotoken, replay": Peer("nanotoken", partial(nanotoken, first=False)),
+    "flash-tokenizer": Peer("flash_tokenizer", flash_tokenizer),
+    "BlingFire": Peer("blingfire", blingfire),
+    "TF Text": Peer("tensorflow_text", tf_text),
+}
+
+
+def vocabulary(folder: Path) -> list[str]:
+    """The tokens in the order of their ids."""
+    found: dict[str, int] = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    return sorted(found, key=lambda token: found[token])
+
+
+def lowercase(folder: Path) -> bool:
+    """Whether the vocabulary is for small letters without accents."""
+    return bool(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["normalizer"]["lowercase"])
+
+
+def split(flat: Any, splits: Any) -> Iterable[Any]:
+    """The rows of an array."""
+    return (flat[start:end] for start, end in pairwise(splits))
+
+
+class Worker:
+    """Answers questions about one peer. Its tokenizers are kept from row to row."""
+
+    def __init__(self, peer: Peer, folder: Path) -> None:
+        self.peer, self.folder = peer, folder
+        self.made: dict[str, Tokenizer] = {}
+
+    def load(self, name: str) -> dict[str, Any]:
+        """Make a row ready, and encode it once."""
+        row = next(row for row in ROWS if row.name == name)
+        texts = row.texts(self.folder)
+        if row.vocabulary not in self.made:
+            self.made[row.vocabulary] = self.peer.make(self.folder / "vocab" / row.vocabulary)
+        self.tokenizer = self.made[row.vocabulary]
+        self.call = self.tokenizer.one if row.call == 1 else self.tokenizer.batch
+        self.inputs = calls(row, [text.encode() for text in texts] if self.tokenizer.as_bytes else texts)
+        results = self.run()[1]
+        found = map(ids, results) if row.call == 1 else chain.from_iterable(map(self.tokenizer.rows, results))
+        size = sum(len(text.encode()) for text in texts)
+        return {"texts": len(texts), "bytes": size, "calls": len(self.inputs), "digests": "".join(map(digest, found))}
+
+    def time(self) -> dict[str, Any]:
+        """The seconds of a pass, the mean of as many as fill a run."""
+        spent, passes = 0.0, 0
+        while spent < AT_LEAST:
+            spent += self.run()[0]
+            passes += 1
+        return {"seconds": spent / passes}
+
+    def run(self) -> tuple[float, list[Any]]:
+        """One pass over the texts: its seconds, and what came of it, which is let go after the clock has stopped."""
+        assert self.call
+        self.tokenizer.forget()
+        begun = time.perf_counter()
+        results = [self.call(texts) for texts in self.inputs]
+        return time.perf_counter() - begun, results
+
+
+def calls(row: Row, texts: list[Any]) -> list[Any]:
+    """What each call of a pass is given."""
+    if row.call == 1:
+        return texts
+    size = row.call or len(texts)
+    return [texts[start : start + size] for start in range(0, len(texts), size)]
+
+
+def digest(row: Any) -> str:
+    """What stands for the ids of a text."""
+    return blake2b(np.asarray(row, dtype=np.int32).tobytes(), digest_size=DIGEST).hexdigest()
+
+
+def main() -> None:
+    """Answer until there are no more questions."""
+    peer, folder = sys.argv[1:]
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a library prints is no answer
+    worker = Worker(PEERS[peer], Path(folder))
+    for question in sys.stdin:
+        verb, *arguments = json.loads(question)
+        try:
+            answer = getattr(worker, verb)(*arguments)
+        except Exception as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
