@@ -7,24 +7,26 @@ import numpy as np
 from fst.jit import kernel
 
 WORD_BITS = 64
-LOOK_BACK = 64
+NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 @kernel
-def place(order, starts, columns, bases, occupied, hints):
-    """First fit, 64 candidate bases at a time.
+def place(order, starts, columns, shapes, bases, occupied, tried, free):
+    """First fit, 64 candidate bases a word and several words at a time.
 
-    A row claims its base and ``base + column`` for each of its columns. A row of as many columns as earlier ones is only tried from
-    `LOOK_BACK` words before the farthest of them: what lies before will hardly have room for it. (For bert-base-multilingual-cased:
-    from the farthest on, 4 % more slots in half the time; from 1,024 words before it, 2 % fewer in 6 times the time.)
+    A row claims its base and ``base + column`` for each of its columns. Slots are never given back, so where a row did not fit, no later
+    row of the same columns will: the search goes on where the last such row was placed. (Of the 218,084 rows of
+    bert-base-multilingual-cased, 14,738 are different: the first fit is found in 1 s instead of 40 s.)
 
     Args:
         order: int64[rows], rows in the order in which they are placed.
         starts: int64[rows + 1], the columns of row r are ``columns[starts[r]:starts[r + 1]]``.
         columns: int64[n], ≥ 1.
+        shapes: int64[rows], one number for all rows of the same columns.
         bases: int64[rows], filled.
         occupied: uint64[words], a bit a slot, all zero; the last words are never reached by a base.
-        hints: int64[most columns of a row + 1], all zero; the first word to try for rows of each size.
+        tried: int64[shapes], all zero; the first word to try for each shape.
+        free: uint64[words at a time], scratch: candidates that are left, in each of the words.
 
     Returns:
         1 past the highest slot claimed, or -1 if there was no room.
@@ -33,36 +35,47 @@ def place(order, starts, columns, bases, occupied, hints):
     widest = 0
     for column in columns:
         widest = max(widest, column)
-    last = len(occupied) - (widest >> 6) - 2
+    last = len(occupied) - (widest >> 6) - len(free) - 1
+    full = 0  # words at the beginning without a free slot
     for row in order:
         first, end = starts[row], starts[row + 1]
-        word = hints[end - first]
-        free = np.uint64(0)
-        while free == 0:
+        while occupied[full] == ~NONE:
+            full += 1
+        word = max(full, tried[shapes[row]])
+        while True:
             if word >= last:
                 return -1
-            free = ~occupied[word]
+            some = NONE
+            for index in range(len(free)):
+                free[index] = ~occupied[word + index]
+                some |= free[index]
             place_in = first
-            while place_in < end and free != 0:
+            while place_in < end and some != NONE:
                 column = columns[place_in]
                 at, shift = word + (column >> 6), np.uint64(column & 63)
-                taken = occupied[at] >> shift
-                if shift:
-                    taken |= occupied[at + 1] << (np.uint64(64) - shift)
-                free &= ~taken
+                some = NONE
+                for index in range(len(free)):
+                    taken = occupied[at + index] >> shift | occupied[at + index + 1] << ONE << (LAST - shift)
+                    free[index] &= ~taken
+                    some |= free[index]
                 place_in += 1
-            word += 1
-        word -= 1
-        hints[end - first] = max(hints[end - first], word - LOOK_BACK)
+            if some != NONE:
+                break
+            word += len(free)
+        index = 0
+        while free[index] == NONE:
+            index += 1
+        word += index
+        tried[shapes[row]] = word
         bit = 0
-        while (free >> np.uint64(bit)) & np.uint64(1) == 0:
+        while (free[index] >> np.uint64(bit)) & ONE == NONE:
             bit += 1
         base = word * 64 + bit
         bases[row] = base
-        occupied[base >> 6] |= np.uint64(1) << np.uint64(base & 63)
+        occupied[base >> 6] |= ONE << np.uint64(base & 63)
         highest = max(highest, base)
-        for index in range(first, end):
-            slot = base + columns[index]
-            occupied[slot >> 6] |= np.uint64(1) << np.uint64(slot & 63)
+        for place_in in range(first, end):
+            slot = base + columns[place_in]
+            occupied[slot >> 6] |= ONE << np.uint64(slot & 63)
             highest = max(highest, slot)
     return highest + 1

@@ -278,7 +278,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
         if not isinstance(getattr(vocabulary, name), kind):
             raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {said}")
     for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]:
-        if not isinstance(token, str) or any("\ud800" <= char <= "\udfff" for char in token):
+        if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
             raise VocabularyError(f"{where}: token {token!r} is not text")
         if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
             raise VocabularyError(f"{where}: token {token!r} has the id {number!r}; ids are whole numbers from 0 to {MAX_OUTPUT}")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fst.trie import NULL, ROOT, Ints, Trie, spread
+from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 
 class Step(NamedTuple):
@@ -119,7 +119,7 @@ def link(trie: Trie) -> Failure:
         whole[v] = (target != NULL) & (whole[target] | (target == trie.suffix_root))
         grown = used + int((own + rest).sum())
         if grown > len(pops):
-            pops = np.resize(pops, 2 * grown)
+            pops = longer(pops, 2 * grown)
         pops[start[v][in_vocabulary]] = token[in_vocabulary]
         copied = ~in_vocabulary & linked
         _copy(pops, start[v][copied], start[u][copied], own[copied])

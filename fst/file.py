@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ FORMAT = 1
 MAX_FILE_BYTES = 1 << 30
 MAX_ABOUT_BYTES = 1 << 24  # JSON takes up to twenty times its size in memory, before anything is known of it
 ALIGNMENT = 64
+MAX_THREADS = 4  # more would only wait for memory
 DTYPES = {
     "about": "|u1",
     "pages": "<u2",
@@ -103,46 +104,75 @@ def load(path: str | Path) -> Tables:
             raise TableError(f"{path} is not a table file: it does not begin like one; make one with `fst compile`")
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     try:
-        tables = _read(memoryview(mapped))
-        verify(tables)
+        return _proven(memoryview(mapped))
     except TableError as error:
         raise TableError(f"{path}: {error}; compile it again") from None
+
+
+def _proven(data: memoryview) -> Tables:
+    """The tables of a file. They are proven while checksums are computed: neither holds Python's lock, nor trusts the other."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    members = list(_members(data))
+    with ThreadPoolExecutor(min(usable_cores(), MAX_THREADS)) as pool:
+        whole = pool.submit(_verify_bytes, data, members)
+        try:
+            tables = _tables(data, members)
+            verify(tables, pool.map)
+        finally:
+            whole.result()  # damage is told before what came of it
     return tables
 
 
-def _read(data: memoryview) -> Tables:
-    arrays: dict[str, Array] = {}
-    about: dict[str, Any] = {}
-    position, central = 0, b""
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Member(NamedTuple):
+    """Where a member stands in a file."""
+
+    name: str
+    position: int
+    begin: int  # of what the checksum is of, the header and the array
+    start: int  # of the array
+    end: int
+    shape: tuple[int, ...]
+
+
+def _members(data: memoryview) -> Iterator[_Member]:
+    """Find all members by their shapes; nothing but the shapes is read, and all of them fit into the file."""
+    position = 0
     for name in MEMBERS:
-        array, end, crc = _member(data, name, position)
-        central += _central(name, end - position - _local_size(name, position), crc, position)
+        begin = position + _local_size(name, position)
+        found = SHAPE.search(bytes(data[begin : begin + 128]))
+        if not found:
+            raise TableError(f"no array {name!r} at byte {position}: the file is cut short, or not one that this version writes")
+        shape = tuple(int(length) for length in found.groups() if length is not None)
+        start = begin + len(_npy_header(name, shape))
+        end = start + int(np.dtype(DTYPES[name]).itemsize) * int(np.prod(shape, dtype=object))
+        if end > len(data):
+            raise TableError(f"array {name!r} would end at byte {end} of {len(data)}: the file is cut short")
+        yield _Member(name, position, begin, start, end, shape)
         position = end
-        arrays[name] = array
-        if name == "about":
-            about = _about(array)
-    if bytes(data[position:]) != central + _end(len(central), position):
+
+
+def _verify_bytes(data: memoryview, members: list[_Member]) -> None:
+    """Show that all bytes but those of the arrays are what these make them."""
+    central = b""
+    for name, position, begin, start, end, shape in members:
+        crc = zlib.crc32(data[begin:end])
+        if bytes(data[position:start]) != _local(name, end - begin, crc, position) + _npy_header(name, shape):
+            raise TableError(f"array {name!r} at byte {position} is damaged: its checksum or its header is wrong")
+        central += _central(name, end - begin, crc, position)
+    last = members[-1].end
+    if bytes(data[last:]) != central + _end(len(central), last):
         raise TableError("what follows the last array is not the directory of these arrays")
-    del arrays["about"], about["format"]
-    return Tables(about=about, **arrays)
 
 
-def _member(data: memoryview, name: str, position: int) -> tuple[Array, int, int]:
-    """The array of a member, where the member ends, and its checksum."""
-    begin = position + _local_size(name, position)
-    found = SHAPE.search(bytes(data[begin : begin + 128]))
-    if not found:
-        raise TableError(f"no array {name!r} at byte {position}: the file is cut short, or not one that this version writes")
-    shape = tuple(int(length) for length in found.groups() if length is not None)
-    header = _npy_header(name, shape)
-    start = begin + len(header)
-    end = start + int(np.dtype(DTYPES[name]).itemsize) * int(np.prod(shape, dtype=object))
-    if end > len(data):
-        raise TableError(f"array {name!r} would end at byte {end} of {len(data)}: the file is cut short")
-    crc = zlib.crc32(data[begin:end])
-    if bytes(data[position:start]) != _local(name, end - begin, crc, position) + header:
-        raise TableError(f"array {name!r} at byte {position} is damaged: its checksum or its header is wrong")
-    return np.frombuffer(data[start:end], DTYPES[name]).reshape(shape), end, crc
+def _tables(data: memoryview, members: list[_Member]) -> Tables:
+    about, *arrays = (np.frombuffer(data[member.start : member.end], DTYPES[member.name]).reshape(member.shape) for member in members)
+    return Tables(_about(about), *arrays)
 
 
 def _about(array: Array) -> dict[str, Any]:
@@ -155,6 +185,7 @@ def _about(array: Array) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         found = about.get("format") if isinstance(about, dict) else None
         raise TableError(f"format version {found!r}; this version reads {FORMAT}")
+    del about["format"]
     return about
 
 

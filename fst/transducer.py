@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 
 from fst.failure import Failure
-from fst.trie import NULL, ROOT, Ints, Trie, spread
+from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,23 +93,23 @@ def fold(failure: Failure) -> Transducer:
         nodes = np.arange(first, last)
         edges = np.arange(edge_start[first], edge_start[last])
         # What f(v) does explicitly, v does too after the pops of its link, except where v has an edge of its own.
-        given = np.where(inherits[nodes], row_length[links[nodes]], 0)
-        taken = spread(row_start[links[nodes]], given)
-        heirs = np.repeat(nodes, given)
-        free = trie.children(heirs, label[taken]) == NULL
-        taken, heirs = taken[free], heirs[free]
-        popped = length[heirs] - length[links[heirs]]
+        heritage = np.where(inherits[nodes], row_length[links[nodes]], 0)
+        taken = spread(row_start[links[nodes]], heritage)
+        popped = np.repeat(length[nodes] - length[links[nodes]], heritage)
 
-        state = np.concatenate([sources[edges], heirs])
+        state = np.concatenate([sources[edges], np.repeat(nodes, heritage)])
         new_label = np.concatenate([edge_labels[edges], label[taken]])
         new_target = np.concatenate([trie.edge_children[edges], target[taken]])
         new_emitted = np.concatenate([np.zeros(len(edges), np.int64), emitted[taken] + popped])
-        order = np.argsort(state * len(trie.letters) + new_label)
+        # Two ascending runs are merged; where they have the same key, that of the node's own edge is the first.
+        key = state * len(trie.letters) + new_label
+        order = np.argsort(key, kind="stable")
+        order = order[np.diff(key[order], prepend=-1) > 0]
         grown = used + len(order)
         if grown > len(label):
-            label, target, emitted = (np.resize(array, 2 * grown) for array in (label, target, emitted))
+            label, target, emitted = (longer(array, 2 * grown) for array in (label, target, emitted))
         label[used:grown], target[used:grown], emitted[used:grown] = new_label[order], new_target[order], new_emitted[order]
-        row_length[nodes] = np.bincount(state - first, minlength=len(nodes))
+        row_length[nodes] = np.bincount(state[order] - first, minlength=len(nodes))
         row_start[nodes] = used + np.cumsum(row_length[nodes]) - row_length[nodes]
         used = grown
     return Transducer(failure, np.append(row_start, used), label[:used], target[:used], emitted[:used])

@@ -208,3 +208,10 @@ def spread(starts: Ints, lengths: Ints) -> Ints:
     """The indices of all elements of slices of one array: ``start, start + 1, …`` of each."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+
+
+def longer(array: Ints, length: int) -> Ints:
+    """An array that begins as another does; what follows is not set, and takes no memory until it is."""
+    grown = np.empty(length, array.dtype)
+    grown[: len(array)] = array
+    return grown

@@ -12,7 +12,8 @@ of one symbol or more, is rolled back to one id.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from fst.tables import (
     FAIL,
     FINISH,
     HAS_MARKS,
-    HOLE,
+    KIND_BITS,
     KIND_SHIFT,
     LABEL_SHIFT,
     LIST,
@@ -36,7 +37,6 @@ from fst.tables import (
     MAX_WORD,
     NONE,
     ONE,
-    OUTPUT_SHIFT,
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
@@ -50,12 +50,21 @@ from fst.tables import (
 )
 
 MAX_RANK = 63
-CHUNK = 1 << 16
+CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
+SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk
 MAX_LISTED = 3
+ONE_LABEL = np.uint64(1 << LABEL_SHIFT)  # what makes the label of an entry 1 more
+MARGIN = MAX_LABEL
+
+Each = Callable[..., Iterable[Any]]
 
 
-def verify(tables: Tables) -> None:
+def verify(tables: Tables, each: Each = map) -> None:
     """Prove tables safe, or raise.
+
+    Args:
+        tables: any, as long as their arrays are of the right types.
+        each: `map`, or the `map` of an executor, which then proves several chunks of entries at the same time.
 
     Raises:
         TableError: something is out of range; the message says what.
@@ -63,7 +72,7 @@ def verify(tables: Tables) -> None:
     _verify_shapes(tables)
     _verify_tokens(tables)
     _verify_about(tables)
-    depths = _verify_entries(tables)
+    depths = _verify_entries(tables, each)
     _verify_classes(tables, depths)
     _verify_characters(tables)
     _verify_specials(tables)
@@ -128,88 +137,88 @@ def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:
     need(type(value) is int and 0 <= value <= highest, f"{name} is a number from 0 to {highest}")
 
 
-def _verify_entries(tables: Tables) -> Array:
+def _verify_entries(tables: Tables, each: Each) -> Array:
     """Prove every row; return for each number that may stand for a state its depth plus 1, or 0 where it is none."""
     entries, columns = tables.entries, tables.about["columns"]
     need(columns <= len(entries) <= MAX_NEXT, "the number of entries is in range")
-    states = np.concatenate([first + np.flatnonzero((labels(part) == FINISH) & (part != HOLE)) for first, part in chunks(entries)])
+    states, finish = map(np.concatenate, zip(*_by_chunks(each, partial(_finish_entries, entries), len(entries)), strict=True))
     need(len(states) == tables.about["states"] > 0 and states[0] == ROOT, "the root is the first of all states")
     need(states[-1] + columns <= len(entries), "every row has room for every label")
     need(entries[ROOT] == pack(0, FINISH, 0, NONE), "the root has nothing to finish")
-    need(np.array_equal(labels(entries[1:columns]), np.arange(1, columns)), "the root has a transition for every label")
+    need(np.array_equal(field_label(entries[1:columns]), np.arange(1, columns)), "the root has a transition for every label")
     need(entries[tables.about["dead"]] == pack(0, FINISH, 0, FAIL), "the dead state fails")
 
-    own = field_next(entries[states])
+    own, ids = field_next(finish), outputs(finish)
     deepest = int(own.max())
-    # As many zeros as a state has bits: no index needs a test, and what is not written takes no memory. The type holds all sums below.
-    depths = np.zeros(MAX_NEXT + 1, np.min_scalar_type(2 * deepest + 3))
+    # A place for every number that the bits of a next state can be, so that none needs a test, and before them a margin for slots less a
+    # label that are below 0. What is not written takes no memory. The type holds all sums of `_verify_transitions`.
+    with_margin = np.zeros(MARGIN + MAX_NEXT + 1, np.min_scalar_type(2 * deepest + 3))
+    depths = with_margin[MARGIN:]
     depths[states] = own + 1
-    counts = np.minimum(_pooled(tables), deepest + 2).astype(depths.dtype)  # more than deepest + 1 is too many anyway
-    need(np.all(_emitted(tables, entries[states], counts) <= own), "no state emits more ids than it has read symbols")
-    for first, part in chunks(entries):
-        _verify_transitions(tables, first, part, depths, counts)
+    emits = _emits(tables, deepest + 2, depths.dtype)
+    need(np.all((emits.take(ids, mode="clip") <= own) | (ids == FAIL)), "no state emits more ids than it has read symbols")
+    places = np.arange(MARGIN + 1, MARGIN + 1 + CHUNK, dtype=np.uint64)
+    _by_chunks(each, partial(_verify_transitions, entries, places, with_margin, emits), len(entries))
     return depths
 
 
-def _verify_transitions(tables: Tables, first: int, part: Array, depths: Array, counts: Array) -> None:
-    """Prove the explicit transitions of some entries, the first of which is at slot `first`."""
-    label = labels(part)
-    emitted = _emitted(tables, part, counts)
-    before = depths.take(np.arange(first, first + len(part)) - label, mode="wrap")  # below 0 is the end of `depths`, which is 0
-    after = depths.take(low_halves(part) & np.uint32(MAX_NEXT), mode="clip")
-    sound = (before > 0) & (after > 0) & (emitted + after - after.dtype.type(1) <= before)
-    sound &= (kinds(part) != FAIL) & (label - np.uint16(1) < np.uint16(tables.about["columns"] - 1))
-    sound |= label == FINISH
+def _by_chunks(each: Each, of_chunk: Callable[[int], Any], length: int) -> list[Any]:
+    """The results for all chunks of entries, by the slot at which each begins; several at a time are done by one thread."""
+    chunks = range(0, length, CHUNK)
+    shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]
+    return [result for results in each(lambda share: [of_chunk(first) for first in share], shares) for result in results]
+
+
+def _finish_entries(entries: Array, first: int) -> tuple[Array, Array]:
+    """The finish entries of a chunk: their slots, which are the states, and the entries themselves."""
+    chunk = entries[first : first + CHUNK]
+    # With 1 added to its label, FINISH becomes 0. Of all entries with that label, a hole is the highest.
+    found = np.flatnonzero(chunk + ONE_LABEL < ONE_LABEL - np.uint64(1))
+    return first + found, chunk[found]
+
+
+def _verify_transitions(entries: Array, places: Array, with_margin: Array, emits: Array, first: int) -> None:
+    """Prove the transitions of a chunk: each leads from a state to a state, and emits known ids, no more than its source owes.
+
+    Finish entries and holes are computed like the others and then left out, which takes less time than to leave them out first. Labels
+    past the columns may stand in entries: no class has them, so they are compared with, and never equal.
+    """
+    chunk = entries[first : first + CHUNK]
+    label = chunk + ONE_LABEL >> np.uint64(LABEL_SHIFT)  # 1 more than it is, and 0 for FINISH
+    source = places[: len(chunk)] - label
+    before = with_margin[first:].take(source.view(np.int64), mode="clip")
+    after = with_margin[MARGIN:].take((chunk & np.uint64(MAX_NEXT)).view(np.int64), mode="clip")
+    emitted = emits.take(outputs(chunk), mode="clip")  # what is past the end is taken for the last, and no transition may emit that
+    # Both are states; ids emitted + depth after ≤ depth before + 1, where `before` and `after` are 1 more than the depths.
+    sound = np.logical_and(before, after)
+    sound &= emitted + after <= before + before.dtype.type(1)
+    sound |= label == 0
     if not sound.all():
         need(False, f"the transition at slot {first + int(sound.argmin())} leads from a state to a state that owes no more ids")
 
 
-def chunks(entries: Array) -> Iterator[tuple[int, Array]]:
-    """Parts of the entries, small enough for what is computed of them to stay in a cache, each with the slot at which it begins."""
-    return ((first, entries[first : first + CHUNK]) for first in range(0, len(entries), CHUNK))
-
-
-def labels(entries: Array) -> Array:
-    """The labels of entries, as they lie in memory."""
-    found: Array = entries.view(np.uint16)[LABEL_SHIFT // 16 :: 4]
-    return found
-
-
-def low_halves(entries: Array) -> Array:
-    """The halves of entries that hold the next state and the kind, as they lie in memory."""
-    found: Array = entries.view(np.uint32)[0::2]
-    return found
-
-
-def kinds(entries: Array) -> Array:
-    """The kinds of entries."""
-    return low_halves(entries) >> np.uint32(KIND_SHIFT) & np.uint32(3)
-
-
 def outputs(entries: Array) -> Array:
-    """The outputs of entries."""
-    return (entries >> np.uint64(OUTPUT_SHIFT)).astype(np.uint32) & np.uint32(MAX_OUTPUT)
+    """The output and the kind of entries as one number, ``output << 2 | kind``."""
+    found: Array = (entries >> np.uint64(KIND_SHIFT) & np.uint64(MAX_OUTPUT << KIND_BITS | 3)).view(np.int64)
+    return found
 
 
-def _pooled(tables: Tables) -> Array:
-    """How many ids an output has that begins at each place of the pool; all are shown to end, and to have known ids."""
-    pool = tables.pool
-    last = np.flatnonzero(pool >= END)
+def _emits(tables: Tables, too_many: int, dtype: Any) -> Array:
+    """How many ids each of the `outputs` has; `too_many` stands for more, for ids that are not known, and for whatever else is not allowed.
+
+    Every list of the pool is shown to end, and to have known ids.
+    """
+    pool, highest = tables.pool, int(tables.token_ids.max())
+    need(len(pool) <= MAX_OUTPUT + 1, "every place in the pool has a number")
+    last = np.flatnonzero(pool >= END).astype(np.int32)
     need(not len(pool) or (len(last) and last[-1] == len(pool) - 1), "the last pooled output has an end")
-    need((pool & np.uint32(END - 1)).max(initial=0) <= tables.token_ids.max(), "pooled ids are known")
-    return np.repeat(last, np.diff(last, prepend=-1)) - np.arange(len(pool)) + 1
-
-
-def _emitted(tables: Tables, entries: Array, counts: Array) -> Array:
-    """How many ids each entry emits; all outputs but those of holes are shown to be in range."""
-    kind, output = kinds(entries), outputs(entries)
-    one, many = kind == ONE, np.flatnonzero(kind == MANY)
-    need((output * one).max(initial=0) <= tables.token_ids.max(), "token ids in entries are known")
-    pooled = output[many]
-    need(pooled.max(initial=0) < max(len(counts), 1) and (len(counts) or not len(many)), "pooled outputs are in range")
-    emitted: Array = one.astype(counts.dtype)
-    emitted[many] = counts[pooled]
-    return emitted
+    need((pool & np.uint32(END - 1)).max(initial=0) <= highest, "pooled ids are known")
+    pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
+    emits = np.full((max(len(pool), highest + 1), 1 << KIND_BITS), too_many, dtype)
+    emits[0, NONE] = 0
+    emits[: highest + 1, ONE] = 1
+    emits[: len(pool), MANY] = np.minimum(pooled, too_many)
+    return emits.ravel()
 
 
 def _verify_classes(tables: Tables, depths: Array) -> None:
