@@ -98,7 +98,7 @@ class _Transitions:
 
 def _shapes(transducer: Transducer) -> Ints:
     """A number for each state and for the dead one, the same for rows of the same labels."""
-    # A sum of numbers that stand for labels. Should two different sums ever be equal, a row is placed a little later than it might be.
+    # A sum of numbers that stand for labels. Should different rows ever have the same, one is placed a little later than it might be.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
@@ -127,14 +127,16 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """In how many rows there is one of two labels without the other; of rows of many shapes, those that take most room."""
+    """In how many rows there is one of two labels without the other, for any two. Only the shapes that take most room are looked at."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
     most = np.argsort(-counts * lengths[first], kind="stable")[:MOST_SHAPES]
     first, lengths = first[most], lengths[first[most]]
-    has = np.zeros((len(most), len(transducer.trie.letters)), np.float32)  # exact, since there are less than 2^24 rows
-    has[np.repeat(np.arange(len(most)), lengths), transducer.label[spread(transducer.row_start[first], lengths)]] = 1
-    has = has[:, labels]
+    column = np.full(len(transducer.trie.letters), len(labels))  # one more for all other labels
+    column[labels] = np.arange(len(labels))
+    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact, since there are less than 2^24 rows
+    has[np.repeat(np.arange(len(most)), lengths), column[transducer.label[spread(transducer.row_start[first], lengths)]]] = 1
+    has = has[:, :-1]
     both = (has.T * counts[most].astype(np.float32)) @ has
     own = np.diag(both)
     found: NDArray[np.float32] = own[:, None] + own - 2 * both
