@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -64,6 +63,8 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     def encode(threads: int) -> Any:
         return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads).ids
 
+    from fst.file import usable_cores
+
     ids = encode(1)
     tokens, unknown = len(ids), int((ids == tables.about["unk_id"]).sum())
     if not tokens:
@@ -73,11 +74,6 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     yield from _counts(found, size, tokens, unknown)
     yield ""
     yield from _speeds(size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
-
-
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _seconds(encode: Callable[[int], Any], threads: int) -> float:

@@ -24,21 +24,27 @@ from fst.tables import (
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
+    field_kind,
+    field_label,
     pack,
 )
 from fst.trie import Ints, Trie
 
-ASCII = 128
-
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.tables.Tables` that lead from code points to symbols."""
+    """The arrays of `fst.tables.Tables` that lead from code points to symbols.
+
+    Attributes:
+        of_label: int64[labels], the class of each letter of the trie.
+    """
 
     pages: NDArray[np.uint16]
     blocks: NDArray[np.uint16]
     classes: NDArray[np.uint64]
     symbols: NDArray[np.uint32]
+    specials: NDArray[np.int32]
+    of_label: Ints
 
 
 def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int) -> Classes:
@@ -54,7 +60,7 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[st
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    class_of_symbol, records = _symbol_classes(alphabet, trie, rows, word_of_one, unk_id)
+    class_of_symbol, class_of_label, class_of_id, records = _symbol_classes(alphabet, trie, rows, word_of_one, unk_id)
     symbols = alphabet.symbols
     plain = (symbols[:, 0] >= 0) & (symbols[:, 1] < 0) & ~alphabet.passes
     starters = [ord(special[0]) for special in alphabet.specials]
@@ -64,43 +70,44 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[st
 
     others = np.flatnonzero(~plain)
     lists, flags = _lists(alphabet, others, class_of_symbol, starters)
-    different, number = np.unique(np.column_stack([flags, lists]), axis=0, return_inverse=True)
-    single[others] = len(records) + number.ravel()
-    pool, places = _pool(different[:, 1:] + np.where(different[:, 1:] >= 0, ASCII, 0))
+    different, number = _different(np.column_stack([flags, lists]))
+    single[others] = len(records) + number
+    pool, places = _pool(different[:, 1:])
     list_records = np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)])
-    records = np.concatenate([records, list_records])
-    # ASCII characters have classes of their own, before all others.
-    classes = np.concatenate([records[single[:ASCII]], records])
-    single += ASCII
-    single[:ASCII] = np.arange(ASCII)
+    classes = np.concatenate([records, list_records])
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
     pages, blocks = _two_stages(single.astype(np.uint16))
-    return Classes(pages, blocks, classes.ravel(), pool)
+    specials = _special_trie({special: class_of_id[number] for special, number in alphabet.specials.items()})
+    return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label)
 
 
 def _symbol_classes(
     alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int
-) -> tuple[Ints, NDArray[np.uint64]]:
-    """The class of each symbol, `ISOLATED` ones included, and the records A and B of each class."""
+) -> tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]:
+    """The class of each symbol, `ISOLATED` ones included, of each letter, of each id that a word of one symbol has, and all records."""
     labels = np.arange(len(trie.letters))
     from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
     from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
     in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
-    ids = np.unique([unk_id, *word_of_one.values()])
+    ids = np.unique([unk_id, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     records, number = np.unique(np.concatenate([np.array([[BLANK, 0]], np.uint64), in_word, alone]), axis=0, return_inverse=True)
-    blank, *word_class = number.ravel()[: 1 + len(labels)]
-    class_of_id = number.ravel()[1 + len(labels) :]
+    # Class 0 is none; the parts of words come first, so that one comparison tells them from what ends a word.
+    part = (field_label(records[:, 0]) > 0) | (field_kind(records[:, 0]) == OTHER)
+    order = np.argsort(~part, kind="stable")
+    number = 1 + np.argsort(order)[number.ravel()]
+    records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
+    blank, word_class, class_of_id = int(number[0]), number[1 : 1 + len(labels)], number[1 + len(labels) :]
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, unk_id)])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
     class_of_symbol[:CODE_POINTS] = np.select(
-        [alphabet.kinds == WORD, alphabet.kinds == ALONE], [np.array(word_class)[trie.label_of], alone_class], blank
+        [alphabet.kinds == WORD, alphabet.kinds == ALONE], [word_class[trie.label_of], alone_class], blank
     )
     class_of_symbol[ISOLATED:] = alone_class
-    return class_of_symbol, records
+    return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records
 
 
 def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
@@ -111,6 +118,14 @@ def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starter
     marked = ((symbols >= 0) & (ranks > 0)).any(axis=1)
     flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
     return lists, flags
+
+
+def _different(rows: Ints) -> tuple[Ints, Ints]:
+    """The different rows in ascending order, and the number of each row among them: a column after the other, which is quick."""
+    number, first = rows[:, 0], np.arange(0)
+    for column in rows.T[1:]:
+        _, first, number = np.unique(number << 32 | column + 1, return_index=True, return_inverse=True)
+    return rows[first], number
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
@@ -138,8 +153,8 @@ def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray
     return pages, np.concatenate(blocks)
 
 
-def special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens as `fst.tables.Tables.specials`."""
+def _special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
+    """The trie of the special tokens, with their classes, as `fst.tables.Tables.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0

@@ -1,4 +1,4 @@
-"""Row displacement: rows of a sparse table laid over each other so that no two claim the same slot."""
+"""Where things go in tables: rows of a sparse table laid over each other so that no two claim the same slot, and words in a hash table."""
 
 from __future__ import annotations
 
@@ -79,3 +79,44 @@ def place(order, starts, columns, shapes, bases, occupied, tried, free):
             occupied[slot >> 6] |= ONE << np.uint64(slot & 63)
             highest = max(highest, slot)
     return highest + 1
+
+
+@kernel
+def displace(members, starts, bucket, base, displacements, taken, slot):
+    """Find a displacement for every bucket.
+
+    Args:
+        members: int64[words], the words of each bucket, most frequent first.
+        starts: int64[n + 1], where each bucket begins in them.
+        bucket: int64[words], of each word.
+        base: int64[words], the slot of each word before it is displaced.
+        displacements: int64[buckets], all zero; filled with numbers below 2^16.
+        taken: bool[slots], all false, a power of two; filled.
+        slot: int64[words], all -1; filled, and -1 for a word that is left out.
+    """
+    for index in range(len(starts) - 1):
+        begin, end = starts[index], starts[index + 1]
+        found = False
+        while end > begin and not found:
+            leader = base[members[begin]]
+            for low in range(min(len(taken), 1 << 16)):
+                candidate = leader ^ low ^ (leader & 0xFFFF)
+                found = not taken[candidate]
+                if not found:
+                    continue
+                displacement = leader ^ candidate
+                place = begin
+                while place < end and not taken[base[members[place]] ^ displacement]:
+                    taken[base[members[place]] ^ displacement] = True
+                    place += 1
+                found = place == end
+                if found:
+                    displacements[bucket[members[begin]]] = displacement
+                    for member in members[begin:end]:
+                        slot[member] = base[member] ^ displacement
+                    break
+                while place > begin:
+                    place -= 1
+                    taken[base[members[place]] ^ displacement] = False
+            if not found:
+                end -= 1

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from fst.alphabet import Alphabet
 from fst.compile import vocabulary as vocabularies
 from fst.compile.characters import alphabet as alphabet_of
-from fst.compile.classes import classify, special_trie
+from fst.compile.classes import classify
 from fst.compile.layout import lay_out
 from fst.compile.vocabulary import Vocabulary
+from fst.compile.words import word_table
 from fst.errors import UnsupportedError
 from fst.failure import link
 from fst.tables import Tables
@@ -110,6 +111,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     alphabet, transducer = automaton(vocabulary)
     rows = lay_out(transducer, _visits(transducer.trie), layout)
     classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), vocabulary.unk_id)
+    words, displacements = word_table(transducer.trie, classes.of_label)
     everything = {**vocabulary.tokens, **vocabulary.specials}
     encoded = [token.encode() for token in everything]
     about = {
@@ -133,7 +135,9 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         symbols=classes.symbols,
         entries=rows.entries,
         pool=rows.pool,
-        specials=special_trie(vocabulary.specials),
+        specials=classes.specials,
+        words=words,
+        displacements=displacements,
         token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(list(everything.values()), np.int32),

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from fst.errors import FstError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
-    from fst.runtime.tokenizer import Batch, Tokenizer, load
+    from fst.runtime.batch import Batch
+    from fst.runtime.tokenizer import Tokenizer, load
 
 __version__ = "0.1.0"
 __all__ = [

@@ -28,7 +28,7 @@ from fst.errors import TableError
 from fst.tables import ARRAYS, Array, Tables
 from fst.verify import verify
 
-FORMAT = 1
+FORMAT = 2
 MAX_FILE_BYTES = 1 << 30
 MAX_ABOUT_BYTES = 1 << 24  # JSON takes up to twenty times its size in memory, before anything is known of it
 ALIGNMENT = 64
@@ -42,6 +42,8 @@ DTYPES = {
     "entries": "<u8",
     "pool": "<u4",
     "specials": "<i4",
+    "words": "<u8",
+    "displacements": "<u2",
     "token_bytes": "|u1",
     "token_ends": "<i8",
     "token_ids": "<i4",

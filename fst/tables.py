@@ -4,10 +4,10 @@ A table machine reads one *symbol* (normalised character) at a time. Three array
 take a state and a symbol to the next state and the output:
 
 ``pages``, ``blocks``
-    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``. The class of an ASCII character is
-    its code.
+    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
 ``classes``
-    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike.
+    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
+    character has it. The parts of words come first, then what ends a word, then lists.
 ``symbols``
     lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each.
 ``entries``
@@ -16,7 +16,9 @@ take a state and a symbol to the next state and the output:
 ``pool``
     outputs of two tokens and more: their ids, the last with the bit `END`.
 ``specials``
-    the trie of the strings that are cut out of the raw text before anything else, one character a node.
+    the trie of the strings that are cut out of the raw text before anything else, one character a node; each is a class of its own.
+``words``, ``displacements``
+    a perfect hash table of words whose ids are known without a walk; see `fst.compile.words`. It says nothing that the rest does not say.
 
 Bits of an entry, and of record A of a class, from the lowest::
 
@@ -65,6 +67,11 @@ END = 1 << 31  # the bit that the last id of a pooled output has
 FINISH = MAX_LABEL  # the label of finish entries
 HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH too, so that it never matches
 
+# The hash of a word of up to so many symbols: the sum of the three words of its key, each times one of these (of xxHash, and odd).
+# Its highest bits name a bucket (there are two at least); those below them, with the bucket's displacement (xor), a slot.
+WORD_SYMBOLS = 12
+MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+
 MAX_WORD = (1 << 25) - 1  # symbols in the longest word that a machine can be asked to look up
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
@@ -112,7 +119,9 @@ class Tables:
         symbols: uint32[n], lists of symbols.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], longer outputs.
-        specials: int32[nodes, 4]: code point, first child, next sibling, token id; -1 is none; node 0 is the root.
+        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 is none; node 0 is the root.
+        words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
+        displacements: uint16[buckets], a power of two, at least 2.
         token_bytes: uint8[n], the UTF-8 bytes of all tokens, one after the other.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
@@ -126,6 +135,8 @@ class Tables:
     entries: Array
     pool: Array
     specials: Array
+    words: Array
+    displacements: Array
     token_bytes: Array
     token_ends: Array
     token_ids: Array
@@ -199,9 +210,7 @@ class Walk:
         number = self.tables.class_of(ord(text[position]))
         flags = self._flags(number)
         if flags & STARTS_SPECIAL and (match := self._special(text, position)):
-            self._end_word()
-            self.ids.append(match[1])
-            self._start_word()
+            self._step_class(match[1])
             return match[0]
         if flags & HAS_MARKS:
             return self._read_run(text, position)
@@ -238,7 +247,7 @@ class Walk:
         return [(symbol & 0xFFFF, symbol >> 16) for symbol in listed]
 
     def _special(self, text: str, position: int) -> tuple[int, int] | None:
-        """The end and the id of the longest special token at a position."""
+        """The end and the class of the longest special token at a position."""
         node, found = 0, None
         for end in range(position, len(text)):
             node = next((child for child in self._children(node) if self.tables.specials[child, 0] == ord(text[end])), -1)

@@ -20,6 +20,7 @@ import numpy as np
 
 from fst.errors import TableError
 from fst.tables import (
+    ARRAYS,
     CODE_POINTS,
     CONTINUES_RUN,
     END,
@@ -37,6 +38,7 @@ from fst.tables import (
     MAX_WORD,
     NONE,
     ONE,
+    OTHER,
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
@@ -76,6 +78,7 @@ def verify(tables: Tables, each: Each = map) -> None:
     _verify_classes(tables, depths)
     _verify_characters(tables)
     _verify_specials(tables)
+    _verify_words(tables)
 
 
 def need(condition: Any, what: str) -> None:
@@ -86,8 +89,8 @@ def need(condition: Any, what: str) -> None:
 
 def _verify_shapes(tables: Tables) -> None:
     need(tables.specials.ndim == 2 and tables.specials.shape[1] == 4, "specials have four fields")
-    for name in ("pages", "blocks", "classes", "symbols", "entries", "pool", "token_bytes", "token_ends", "token_ids"):
-        need(getattr(tables, name).ndim == 1, f"{name} is one-dimensional")
+    for name in ARRAYS:
+        need(name == "specials" or getattr(tables, name).ndim == 1, f"{name} is one-dimensional")
 
 
 def _verify_tokens(tables: Tables) -> None:
@@ -225,6 +228,9 @@ def _verify_classes(tables: Tables, depths: Array) -> None:
     need(len(tables.classes) % 2 == 0 and 2 <= len(tables.classes) <= 2 * MAX_LABEL, "classes have two records each")
     a, b = tables.classes[0::2], tables.classes[1::2]
     kind, listed = field_kind(a), field_kind(a) == LIST
+    need(not np.any(tables.classes[:2]), "class 0 is none")
+    part = (field_label(a) > 0) | (kind == OTHER)
+    need(np.all(part[1 : 1 + np.count_nonzero(part)]), "the classes of parts of words come first")
     need(np.all(b <= MAX_NEXT), "the second record is a state")
     need(field_label(a).max() < tables.about["columns"], "labels of classes are in range")
     need(np.all((kind == NONE) | (field_label(a) == 0)), "only parts of words have labels")
@@ -247,7 +253,8 @@ def _verify_lists(tables: Tables, records: Array, kind: Array) -> None:
     for place in range(MAX_LISTED):
         listed = symbols[start[counts > place] + 1 + place]
         number = (listed & np.uint32(0xFFFF)).astype(np.int64)
-        need(number.max(initial=0) < len(kind) and not np.any(kind[number] == LIST), "lists hold classes that are one symbol")
+        need(number.max(initial=0) < len(kind) and number.min(initial=1) >= 1, "classes in lists are in range")
+        need(not np.any(kind[number] == LIST), "lists hold classes that are one symbol")
         rank, marks = listed >> np.uint32(16), field_output(records[counts > place]) & HAS_MARKS
         need(rank.max(initial=0) <= MAX_RANK and not np.any(rank[marks == 0]), "ranks are in range, and those of marks")
 
@@ -257,8 +264,7 @@ def _verify_characters(tables: Tables) -> None:
     pages, blocks, width = tables.pages, tables.blocks, 1 << PAGE_BITS
     need(len(pages) == CODE_POINTS // width and len(blocks) >= width and len(blocks) % width == 0, "all code points have a page")
     need(pages.max() < len(blocks) // width, "pages are in range")
-    need(pages[0] == 0 and np.array_equal(blocks[:width], np.arange(width)), "the class of an ASCII character is its code")
-    need(blocks.max() < len(tables.classes) // 2, "classes of characters are in range")
+    need(blocks.min() >= 1 and blocks.max() < len(tables.classes) // 2, "classes of characters are in range")
     a = tables.classes[0::2]
     symbols = np.ones(len(a), np.uint8)
     listed = field_kind(a) == LIST
@@ -275,4 +281,19 @@ def _verify_specials(tables: Tables) -> None:
     need(np.all((code[1:] >= 0) & (code[1:] < CODE_POINTS)), "its letters are code points")
     need(np.all((child == -1) | (child > nodes)) and child.max() < len(code), "children come after their parents")
     need(np.all((sibling == -1) | ((sibling > 0) & (sibling < nodes))), "siblings come before each other")
-    need(number.min() >= -1 and number.max() <= tables.token_ids.max(), "ids of special tokens are known")
+    kind = field_kind(tables.classes[0::2])
+    need(number.min() >= -1 and number.max() < len(kind), "classes of special tokens are in range")
+    need(np.all(kind[number[number >= 0]] == ONE), "a special token is a word of its own")
+
+
+def _verify_words(tables: Tables) -> None:
+    """Show that a hash is in range whatever it is, and that a word of a symbol or more has one known id and the empty word none."""
+    words, buckets = tables.words, len(tables.displacements)
+    need(len(words) % 4 == 0 and _is_power(len(words) // 4) and _is_power(buckets) and buckets >= 2, "slots and buckets are powers of two")
+    begins, value = words[0::4], words[3::4]
+    known = (begins > 0) & (value >= 1 << 32) & (value <= (1 << 32) + int(tables.token_ids.max()))
+    need(np.all(known | (value == 0)), "a word has one known id")
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and number & number - 1 == 0

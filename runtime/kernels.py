@@ -1,12 +1,24 @@
 """The kernels: bare functions over arrays. What they compute is `fst.tables.Walk`, one symbol after the other.
 
-They check nothing. What they take for granted:
+Text goes through them in chunks of some thousand symbols, and each chunk through five loops. Each loop does one thing to all of a chunk,
+and hardly any of them has a branch that depends on the text, so that the processor works at many places of the text at a time::
+
+    read_plain     characters → symbols (classes): one look-up each; read_other does special tokens, lists and runs of marks
+    find_stops     symbols → the places at which words end
+    look_up        words → ids, by a hash table of the vocabulary's own words; words that it does not hold leave a gap
+    transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
+    emit           ids → their final place, without the gaps, and with the frame of each text
+
+The table of words is compiled from the vocabulary: nothing is cached, and the first text is as fast as the last one.
+
+Kernels check nothing. What they take for granted:
 
 - the table is one that `fst.verify` has proven, or that the compiler has just made;
-- ``text`` is valid UTF-8, or valid UTF-16 in the processor's own byte order, and ``starts`` ascends within it and never cuts a
-  character (`fst.runtime.texts` sees to that);
-- ``ids`` has room for the ids of each text by the bound of `fst.verify` (its bytes in UTF-8, or 3 for each of its units in UTF-16), for
-  the frame around it, and for 2 more, which may be written and are not counted.
+- ``text`` is valid UTF-16 in the processor's own byte order, and ``starts`` ascends within it and never cuts a character
+  (`fst.runtime.texts` sees to that);
+- ``ids`` has room for the ids of each text by the bound of `fst.verify` (3 for each unit of UTF-16), for the frame around it, for the
+  symbols that were kept, and for `SLACK` more, which may be written and are not counted;
+- the arrays of ``work`` have the sizes that `fst.runtime.tokenizer` gives them, and only this file writes to them.
 
 Indices are unsigned: a signed one costs a test for negative values at every access. Numba keeps compiled kernels by the time of this file,
 so their constants stand in it; a test holds them against `fst.tables`.
@@ -17,111 +29,86 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel
+from fst.runtime.instructions import hash_of, is_key, ones, prefetch, trailing_zeros
 
-U0, U1, U2, U3, U4, U6, U7, U12, U18 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 12, 18))
-U10, HALF, U64 = np.uint64(10), np.uint64(32), np.uint64(64)
-LOW_3, LOW_4, LOW_5, LOW_6, LOW_7, LOW_10 = (np.uint64((1 << n) - 1) for n in (3, 4, 5, 6, 7, 10))
-ASCII = np.uint64(0x80)
-TWO_BYTES, THREE_BYTES, FOUR_BYTES = (np.uint64(n) for n in (0x80, 0xE0, 0xF0))  # first bytes of sequences of so many, from here on
+U0, U1, U2, U3, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 7, 8, 16))
+U10, U63, U64 = np.uint64(10), np.uint64(63), np.uint64(64)
+LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
 SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
 
 # Entries and records: next 24 | kind 2 | output 22 | label 16.
 NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
 KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(24), np.uint64(26), np.uint64(48)
 RARE = np.uint64(1 << 25)  # the bit that the rare kinds have: MANY and FAIL of entries, OTHER and LIST of classes
-ONE, MANY, FAIL, OTHER, LIST = (np.uint64(n) for n in (1, 2, 3, 2, 3))
+MANY, FAIL, LIST = (np.uint64(n) for n in (2, 3, 3))
 LAST_OUTPUT = np.uint64(1 << 31)  # the bit END of the pool
-FINISH = np.uint64((1 << 16) - 1)  # the label of finish entries
-ROOT = BLANK = U0
+ROOT = U0
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
-RANK_SHIFT, CLASS, RANKS = np.uint64(16), np.uint64(0xFFFF), np.uint64(64)
+RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)
+NOT_PLAIN = np.uint16(0x8000)  # in `direct`: a character that is not one symbol
 
+# The table of words: a slot is a key of 12 classes, 0 after the last, and the value ``count << 32 | id``.
+LONGEST_WORD = np.uint64(12)
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
-# A lane is one place in the texts and what is known there: (row, at, end, state, count, word).
-# row: of the text; at: the next unit; end: where the text ends; state: of the table; count: ids written so far; word: in the high half the
-# ids written before this word, in the low half its symbols, counted from `fresh` so that the bit RARE comes on when they are too many
-# (and stays on: then they are not counted any more).
-ROW, AT, END = 0, 1, 2
-# A table is (pages, blocks, a_records, b_records, symbols, entries, pool, specials, dead, unk, fresh), see `encode_rows`.
+SLACK = 16  # elements that a loop may touch past the last one
+FAILED = np.uint64(1 << 63)
+ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
+BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
+
+# A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
+# key_masks), a target is (prefix, suffix, ids, ends), and work is (symbols, masks, stops, scratch, events, active, results, state); see
+# `encode_rows`.
+DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
+KEPT, COUNT, ROW, OPEN = 0, 1, 2, 3  # places in `state`
 
 
 @inlined
 def code_at(text, at):
     """The code point at a place, and where the next one begins."""
     first = np.uint64(text[at])
-    if np.iinfo(text.dtype).max > 255:  # known when the kernel is compiled: units of UTF-16
-        if first & SURROGATE != HIGH_SURROGATE:
-            return first, at + U1
-        return (first & LOW_10) + U64 << U10 | np.uint64(text[at + U1]) & LOW_10, at + U2
-    if first < TWO_BYTES:
+    if first & SURROGATE != HIGH_SURROGATE:
         return first, at + U1
-    second = np.uint64(text[at + U1]) & LOW_6
-    if first < THREE_BYTES:
-        return (first & LOW_5) << U6 | second, at + U2
-    third = np.uint64(text[at + U2]) & LOW_6
-    if first < FOUR_BYTES:
-        return (first & LOW_4) << U12 | second << U6 | third, at + U3
-    return (first & LOW_3) << U18 | second << U12 | third << U6 | np.uint64(text[at + U3]) & LOW_6, at + U4
+    return (first & LOW_10) + U64 << U10 | np.uint64(text[at + U1]) & LOW_10, at + U2
 
 
 @inlined
-def class_at(text, at, table):
+def class_at(text, at, machine):
     """The class of the character at a place, and where the next one begins."""
-    pages, blocks = table[:2]
-    first = np.uint64(text[at])
-    if first < ASCII:
-        return first, at + U1
+    pages, blocks = machine[8], machine[9]
     code, after = code_at(text, at)
     return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7]), after
 
 
-@inlined
-def step(a, b, lane, table, ids):
-    """One symbol of any kind: records A and B of its class, which is no LIST."""
-    row, at, end, state, count, word = lane
-    entries, pool, _, dead, unk, fresh = table[5:]
-    label, class_kind = a >> LABEL_SHIFT, a >> KIND_SHIFT & U3
-    entry = entries[state + label]
-    if entry >> LABEL_SHIFT != label:
-        entry = entries[state]
-    kind, output = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
-    if kind == ONE:
-        ids[count] = output
-        count += U1
-    elif kind == MANY:
-        while pool[output] < LAST_OUTPUT:
-            ids[count] = pool[output]
-            count += U1
-            output += U1
-        ids[count] = pool[output] & OUTPUT
-        count += U1
-    if label != U0 or class_kind == OTHER:
-        if entry >> LABEL_SHIFT != FINISH:
-            state = entry & NEXT
-        elif kind == FAIL:
-            state = dead
-        else:
-            state = b if state == ROOT else a & NEXT
-        return row, at, end, state, count, word if word & RARE else word + U1
-    if kind == FAIL or word & RARE:
-        ids[word >> HALF] = unk
-        count = (word >> HALF) + U1
-    if class_kind == ONE:
-        ids[count] = a >> OUTPUT_SHIFT & OUTPUT
-        count += U1
-    return row, at, end, ROOT, count, count << HALF | fresh
-
-
-@inlined
-def moved(lane, at):
-    """A lane at another place of its text."""
-    row, _, end, state, count, word = lane
-    return row, at, end, state, count, word
+@kernel
+def read_plain(text, at, stop, symbols, filled, direct):
+    """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
+    while at + U16 <= stop:
+        seen = np.uint16(0)
+        for index in range(16):
+            found = direct[text[at + np.uint64(index)]]
+            symbols[filled + np.uint64(index)] = found
+            seen |= found
+        if seen & NOT_PLAIN:
+            while not symbols[filled] & NOT_PLAIN:
+                at += U1
+                filled += U1
+            return at, filled
+        at += U16
+        filled += U16
+    while at < stop:
+        found = direct[text[at]]
+        if found & NOT_PLAIN:
+            break
+        symbols[filled] = found
+        at += U1
+        filled += U1
+    return at, filled
 
 
 @kernel
 def special_at(text, at, end, specials):
-    """The end and the id of the longest special token at a place; the end is the place itself where there is none."""
+    """The end and the class of the longest special token at a place; the end is the place itself where there is none."""
     node, found, number = np.int64(0), at, np.int64(0)
     while at < end:
         code, at = code_at(text, at)
@@ -135,157 +122,337 @@ def special_at(text, at, end, specials):
     return found, np.uint64(number)
 
 
+@inlined
+def ranks_of(record, lists):
+    """A bit for each rank of canonical ordering that is in a list of symbols."""
+    ranks = U0
+    first = record & NEXT
+    for index in range(np.uint64(lists[first])):
+        ranks |= U1 << (np.uint64(lists[first + U1 + index]) >> RANK_SHIFT)
+    return ranks
+
+
 @kernel
-def run_end(text, at, end, table):
-    """Where the run of marks ends that goes on at a place."""
-    a_records, specials = table[2], table[7]
+def run_end(text, at, end, more, ranks, machine):
+    """Where the run of marks ends that goes on at a place, and the ranks in it; with `more`, the end of the text if that is open."""
+    a_records, lists, specials, numbers = machine[1], machine[10], machine[11], machine[12]
     while at < end:
-        number, after = class_at(text, at, table)
-        a = a_records[number]
-        flags = a >> OUTPUT_SHIFT & OUTPUT
-        if a >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
+        number, after = class_at(text, at, machine)
+        record = a_records[number]
+        flags = record >> OUTPUT_SHIFT & OUTPUT
+        if record >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
             break
-        if flags & STARTS_SPECIAL and special_at(text, at, end, specials)[0] > at:
-            break
+        if flags & STARTS_SPECIAL:
+            if more and end - at < numbers[REACH]:
+                return end, ranks
+            if special_at(text, at, end, specials)[0] > at:
+                break
+        ranks |= ranks_of(record, lists)
         at = after
+    return at, ranks
+
+
+@inlined
+def put_list(number, rank, filled, a_records, lists, symbols):
+    """Add the symbols of a list that have a rank; how many symbols there are then."""
+    first = a_records[number] & NEXT
+    for index in range(np.uint64(lists[first])):
+        symbol = np.uint64(lists[first + U1 + np.uint64(index)])
+        if symbol >> RANK_SHIFT == rank:
+            symbols[filled] = symbol & CLASS
+            filled += U1
+    return filled
+
+
+@kernel
+def read_run(text, at, stop, ranks, filled, machine, target, work):
+    """Read a run of marks in canonical order, which is to go through it once for each rank that it has."""
+    a_records, lists = machine[1], machine[10]
+    symbols = work[0]
+    limit = np.uint64(len(symbols)) - BEYOND
+    while ranks:
+        rank = trailing_zeros(ranks)
+        ranks &= ranks - U1
+        place = at
+        while place < stop:
+            number, place = class_at(text, place, machine)
+            filled = put_list(number, rank, filled, a_records, lists, symbols)
+            if filled >= limit:
+                filled = encode_symbols(filled, machine, target, work)
+    return filled
+
+
+@inlined
+def read_other(text, at, stop, more, filled, machine, target, work):
+    """Read what is not one symbol: a special token, a run of marks, a character of a list, or one that `direct` does not know.
+
+    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read.
+    """
+    a_records, lists, specials, numbers = machine[1], machine[10], machine[11], machine[12]
+    symbols = work[0]
+    number, after = class_at(text, at, machine)
+    record = a_records[number]
+    if record >> KIND_SHIFT & U3 != LIST:
+        symbols[filled] = number
+        return after, filled + U1
+    flags = record >> OUTPUT_SHIFT & OUTPUT
+    if flags & STARTS_SPECIAL:
+        if more and stop - at < numbers[REACH]:
+            return at, filled
+        special_end, special = special_at(text, at, stop, specials)
+        if special_end > at:
+            symbols[filled] = special
+            return special_end, filled + U1
+    if not flags & HAS_MARKS:
+        return after, put_list(number, U0, filled, a_records, lists, symbols)
+    after, ranks = run_end(text, after, stop, more, ranks_of(record, lists), machine)
+    if more and after == stop:
+        return at, filled
+    return after, read_run(text, at, after, ranks, filled, machine, target, work)
+
+
+@kernel
+def find_stops(symbols, filled, parts, masks, stops):
+    """The places of the symbols that are not parts of words; how many they are."""
+    count = U0
+    for word in range(filled + U63 >> U6):
+        base = np.uint64(word) << U6
+        mask = U0
+        for index in range(64):  # one comparison of vectors
+            mask |= np.uint64(symbols[base + np.uint64(index)] >= parts) << np.uint64(index)
+        masks[word] = mask
+    if filled & U63:
+        masks[filled >> U6] &= (U1 << (filled & U63)) - U1
+    for word in range(filled + U63 >> U6):
+        mask, base = masks[word], np.uint64(word) << U6
+        found, index = ones(mask), U0
+        while index < found:
+            for offset in range(8):  # eight at a time: the number of rounds is predicted better than the number of stops
+                stops[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
+                mask &= mask - U1
+            index += U8
+        count += found
+    return count
+
+
+@kernel
+def look_up(symbols, stops, count, alone, words, displacements, key_masks, bucket_shift, slot_shift, last, scratch, events):
+    """Look up words, and what ends them.
+
+    Returns:
+        How many ids there are, gaps included, and how many events. An event is a word that was not found, the end of a text, or both:
+        ``gap | start << 32`` (where its ids go; where the word starts, or its end if it was found) and its end.
+    """
+    slots = np.uint64(len(words) >> 2) - U1
+    start, place, event = U0, U0, U0
+    for index in range(count):
+        end = np.uint64(stops[index])
+        length = end - start
+        mask = min(length, LONGEST_WORD + U1) << U2
+        hashed = hash_of(symbols, start, key_masks, mask)
+        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & slots) << U2
+        ended = np.uint64(symbols[end])
+        own = alone[ended]
+        found = is_key(symbols, start, key_masks, mask, words, slot)
+        if found and ended != last:
+            value = words[slot + U3]
+            scratch[place] = np.int32(value & LOW_HALF)
+            place += value >> HALF
+        else:
+            value = words[slot + U3] if found else U0
+            scratch[place] = np.int32(value & LOW_HALF)
+            place += value >> HALF
+            start = end if found else start
+            events[event] = place | start << HALF
+            events[event + U1] = end
+            event += U2
+            # An id for each symbol at most, and one that is written and not counted.
+            place += U0 if start == end else length + U1
+        scratch[place] = np.int32(own & LOW_HALF)
+        place += own >> HALF
+        start = end + U1
+    return place, event
+
+
+@kernel
+def transduce(symbols, machine, scratch, events, count, active, results):
+    """Send the words of events through the transducer, all of them at once, a symbol at a time: none waits for another's memory.
+
+    An active word is ``state | place of its next id << 32`` and ``next symbol | symbols left << 32``. Where the ids of a word end, or
+    `FAILED`, is written to the place of the symbol that ends it.
+    """
+    a_records, b_records, entries, pool, numbers = machine[1], machine[2], machine[4], machine[5], machine[12]
+    left = U0
+    for index in range(U0, count, U2):
+        event, end = events[index], events[index + U1]
+        gap, start = event & LOW_HALF, event >> HALF
+        too_long = end - start > numbers[LONGEST]
+        results[end] = FAILED if too_long else gap
+        active[left] = ROOT | gap << HALF
+        active[left + U1] = start | end - start << HALF
+        left += U0 if start == end or too_long else U2
+    while left:
+        kept = U0
+        for index in range(U0, left, U2):
+            state, place = active[index] & LOW_HALF, active[index] >> HALF
+            span = active[index + U1]
+            at = span & LOW_HALF
+            number = np.uint64(symbols[at])
+            record = a_records[number]
+            label = record >> LABEL_SHIFT
+            entry = entries[state + label]
+            default = entry >> LABEL_SHIFT != label
+            follow = (record if default else entry) & NEXT
+            # On the default it is the finish entry that counts. It is loaded always: a branch would often be mispredicted.
+            entry = entries[state + (U0 if default else label)]
+            scratch[place] = np.int32(entry >> OUTPUT_SHIFT & OUTPUT)
+            place += entry >> KIND_SHIFT & U1
+            failed = U0
+            if (entry | record) & RARE:
+                kind, output = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
+                if kind == MANY:
+                    while pool[output] < LAST_OUTPUT:
+                        scratch[place] = np.int32(pool[output])
+                        place += U1
+                        output += U1
+                    scratch[place] = np.int32(pool[output] & OUTPUT)
+                    place += U1
+                elif kind == FAIL:
+                    place -= U1
+                    follow, failed = numbers[DEAD], FAILED
+                if default and state == ROOT:
+                    follow = b_records[number]
+            prefetch(entries, follow)
+            prefetch(entries, follow + (a_records[np.uint64(symbols[at + U1])] >> LABEL_SHIFT))
+            results[at] = place | failed
+            active[kept] = follow | place << HALF
+            active[kept + U1] = span + ADVANCE
+            kept += U2 if span >> HALF else U0
+        left = kept
+
+
+@inlined
+def copy(source, begin, end, ids, at):
+    """Copy ids, sixteen at a time; where the next one goes."""
+    for index in range(U0, end - begin, U16):
+        for offset in range(16):
+            ids[at + np.uint64(index) + np.uint64(offset)] = source[begin + np.uint64(index) + np.uint64(offset)]
+    return at + (end - begin)
+
+
+@kernel
+def frame(around, ids, at):
+    """Write ids that stand before or after a text; where the next one goes."""
+    for index in range(len(around)):
+        ids[at] = around[index]
+        at += U1
     return at
 
 
 @kernel
-def read_list(text, lane, table, ids):
-    """Read what begins with a character of a LIST class: that character, a special token, or a run of marks."""
-    a_records, b_records, symbols, specials = table[2], table[3], table[4], table[7]
-    at, end = lane[AT], lane[END]
-    number, stop = class_at(text, at, table)
-    flags = a_records[number] >> OUTPUT_SHIFT & OUTPUT
-    if flags & STARTS_SPECIAL:
-        after, special = special_at(text, at, end, specials)
-        if after > at:
-            alone = special << OUTPUT_SHIFT | ONE << KIND_SHIFT
-            return moved(step(alone, ROOT, lane, table, ids), after)
-    # A run of marks is gone through once for each rank; all else has the rank 0.
-    ranks = U1
-    if flags & HAS_MARKS:
-        stop, ranks = run_end(text, stop, end, table), RANKS
-    for rank in range(ranks):
-        place = at
-        while place < stop:
-            number, place = class_at(text, place, table)
-            first = a_records[number] & NEXT
-            for index in range(np.uint64(symbols[first])):
-                symbol = np.uint64(symbols[first + U1 + index])
-                if symbol >> RANK_SHIFT == rank:
-                    lane = step(a_records[symbol & CLASS], b_records[symbol & CLASS], lane, table, ids)
-    return moved(lane, stop)
-
-
-@inlined
-def read(text, lane, table, ids):
-    """Read one character, or what begins with it.
-
-    What is frequent is done without branches that depend on the text: a transition, or the end of a word, with at most one id of the
-    word and one of its own. `step` does the same, and all the rest. (The root has all labels, so a miss is never at a word's start.)
-    """
-    row, at, end, state, count, word = lane
-    a_records, b_records, entries, fresh = table[2], table[3], table[5], table[10]
-    number, after = class_at(text, at, table)
-    a = a_records[number]
-    label = a >> LABEL_SHIFT
-    entry = entries[state + label]
-    finish = entries[state]
-    # At the end of a word, too, the labels differ. The finish entry is loaded before it is known to be needed: a branch would be
-    # mispredicted for one character in ten of multilingual text.
-    default = entry >> LABEL_SHIFT != label
-    follow = (a if default else entry) & NEXT
-    entry = finish if default else entry
-    if (a | entry | word) & RARE:
-        if a >> KIND_SHIFT & U3 == LIST:
-            return read_list(text, lane, table, ids)
-        return step(a, b_records[number], moved(lane, after), table, ids)
-    # Ids are written always, and counted if there are any: a branch would be mispredicted at every other word.
-    ids[count] = entry >> OUTPUT_SHIFT & OUTPUT
-    count += entry >> KIND_SHIFT & U1
-    ids[count] = a >> OUTPUT_SHIFT & OUTPUT
-    count += a >> KIND_SHIFT & U1
-    return row, after, end, follow, count, word + U1 if label else count << HALF | fresh
+def emit(symbols, scratch, written, events, count, results, machine, target, state):
+    """Write ids to their final place, and end texts."""
+    prefix, suffix, ids, ends = target
+    numbers = machine[12]
+    at, begin, row = state[COUNT], U0, state[ROW]
+    for index in range(U0, count, U2):
+        event, end = events[index], events[index + U1]
+        gap, start = event & LOW_HALF, event >> HALF
+        result = results[end]
+        if result & FAILED:
+            at = copy(scratch, begin, gap, ids, at)
+            ids[at] = np.int32(numbers[UNK])
+            at += U1
+        else:
+            at = copy(scratch, begin, result, ids, at)
+        begin = gap if start == end else gap + (end - start) + U1
+        if symbols[end] == numbers[END]:
+            at = frame(suffix, ids, at)
+            ends[row] = at
+            row += U1
+            if row < np.uint64(len(ends)):
+                at = frame(prefix, ids, at)
+    state[COUNT], state[ROW] = copy(scratch, begin, written, ids, at), row
 
 
 @kernel
-def begin_text(row, count, starts, prefix, fresh, ids):
-    """A lane at the beginning of a text, the ids before it written; past the last text, a lane with nothing to read."""
-    if row + U1 >= np.uint64(len(starts)):
-        return row, U0, U0, ROOT, count, count << HALF | fresh
-    for index in range(np.uint64(len(prefix))):
-        ids[count + index] = prefix[index]
-    count += np.uint64(len(prefix))
-    return row, np.uint64(starts[row]), np.uint64(starts[row + U1]), ROOT, count, count << HALF | fresh
+def encode_symbols(filled, machine, target, work):
+    """Encode the words that are complete; how many symbols are kept, those of the last word."""
+    symbols, masks, stops, scratch, events, active, results, state = work
+    alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
+    found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
+    bucket_shift, slot_shift, last = numbers[BUCKET_SHIFT], numbers[SLOT_SHIFT], numbers[END]
+    written, count = look_up(
+        symbols, stops, found, alone, words, displacements, key_masks, bucket_shift, slot_shift, last, scratch, events
+    )
+    transduce(symbols, machine, scratch, events, count, active, results)
+    emit(symbols, scratch, written, events, count, results, machine, target, state)
+    start = np.uint64(stops[found - U1]) + U1 if found else U0
+    kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
+    for index in range(kept):
+        symbols[index] = symbols[start + np.uint64(index)]
+    return kept
 
 
 @kernel
-def end_text(lane, starts, prefix, suffix, table, ids, ends):
-    """End the last word of a text, write the ids after it, and begin the next text."""
-    row, _, _, _, count, _ = step(BLANK, ROOT, lane, table, ids)
-    for index in range(np.uint64(len(suffix))):
-        ids[count + index] = suffix[index]
-    count += np.uint64(len(suffix))
-    ends[row] = count
-    return begin_text(row + U1, count, starts, prefix, table[10], ids)
-
-
-@kernel
-def close_gap(ids, ends, middle, room):
-    """Move the ids of the second part, which begin at `room`, to where those of the first end."""
-    rows = np.uint64(len(ends))
-    if middle >= rows:
-        return
-    gap = room - (np.uint64(ends[middle - U1]) if middle else U0)
-    for index in range(room, np.uint64(ends[rows - U1])):
-        ids[index - gap] = ids[index]
-    for row in range(middle, rows):
-        ends[row] -= np.int64(gap)
-
-
-@kernel
-def encode_rows(
-    text, starts, middle, room, prefix, suffix, pages, blocks, a_records, b_records,
-    symbols, entries, pool, specials, dead, unk, longest, ids, ends
-):
-    """The ids of texts, the first part of them and the second in turns.
-
-    The two lanes have nothing to do with each other, so that the processor goes on with one while the other waits for its
-    table. One lane alone has 160 MB/s where two have 210 (English), and 75 where two have 110 (109 languages).
+def encode_rows(text, starts, more, machine, target, work):
+    """The ids of texts.
 
     Args:
-        text: uint8[n], UTF-8 of all texts, or uint16[n], UTF-16.
+        text: uint16[n], UTF-16 of all texts.
         starts: int64[rows + 1], where each text begins; the last is where the last one ends.
-        middle: uint64 ≤ rows, the row with which the second part begins.
-        room: uint64, where the ids of the second part are written at first; all the first part's have room before it.
-        prefix, suffix: int32[n], ids put around each text.
-        pages, blocks, symbols, entries, pool, specials: see `fst.tables.Tables`.
-        a_records, b_records: uint64[classes], the records of each class; B is hardly ever read.
-        dead, unk, longest: uint64, the dead state, the unknown token's id, and the symbols in the longest word that is looked up, < 2^25.
-        ids: int32[n], filled.
-        ends: int64[rows], filled: where the ids of each text end; the first begin at 0.
+        more: uint64, 1 where the last text goes on in the next call, else 0.
+        machine: arrays of `fst.tables.Tables`, and what the tokenizer makes of them:
+            direct: uint16[65536], the class of each unit of UTF-16, `NOT_PLAIN` where `read_other` is to see to it.
+            a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
+            alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
+            entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
+            numbers: uint64[8], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+                that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
+                what a hash is shifted by to make a bucket, and a slot, both < 64.
+            key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
+                over 12, which no key has, it leaves the 13th symbol.
+        target: where ids go.
+            prefix, suffix: int32[n], ids put around each text.
+            ids: int32[n], filled from ``state[COUNT]`` on.
+            ends: int64[rows - more], filled: where the ids of each text end.
+        work: what is kept between calls, and what is not.
+            symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
+            active: uint64[2 * n]; results: uint64[n].
+            state: uint64[4], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
+                `more`.
+
+    Returns:
+        Where reading stopped: the end, or with `more` before a character that what follows may belong to.
     """
-    fresh = RARE - U1 - longest
-    table = (pages, blocks, a_records, b_records, symbols, entries, pool, specials, dead, unk, fresh)
-    rows = np.uint64(len(starts) - 1)
-    first_starts = starts[: middle + U1]
-    lane = begin_text(U0, U0, first_starts, prefix, fresh, ids)
-    other = begin_text(middle, room, starts, prefix, fresh, ids)
-    while lane[ROW] < middle and other[ROW] < rows:
-        while lane[AT] < lane[END] and other[AT] < other[END]:
-            lane = read(text, lane, table, ids)
-            other = read(text, other, table, ids)
-        if lane[AT] >= lane[END]:
-            lane = end_text(lane, first_starts, prefix, suffix, table, ids, ends)
-        if other[AT] >= other[END] and other[ROW] < rows:
-            other = end_text(other, starts, prefix, suffix, table, ids, ends)
-    last = middle
-    if lane[ROW] >= middle:
-        lane, last, first_starts = other, rows, starts
-    while lane[ROW] < last:
-        while lane[AT] < lane[END]:
-            lane = read(text, lane, table, ids)
-        lane = end_text(lane, first_starts, prefix, suffix, table, ids, ends)
-    close_gap(ids, ends, middle, room)
+    symbols, state = work[0], work[7]
+    direct, numbers = machine[0], machine[12]
+    prefix, ids = target[0], target[2]
+    rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - BEYOND
+    filled, at = state[KEPT], np.uint64(starts[0])
+    state[ROW] = U0
+    if rows and not state[OPEN]:
+        state[COUNT] = frame(prefix, ids, state[COUNT])
+    state[OPEN] = more
+    for row in range(rows):
+        stop = np.uint64(starts[row + U1])
+        goes_on = U1 if more and row + U1 == rows else U0
+        while at < stop:
+            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct)
+            before = stop
+            while at < stop and filled < limit and at != before and direct[text[at]] & NOT_PLAIN:
+                before = at
+                at, filled = read_other(text, at, stop, goes_on, filled, machine, target, work)
+            if filled >= limit:
+                filled = encode_symbols(filled, machine, target, work)
+            if at == before:
+                break
+        if not goes_on:
+            symbols[filled] = numbers[END]
+            filled += U1
+            if filled >= limit:
+                filled = encode_symbols(filled, machine, target, work)
+    if not more:
+        filled = encode_symbols(filled, machine, target, work)
+    state[KEPT] = filled
+    return at

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +12,13 @@ from numpy.typing import NDArray
 
 from fst import file
 from fst.errors import TextError
+from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, SLACK, Batch, Ids, Task, kernel
 from fst.runtime.decoder import decoded
-from fst.runtime.texts import IDS_PER_UNIT, Ints, Texts, check, gather, lengths
+from fst.runtime.machine import Workspaces, machine
+from fst.runtime.texts import Texts, Units, check, units
 from fst.tables import Tables
 
-Ids = NDArray[np.int32]
-SLACK = 2  # ids that a kernel may write past the last one that it counts
-BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they and their ids stay in a core's own cache
+SHORT = 1 << 10  # characters in a text that `encode` takes the short way
 
 
 def load(path: str | Path) -> Tokenizer:
@@ -46,31 +42,6 @@ def load(path: str | Path) -> Tokenizer:
     return Tokenizer(file.load(path))
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """The ids of texts, one after the other.
-
-    Attributes:
-        ids: int32[n].
-        row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
-    """
-
-    ids: Ids
-    row_splits: Ints
-
-    def __len__(self) -> int:
-        return len(self.row_splits) - 1
-
-    def __getitem__(self, row: int) -> Ids:
-        if not -len(self) <= row < len(self):
-            raise IndexError(f"row {row} of {len(self)}")
-        row %= len(self)
-        return self.ids[self.row_splits[row] : self.row_splits[row + 1]]
-
-    def __iter__(self) -> Iterator[Ids]:
-        return (self[row] for row in range(len(self)))
-
-
 class Tokenizer:
     """Tables that encode and decode. Immutable: one tokenizer serves any number of threads, without a lock.
 
@@ -81,14 +52,12 @@ class Tokenizer:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         about = tables.about
-        self._prefix, self._suffix = np.array(about["prefix"], np.int32), np.array(about["suffix"], np.int32)
-        self._none = np.empty(0, np.int32)
-        records = tuple(np.ascontiguousarray(tables.classes[first::2]) for first in (0, 1))
-        for array in records:
-            array.flags.writeable = False
-        arrays = (tables.pages, tables.blocks, *records, tables.symbols, tables.entries, tables.pool, tables.specials)
-        numbers = (about["dead"], about["unk_id"], about["max_input_chars_per_word"])
-        self._machine = (*arrays, *map(np.uint64, numbers))
+        self._frame = np.array(about["prefix"], np.int32), np.array(about["suffix"], np.int32)
+        self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
+        self._machine = machine(tables)
+        around = sum(map(len, self._frame))
+        short = IDS_PER_UNIT * SHORT + around + SLACK
+        self._workspaces = Workspaces(about["max_input_chars_per_word"], short)
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"
@@ -129,6 +98,11 @@ class Tokenizer:
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
+        if isinstance(text, str) and len(text) <= SHORT and errors == "strict":
+            try:
+                return self._encode_short(units(text), add_special_tokens)
+            except UnicodeEncodeError:
+                pass  # what follows says it better
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
         one: Any = [text]
@@ -163,52 +137,19 @@ class Tokenizer:
         if threads is not None and threads < 1:
             raise ValueError(f"threads={threads}: there is at least one")
         check(texts, errors)
-        starts = np.concatenate([[0], np.cumsum(lengths(texts))])
-        blocks = _blocks(starts)
-        threads = min(threads or _usable_cores(), len(blocks))
-        if threads <= 1:
-            ids, ends = self._encode_blocks(texts, starts, blocks, add_special_tokens, errors)
-            return Batch(ids, np.concatenate([[0], ends]))
-        shares = [blocks[len(blocks) * n // threads : len(blocks) * (n + 1) // threads] for n in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
-            jobs = [pool.submit(self._encode_blocks, texts, starts, share, add_special_tokens, errors) for share in shares]
-            parts = [job.result() for job in jobs]
-        counts = np.cumsum([0, *(len(ids) for ids, _ in parts)])
-        row_splits = np.concatenate([[0], *(ends + count for (_, ends), count in zip(parts, counts, strict=False))])
-        return Batch(np.concatenate([ids for ids, _ in parts]), row_splits)
-
-    def _encode_blocks(
-        self, texts: Texts, char_starts: Ints, blocks: Sequence[tuple[int, int]], add_special_tokens: bool, errors: str
-    ) -> tuple[Ids, Ints]:
-        """The ids of the rows of some blocks, and where the ids of each row end."""
-        from fst.runtime.kernels import encode_rows
-
-        prefix, suffix = (self._prefix, self._suffix) if add_special_tokens else (self._none, self._none)
-        around = len(prefix) + len(suffix)
-        begin, end = (blocks[0][0], blocks[-1][1]) if blocks else (0, 0)
-        row_ends = np.empty(end - begin, np.int64)
-        # Most text has an id for two characters or more. Memory that is not written is not taken.
-        ids, count = np.empty(int(char_starts[end] - char_starts[begin]) // 2, np.int32), 0
+        frame = self._frame if add_special_tokens else self._no_frame
         kind = bytes if texts and isinstance(texts[0], bytes) else str
-        buffer = self._none  # of one block: it stays in a core's own cache
-        for first, last in blocks:
-            text, starts = gather(texts[first:last], kind, first, char_starts[first : last + 1] - char_starts[first], errors)
-            ids_per_unit = IDS_PER_UNIT[text.itemsize]
-            middle = int(np.searchsorted(starts, len(text) // 2))
-            half = int(starts[middle]) * ids_per_unit + middle * around + SLACK
-            room = len(text) * ids_per_unit + (last - first) * around + 2 * SLACK
-            if len(buffer) < room:
-                buffer = np.empty(room, np.int32)
-            ends = row_ends[first - begin : last - begin]
-            arguments = (text, starts, np.uint64(middle), np.uint64(half), prefix, suffix, *self._machine, buffer, ends)
-            encode_rows(*arguments)
-            found = int(ends[-1])
-            ends += count
-            if len(ids) < count + found:
-                ids = np.concatenate([ids[:count], np.empty(max(found, len(ids)), np.int32)])
-            ids[count : count + found] = buffer[:found]
-            count += found
-        return ids[:count], row_ends
+        return Task(texts, kind, frame, errors, self._machine, self._workspaces).run(threads)
+
+    def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
+        """The ids of one short text, without the steps that a batch needs."""
+        frame = self._frame if add_special_tokens else self._no_frame
+        work = self._workspaces.take()
+        work.short_starts[1] = len(text)
+        kernel()(text, work.short_starts, NO_MORE, self._machine, (*frame, work.short_ids, work.short_ends), work.arrays)
+        ids = work.short_ids[: work.short_ends[0]].copy()
+        self._workspaces.give_back(work)
+        return ids
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
@@ -259,16 +200,3 @@ class Tokenizer:
     @cached_property
     def _skipped(self) -> frozenset[int]:
         return frozenset(self.about["skipped"])
-
-
-def _usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _blocks(starts: Ints) -> list[tuple[int, int]]:
-    """First and last row of blocks of about `BLOCK` characters; `starts` is as in `gather`, for all rows."""
-    rows = len(starts) - 1
-    if not rows:
-        return []
-    cuts = np.unique([0, *np.searchsorted(starts[1:], np.arange(BLOCK, int(starts[-1]), BLOCK)), rows])
-    return list(pairwise(cuts.tolist()))

@@ -1,0 +1,104 @@
+"""Instructions of processors that numba has no name for; without numba's compiler (``NUMBA_DISABLE_JIT``), plain Python does them.
+
+They become parts of the kernels that use them. Numba keeps those by the time of their own file: who changes this one touches that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+from fst.tables import MULTIPLIERS
+
+DISABLED: bool = vars(config)["DISABLE_JIT"]  # which numba sets by the environment
+
+BIT, BYTE, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words has twelve, and its value in the last quarter of its slot
+
+
+def _instruction(result: Any, generate: Callable[..., Any], plain: Callable[..., Any], arrays: int) -> Any:
+    """An instruction whose arguments are so many times an array and a place in it, or else one number.
+
+    `generate` takes the builder of the code and, for each place, a pointer to it, or else the number.
+    """
+
+    def generated(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not arrays:
+            return generate(builder, *arguments)
+        pointers = []
+        for kind, array, place in zip(signature.args[::2], arguments[::2], arguments[1::2], strict=True):
+            data = context.make_array(kind)(context, builder, array).data
+            pointers.append(builder.gep(data, [place]))
+        return generate(builder, *pointers)
+
+    if DISABLED:
+        return plain
+    if arrays == 0:
+        return intrinsic(lambda _, number: (result(number), generated))
+    if arrays == 1:
+        return intrinsic(lambda _, array, place: (result(array, place), generated))
+    if arrays == 2:
+        return intrinsic(lambda _, a, i, b, j: (result(a, i, b, j), generated))
+    return intrinsic(lambda _, a, i, b, j, c, k: (result(a, i, b, j, c, k), generated))
+
+
+def _key(builder: Any, symbols: Any, mask: Any) -> Any:
+    first, second = (builder.bitcast(pointer, KEY.as_pointer()) for pointer in (symbols, mask))
+    return builder.and_(builder.load(first, align=2), builder.load(second, align=8))
+
+
+def _hash(builder: Any, symbols: Any, mask: Any) -> Any:
+    products = builder.mul(_key(builder, symbols, mask), ir.Constant(KEY, [*MULTIPLIERS, 0]))
+    add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(WORD, [KEY]), "llvm.vector.reduce.add.v4i64")
+    return builder.call(add, [products])
+
+
+def _is_key(builder: Any, symbols: Any, mask: Any, slot: Any) -> Any:
+    stored = builder.load(builder.bitcast(slot, KEY.as_pointer()), align=8)
+    stored = builder.and_(stored, ir.Constant(KEY, [2**64 - 1] * 3 + [0]))
+    different = builder.bitcast(builder.icmp_unsigned("!=", _key(builder, symbols, mask), stored), ir.IntType(4))
+    return builder.icmp_unsigned("==", different, ir.IntType(4)(0))
+
+
+def _prefetch(builder: Any, place: Any) -> Any:
+    pointer = builder.bitcast(place, BYTE.as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [pointer.type, FLAG, FLAG, FLAG])
+    read, keep, data = FLAG(0), FLAG(3), FLAG(1)
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8"), [pointer, read, keep, data])
+    return ir.Constant(BYTE.as_pointer(), None)
+
+
+def _plain_key(symbols: Any, start: Any, masks: Any, mask: Any) -> Any:
+    return symbols[start : start + np.uint64(16)].copy().view(np.uint64) & masks[mask : mask + np.uint64(4)]
+
+
+def _plain_hash(*key: Any) -> Any:
+    return (_plain_key(*key)[:3] * np.array(MULTIPLIERS, np.uint64)).sum(dtype=np.uint64)
+
+
+def _plain_is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: Any) -> Any:
+    return [*_plain_key(symbols, start, masks, mask)] == [*words[slot : slot + np.uint64(3)], 0]
+
+
+# The zeros below the lowest one in a word (64 in 0), and the ones in it.
+trailing_zeros = _instruction(
+    types.uint64,
+    lambda builder, word: builder.cttz(word, BIT(0)),
+    lambda word: np.uint64((int(word) & -int(word)).bit_length() - 1 if word else 64),
+    arrays=0,
+)
+ones = _instruction(types.uint64, lambda builder, word: builder.ctpop(word), lambda word: np.uint64(int(word).bit_count()), arrays=0)
+
+# The hash of the key that sixteen symbols and a mask make, (symbols, start, masks, place); and whether it is the one in a slot,
+# (…, words, place).
+hash_of = _instruction(types.uint64, _hash, _plain_hash, arrays=2)
+is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
+
+# Have an element of an array brought into the cache, (array, place).
+prefetch = _instruction(types.void, _prefetch, lambda _array, _place: None, arrays=1)

@@ -1,0 +1,106 @@
+"""What kernels work with: the arrays of a table and what follows from them, and memory for one thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.tables import BLANK, LIST, ONE, OTHER, PAGE_BITS, WORD_SYMBOLS, Tables, field_kind, field_label, field_output
+
+CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
+BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
+NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
+COUNT = 1  # the place in `Workspace.state` of the number of ids so far, as in `fst.runtime.kernels`
+KEY_MASKS = np.array(
+    [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]
+    + [[0, 0, 0, (1 << 64) - 1]],
+    np.uint64,
+).ravel()
+
+Machine = tuple[NDArray[Any], ...]
+
+
+def machine(tables: Tables) -> Machine:
+    """What `fst.runtime.kernels.encode_rows` takes for a machine."""
+    a, b = tables.classes[0::2], tables.classes[1::2]
+    kind = field_kind(a)
+    alone = np.where(kind == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
+    units = np.arange(1 << 16)
+    classes = tables.blocks[tables.pages[units >> PAGE_BITS].astype(np.int64) << PAGE_BITS | units & 127]
+    plain = (kind[classes] != LIST) & (classes < NOT_PLAIN) & (units & 0xF800 != 0xD800)
+    arrays = (
+        np.where(plain, classes, NOT_PLAIN).astype(np.uint16),
+        *(np.append(record, BLANK) for record in (a, b, alone)),
+        tables.entries,
+        tables.pool,
+        tables.words,
+        tables.displacements,
+        tables.pages,
+        tables.blocks,
+        tables.symbols,
+        tables.specials,
+        _numbers(tables),
+        KEY_MASKS,
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+def _numbers(tables: Tables) -> NDArray[np.uint64]:
+    about, a = tables.about, tables.classes[0::2]
+    parts = 1 + np.count_nonzero((field_label(a) > 0) | (field_kind(a) == OTHER))
+    longest_special = max((len(special.encode("utf-16-le")) // 2 for special in about["specials"]), default=0)
+    bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
+    slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
+    dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
+    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift], np.uint64)
+
+
+class Workspace:
+    """What one thread works with.
+
+    Attributes:
+        state, arrays: ``work`` of `fst.runtime.kernels.encode_rows`, and its last array.
+        room: how many symbols it may hold back from one call to the next.
+        short_ids, short_starts, short_ends: arrays for one short text.
+    """
+
+    def __init__(self, longest: int, short: int) -> None:
+        self.room = room = (CHUNK + 2 * longest + BEYOND) // 64 * 64
+        self.state = np.zeros(4, np.uint64)
+        self.arrays = (
+            np.zeros(room, np.uint16),
+            np.empty(room // 64, np.uint64),
+            np.empty(room, np.uint32),
+            np.empty(2 * room, np.int32),
+            np.empty(2 * room, np.uint64),
+            np.empty(2 * room, np.uint64),
+            np.empty(room, np.uint64),
+            self.state,
+        )
+        self.short_ids = np.empty(short, np.int32)
+        self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
+
+
+class Workspaces:
+    """Workspaces that no thread has at the moment. A list's own lock, so to speak, sees to it that nobody gets another's."""
+
+    def __init__(self, longest: int, short: int) -> None:
+        self._sizes = longest, short
+        self._idle: list[Workspace] = []
+
+    def take(self) -> Workspace:
+        """A workspace that nobody else has, as if new. One that is not given back is lost, and does no harm."""
+        try:
+            work = self._idle.pop()
+        except IndexError:
+            work = Workspace(*self._sizes)
+        work.state.fill(0)
+        return work
+
+    def give_back(self, work: Workspace) -> None:
+        """Let others have it."""
+        self._idle.append(work)
