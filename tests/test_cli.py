@@ -21,7 +21,8 @@ from click.testing import CliRunner, Result
 from tokenizers import Tokenizer
 
 import fst
-from fst.cli import bench, kernels, progress
+from fst import file
+from fst.cli import kernels, progress
 from fst.cli.lines import BLOCK_BYTES
 from fst.cli.main import main
 from fst.compile import wordpiece
@@ -475,7 +476,7 @@ class TestBench:
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The speeds are those of one thread and, where there are more cores, of all of them."""
-        monkeypatch.setattr(bench, "usable_cores", lambda: cores)
+        monkeypatch.setattr(file, "usable_cores", lambda: cores)
         told = self.figures(call("bench", table, texts).stdout)
         assert told[""].split("  ") == head
         for name in ("MB/s", "million tokens/s"):

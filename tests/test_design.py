@@ -13,19 +13,20 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fst
 from fst import alphabet, tables, verify
 from fst.compile import reference_characters
-from fst.runtime import kernels
+from fst.runtime import batch, kernels, machine
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
 MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", "runtime"}, "cli": set(FOLDERS)}
 # What `import fst` fetches only when it is asked for.
 LATER = {("fst/__init__.py", "fst.runtime")}
-ONLY_IN = {"numba": {"fst/jit.py"}, "tokenizers": {"compile/reference_characters.py", "cli/against.py"}}
+ONLY_IN = {"numba": {"fst/jit.py", "runtime/instructions.py"}, "tokenizers": {"compile/reference_characters.py", "cli/against.py"}}
 
 SOURCES = {
     path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
@@ -94,7 +95,7 @@ def test_exceptions_are_imported_later(name: str, module: str) -> None:
 
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
-    """Numba is imported in one file, and the reference only where it is asked for characters or compared with."""
+    """Numba is imported by what compiles and what teaches it instructions, the reference by what asks it for characters or compares."""
     assert {name for name, tree in SOURCES.items() if library in {module.split(".")[0] for module in imports(tree)}} <= ONLY_IN[library]
 
 
@@ -124,32 +125,67 @@ SAME = {
     "KIND_SHIFT": tables.KIND_SHIFT,
     "OUTPUT_SHIFT": tables.OUTPUT_SHIFT,
     "LABEL_SHIFT": tables.LABEL_SHIFT,
-    "ONE": tables.ONE,
     "MANY": tables.MANY,
     "FAIL": tables.FAIL,
-    "OTHER": tables.OTHER,
     "LIST": tables.LIST,
-    "FINISH": tables.FINISH,
+    "LAST_OUTPUT": tables.END,
     "ROOT": tables.ROOT,
-    "BLANK": int(tables.BLANK),
     "STARTS_SPECIAL": tables.STARTS_SPECIAL,
     "HAS_MARKS": tables.HAS_MARKS,
     "CONTINUES_RUN": tables.CONTINUES_RUN,
+    "LONGEST_WORD": tables.WORD_SYMBOLS,
+    "NOT_PLAIN": machine.NOT_PLAIN,
+    "COUNT": machine.COUNT,
+    "SLACK": batch.SLACK,
 }
 
 
 @pytest.mark.parametrize("name", SAME)
 def test_constants_of_kernels(name: str) -> None:
-    """A constant that stands in the kernels, because machine code is kept by that file, is the one of the tables."""
-    assert int(getattr(kernels, name)) == SAME[name]
+    """A constant that stands in the kernels, because machine code is kept by that file, is the one of the tables, or of the runtime."""
+    value = getattr(kernels, name)
+    assert int(value) == SAME[name]
 
 
 def test_constants_that_kernels_derive() -> None:
-    """The rare kinds have a bit in common, ranks fit the passes over a run, and a page has 128 code points."""
+    """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
     kinds = {kind for kind in range(4) if kind << tables.KIND_SHIFT & int(kernels.RARE)}
     assert kinds == {tables.MANY, tables.FAIL} == {tables.OTHER, tables.LIST}
-    assert int(kernels.RANKS) == verify.MAX_RANK + 1
+    assert verify.MAX_RANK < 64
+    assert int(kernels.CLASS) + 1 == 1 << int(kernels.RANK_SHIFT)
+    assert int(kernels.CLASS) >= tables.MAX_LABEL
     assert int(kernels.LOW_7) + 1 == 1 << tables.PAGE_BITS == 1 << int(kernels.U7)
+
+
+def test_multipliers_of_words_are_odd() -> None:
+    """The multipliers of the hash are odd and have all bits of a word, and there is one for each four symbols."""
+    assert all(number % 2 and number.bit_length() > 60 for number in tables.MULTIPLIERS)
+    assert 4 * len(tables.MULTIPLIERS) == tables.WORD_SYMBOLS
+
+
+def test_masks_of_words_keep_their_symbols() -> None:
+    """The masks for a length keep so many symbols of a key, and those for all longer words make it one that no word has."""
+    masks = machine.KEY_MASKS.reshape(-1, 4)
+    assert len(masks) == int(kernels.LONGEST_WORD) + 2
+    for length, mask in enumerate(masks[:-1]):
+        assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (tables.WORD_SYMBOLS - length)
+        assert mask[3] == 0
+    assert masks[-1].tolist() == [0, 0, 0, 2**64 - 1]
+    assert tables.MAX_LABEL <= 0xFFFF  # so that there is no class 0xFFFF
+
+
+@pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
+def test_chunks_have_room(longest: int) -> None:
+    """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
+    work = machine.Workspace(longest, 64)
+    symbols, masks, stops, scratch, events, active, results, state = work.arrays
+    limit = work.room - int(kernels.BEYOND)
+    assert limit >= longest + 2 + machine.CHUNK
+    assert len(symbols) == work.room == 64 * len(masks)
+    assert len(stops) == len(results) == work.room <= len(scratch)
+    assert len(events) == len(active) == 2 * work.room
+    assert state is work.state
+    assert int(kernels.BEYOND) >= 64 + 3 + tables.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:

@@ -1,0 +1,111 @@
+"""Measure what must not grow: time with the length and the kind of text, memory with its amount, and how long it takes to begin.
+
+    python tests/bench/limits.py [FOLDER]
+
+FOLDER is as in ``figures.py``. Prints a table; all on one thread, with bert-base-uncased; a time is the median of several runs.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from figures import seconds
+from rows import FOLDER, documents
+
+import fst
+from fst.compile import wordpiece
+
+SENTENCE = "The quick brown fox jumps over the lazy dog."
+IMPORT = "import numpy, time; begun = time.perf_counter(); import fst; print(time.perf_counter() - begun)"
+FIRST = "import fst, sys; fst.load(sys.argv[1]).encode('a')"
+
+
+def main() -> None:
+    """Print the table."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    source = folder / "vocab" / "bert-base-uncased"
+    english = documents(folder / "corpora" / "en_books_20MB.txt")
+    with tempfile.TemporaryDirectory() as scratch:
+        table = Path(scratch) / "table.npz"
+        wordpiece(source / "tokenizer.json").save(table)
+        tok = fst.load(table)
+        print("| figure | |\n| --- | --- |")
+        for figure, value in [*lengths(tok, english), *worst(tok, english, source), *memory(tok, english), *beginnings(table, scratch)]:
+            print(f"| {figure} | {value} |", flush=True)
+
+
+def lengths(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
+    """Time for a character in one text, by its length."""
+    book = " ".join(english)
+    for power in range(4, 9):
+        text = (book * (10**power // len(book) + 1))[: 10**power]
+        runs = max(3, 10**6 // 10**power)
+        taken = seconds(partial(tok.encode, text), runs)
+        yield f"ns a character, one text of 10^{power} characters", f"{taken / len(text) * 1e9:.2f}"
+
+
+def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tuple[str, str]]:
+    """Speed on texts made to be slow, as a part of that on English."""
+    draw = random.Random(5)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    tokens = (source / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    suffixes = [token[2:] for token in tokens if token.startswith("##") and token[2:].isascii() and token[2:].isalpha()]
+    long = [token for token in tokens if token.isascii() and token.isalpha() and len(token) > 8]
+    texts: dict[str, Callable[[], str]] = {
+        "words that fail on their last letter": lambda: draw.choice(long) + "\u0b85",
+        "words of 99 letters": lambda: "".join(draw.choices(letters, k=99)),
+        "words of rare pieces": lambda: "".join(draw.choices(suffixes, k=3)),
+        "random letters": lambda: "".join(draw.choices(letters, k=draw.randint(1, 12))),
+        "one letter and one mark, in turns": lambda: "a" * 20 + "\u0334\u0301" * 10,
+        "brackets": lambda: "[" * 20,
+        "characters of four bytes": lambda: "".join(chr(draw.randint(0x10400, 0x1044F)) for _ in range(20)),
+    }
+    speed = len("".join(english)) / seconds(lambda: tok.encode_batch(english, threads=1), 5)
+    for name, word in texts.items():
+        rows = [" ".join(word() for _ in range(20)) for _ in range(2000)]
+        own = len("".join(rows)) / seconds(partial(tok.encode_batch, rows, threads=1), 5)
+        yield f"{name}, characters a second against English", f"{own / speed:.2f}"
+
+
+def memory(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
+    """The most memory that the process ever had, after 10 MB and after 10 GB."""
+    rows = english[: len(english) // 2]
+    size = sum(map(len, rows))
+    before = 0
+    for amount in (10**7, 10**9):
+        for _ in range(amount // size):
+            tok.encode_batch(rows, threads=1)
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        yield f"peak memory after {amount:,} bytes", f"{most / 1024:.1f} MiB" + (f", {most - before:,} KiB more" if before else "")
+        before = most
+
+
+def beginnings(table: Path, scratch: str) -> Iterator[tuple[str, str]]:
+    """How long it takes to import, to load, and to have first ids."""
+
+    def run(*arguments: str, **environment: str) -> str:
+        ran = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True, env={**os.environ, **environment})
+        return ran.stdout
+
+    run("-c", FIRST, str(table))
+    tok = fst.load(table)
+    batch = [SENTENCE] * 32
+    yield "import of fst beyond that of numpy", f"{sorted(float(run('-c', IMPORT)) for _ in range(7))[3] * 1e3:.1f} ms"
+    yield "`fst.load`", f"{seconds(lambda: fst.load(table), 15) * 1e3:.1f} ms"
+    yield "first ids in a new process, start to end", f"{seconds(lambda: run('-c', FIRST, str(table)), 7):.2f} s"
+    cold = seconds(lambda: run("-c", FIRST, str(table), NUMBA_CACHE_DIR=str(Path(scratch) / "cold")), 1)
+    yield "the same, no kernels kept from before", f"{cold:.1f} s"
+    yield "`encode` of a sentence", f"{seconds(lambda: [tok.encode(SENTENCE) for _ in range(1000)], 9) * 1e3:.1f} µs"
+    yield "`encode_batch` of 32", f"{seconds(lambda: [tok.encode_batch(batch) for _ in range(1000)], 9) * 1e3:.1f} µs"
+
+
+if __name__ == "__main__":
+    main()

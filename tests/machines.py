@@ -1,0 +1,43 @@
+"""Machines for the tests of the runtime: a vocabulary in which every corner of the kernel is near, and texts that go round them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fst.compile import vocabulary as vocabularies
+from fst.compile.wordpiece import assemble
+from fst.tables import Tables
+
+# U+0301 is stripped as an accent; U+1B44 and U+302E stay, and where they stand side by side they are put into that order.
+TOKENS = (
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
+    *("a", "##a", "b", "##b", "e", "##e", "un", "##aff", "##able", "abab", "##bab", "[", "]", "<", ">", "!", "x", "##x", "s", "##s"),
+    *("mask", "i", "##i", "##\u0307", "世", "\u1b44", "##\u1b44", "\u302e", "##\u302e", "\U0001f600", "##\U0001f600", "𐐨", "##𐐨"),
+    *("\u1112", "##\u1161", "##\u11ab", "##\u1112", "abcdefghijkl", "abcdefghijklm", "abcdefghijkle", "##c"),
+)
+ADDED = ("<s>", "<s>x", "</s>", "ab!", "世<", "É", "\U0001f600\U0001f601\U0001f602!", "<mask of more letters than sixteen>")
+# What a cut may go through: words, known, unknown and too long; special tokens, whole and cut short; runs of marks; pairs of surrogates;
+# characters that become none, or several.
+PIECES = (
+    *("unaffable", "abababab", "abcdefghijkl", "abcdefghijklm", "qqqq", "aqa", "x" * 100, "x" * 101, "x" * 260, "!!!", "  "),
+    *("[MASK]", "[MASK", "<s>x<s>", "<mask of more letters than sixteen>", "<mask of more letters than six", "世<世", "ÉÉE\u0301"),
+    *("\U0001f600" * 5, "\U00010400𐐨\U00010400", "\U0001f600\U0001f601\U0001f602!", "\U0001f600\U0001f601\U0001f602\U0001f600"),
+    *("\u302e\u1b44" * 4, "a\u302e\u1b44\u0301\u302e\u1b44[MASK]", "\u0301" * 9, "e" + "\u0301" * 150 + "e", "\u302e" * 70 + "\u1b44" * 70),
+    *("한한한", "世世世", "\u0130\u0130", "\0a\0\u200da", "½ﷺ\ufffd"),
+)
+
+
+def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
+    """Compile tokens, with strings that are cut out of raw text in addition."""
+    vocabulary = vocabularies.read(list(tokens), options)
+    specials = {**vocabulary.specials, **{token: len(tokens) + number for number, token in enumerate(added)}}
+    return assemble(replace(vocabulary, specials=specials), layout)
+
+
+def without_words(tables: Tables) -> Tables:
+    """Empty the table of words, so that all words go through the transducer."""
+    return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))

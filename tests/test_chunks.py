@@ -1,0 +1,174 @@
+"""Chunks: a kernel takes a text some thousand symbols at a time, and nothing of that can be seen in its ids.
+
+Most tests make chunks short, so that a text of some hundred characters has several of them, and each place of it comes to lie at a cut.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import PIECES, TOKENS, compiled
+
+import fst
+from fst.runtime import machine
+from fst.tables import Tables, Walk
+
+LIMITS = (1, 5, 12, 13, 100)
+FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
+
+each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.keys())
+
+
+@functools.cache
+def tables(longest: int = 100, layout: str = "auto") -> Tables:
+    """Compile the tokens that all tests share."""
+    return compiled(layout=layout, max_input_chars_per_word=longest)
+
+
+@pytest.fixture
+def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make chunks as short as the longest word lets them be."""
+    monkeypatch.setattr(machine, "CHUNK", 0)
+
+
+def symbols_in_a_chunk(longest: int) -> int:
+    """Say how many symbols are read before the words among them are encoded."""
+    from fst.runtime import kernels
+
+    return machine.Workspace(longest, 64).room - int(kernels.BEYOND)
+
+
+def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:
+    """Encode a text without special tokens around it."""
+    found: list[int] = tokenizer.encode(text, add_special_tokens=False).tolist()
+    return found
+
+
+def check(tokenizer: fst.Tokenizer, of: Tables, texts: list[str]) -> None:
+    """Hold the ids of texts, each alone and all in one batch, against the walk."""
+    expected = [of.run(text) for text in texts]
+    assert [ids(tokenizer, text) for text in texts] == expected
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False)] == expected
+    assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], add_special_tokens=False)] == expected
+
+
+def paddings(filler: str, before: int, after: int) -> Iterator[str]:
+    """Yield the filler so many times that a chunk is nearly full, and then with ever more letters, each a symbol."""
+    walk = Walk(tables())
+    walk.run(filler)
+    times = before // (walk.symbols - 1)
+    start = times * filler
+    for more in range(before - times * (walk.symbols - 1) + after):
+        yield start + "a" * more
+
+
+@pytest.mark.usefixtures("short_chunks")
+@each_filler
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
+def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
+    """A piece has the same ids wherever in it a chunk ends, after words of letters or none."""
+    limit = symbols_in_a_chunk(5)
+    of = tables(5)
+    texts = [padding + piece + "b" for padding in paddings(filler, limit - min(len(piece), 40) - 8, 12)]
+    check(fst.Tokenizer(of), of, texts)
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("longest", LIMITS)
+@given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
+@settings(max_examples=40)
+def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
+    """Pieces in any order, over several chunks, have the ids of the walk, whatever the longest word is."""
+    check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
+
+
+@functools.cache
+def made_short(longest: int) -> fst.Tokenizer:
+    """Make one tokenizer with short chunks for all examples."""
+    return fst.Tokenizer(tables(longest))
+
+
+@pytest.mark.parametrize("layout", ["dense", "compact"])
+@each_filler
+def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
+    """A chunk of its true length ends within any piece at any place without a trace."""
+    of = tables(100, layout)
+    limit = symbols_in_a_chunk(100)
+    tokenizer = fst.Tokenizer(of)
+    start = filler * ((limit - 60) // 6)
+    before = of.run(start)  # a blank is at its end
+    start += " " * (limit - 60 - symbols(of, start))
+    assert symbols(of, start) == limit - 60
+    for piece in ("unaffable", "[MASK]<s>x", "\U00010400\U0001f600é", "a\u302e\u1b44\u302e\u1b44[MASK]", "한한世", "x" * 101):
+        for more in range(71):
+            text = "a" * more + piece + " b"
+            assert ids(tokenizer, start + text) == before + of.run(text)
+
+
+def symbols(of: Tables, text: str) -> int:
+    """Count the symbols that a text is read as."""
+    walk = Walk(of)
+    walk.run(text)
+    return walk.symbols - 1
+
+
+@pytest.mark.parametrize("filler", ["a", "aé", "aa\U00010400"], ids=ascii)
+@pytest.mark.parametrize("length", [4_090, 4_096, 4_200, 4_352, 4_353, 4_453, 4_480, 8_704, 20_000])
+def test_one_word_over_many_chunks(filler: str, length: int) -> None:
+    """A word that is longer than a chunk is one unknown token, and what stands around it is as it was."""
+    tokenizer = fst.Tokenizer(tables())
+    word = (filler * length)[:length]
+    unk = TOKENS.index("[UNK]")
+    b, dot = TOKENS.index("b"), TOKENS.index("!")
+    assert ids(tokenizer, f"b {word}!b") == [b, unk, dot, b]
+    assert ids(tokenizer, word) == [unk]
+
+
+@pytest.mark.usefixtures("short_chunks")
+@pytest.mark.parametrize("longest", LIMITS)
+@pytest.mark.parametrize("char", ["a", "q", "é", "\U00010400", "한", "a\u302e\u1b44"], ids=ascii)
+def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
+    """Words of about as many symbols as are looked up have the ids of the walk, alone and among others, at any place of a chunk."""
+    of = tables(longest)
+    words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
+    texts = [*words, " ".join(words), "!".join(words), "[MASK]".join(words), *("b " * shift + " ".join(words) for shift in range(0, 60, 7))]
+    check(fst.Tokenizer(of), of, texts)
+
+
+@pytest.mark.parametrize("char", ["a", "é", "\U00010400"], ids=ascii)
+def test_longest_word_is_longer_than_a_chunk(char: str) -> None:
+    """Where words of 10,000 symbols are looked up, those up to that length are segmented and others are not."""
+    of = tables(10_000)
+    tokenizer = fst.Tokenizer(of)
+    for length in (4_096, 10_000, 10_001, 24_300):
+        text = f"b {char * length}! b"
+        assert ids(tokenizer, text) == of.run(text)
+    several = " ".join(char * length for length in (9_000, 10_000, 10_001, 1))
+    assert ids(tokenizer, several) == of.run(several)
+
+
+@pytest.mark.parametrize("longest", [0, 1, 12, 13])
+def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
+    """A word of the vocabulary that is longer than what is looked up is unknown, although the vocabulary holds it."""
+    of = tables(longest)
+    words = ["a", "b", "un", "abab", "abcdefghijkl", "abcdefghijklm", "世", "!"]
+    check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
+
+
+@pytest.mark.usefixtures("short_chunks")
+def test_rows_end_at_any_place_of_a_chunk() -> None:
+    """Rows of any length have their own ids and those around them, wherever in a chunk they begin and end."""
+    of = tables(5)
+    tokenizer = fst.Tokenizer(of)
+    rows = ["", "a", "unaffable", "", "", "x" * 9, "a\u302e", "\u1b44[MASK]", "[MASK", "]", "\U0001f600", "", "!"]
+    start, end = TOKENS.index("[CLS]"), TOKENS.index("[SEP]")
+    expected = [[start, *of.run(row), end] for row in rows]
+    for shift in range(140):
+        batch = tokenizer.encode_batch(["b" * 3] * (shift // 4) + ["b " * (shift % 4)] + rows * 9)
+        assert [row.tolist() for row in batch][shift // 4 + 1 :] == expected * 9
+        assert np.all(np.diff(batch.row_splits) >= 2)
