@@ -15,6 +15,7 @@ from fst.tables import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie
 
 FULL = 0.75  # of the slots, at most
+MOST = int(FULL * (1 << 18))  # words, the most frequent ones: 8 MB, more than what caches hold
 WORDS_PER_BUCKET = 4  # at most; slots and buckets are powers of two
 
 
@@ -65,7 +66,7 @@ def _whole_words(trie: Trie, class_of_label: Ints) -> tuple[NDArray[np.uint64], 
         symbols[nodes, level - 1] = class_of_label[trie.label[nodes]]
     begun[[ROOT, trie.suffix_root]] = False
     whole = np.flatnonzero(begun & (trie.token != NULL))
-    whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])
+    whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])[:MOST]
     ids = trie.token[whole]
     ids[0] = NULL
     keys: NDArray[np.uint64] = symbols[whole].view(np.uint64)

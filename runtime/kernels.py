@@ -59,7 +59,7 @@ BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks), a target is (prefix, suffix, ids, ends), and work is (symbols, masks, stops, scratch, events, active, results, state); see
 # `encode_rows`.
-DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
+DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
 KEPT, COUNT, ROW, OPEN = 0, 1, 2, 3  # places in `state`
 
 
@@ -199,10 +199,12 @@ def read_other(text, at, stop, more, filled, machine, target, work):
     if flags & STARTS_SPECIAL:
         if more and stop - at < numbers[REACH]:
             return at, filled
-        special_end, special = special_at(text, at, stop, specials)
-        if special_end > at:
-            symbols[filled] = special
-            return special_end, filled + U1
+        # One look at what follows says of most places that no special token begins there.
+        if numbers[SECONDS] >> (np.uint64(text[min(at + U1, stop - U1)]) & U63) & U1:
+            special_end, special = special_at(text, at, stop, specials)
+            if special_end > at:
+                symbols[filled] = special
+                return special_end, filled + U1
     if not flags & HAS_MARKS:
         return after, put_list(number, U0, filled, a_records, lists, symbols)
     after, ranks = run_end(text, after, stop, more, ranks_of(record, lists), machine)
@@ -407,9 +409,10 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[8], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[9], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
-                what a hash is shifted by to make a bucket, and a slot, both < 64.
+                what a hash is shifted by to make a bucket, and a slot, both < 64; a bit for the lowest 6 bits of each second unit of a
+                special token, all bits if there is one of a single unit.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
         target: where ids go.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,25 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
-    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, _seconds(tables.specials)], np.uint64)
+
+
+def _seconds(specials: NDArray[np.int32]) -> int:
+    """A bit for the lowest 6 bits of each second unit of a special token; all bits if one has a single unit."""
+
+    def children(node: int) -> Iterator[int]:
+        child = int(specials[node, 1])
+        while child >= 0:
+            yield child
+            child = int(specials[child, 2])
+
+    seconds = 0
+    for first in children(0):
+        rests = [chr(specials[second, 0]) for second in children(first)] + [""] * int(specials[first, 3] >= 0)
+        for rest in rests:
+            second = (chr(specials[first, 0]) + rest).encode("utf-16-le", "surrogatepass")[2:4]
+            seconds |= 1 << (second[0] & 63) if second else (1 << 64) - 1
+    return seconds
 
 
 class Workspace:
