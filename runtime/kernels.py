@@ -1,11 +1,12 @@
 """The kernels: bare functions over arrays. What they compute is `fst.tables.Walk`, one symbol after the other.
 
-Text goes through them in chunks of some thousand symbols, and each chunk through five loops. Each loop does one thing to all of a chunk,
+Text goes through them in chunks of some thousand symbols, and each chunk through six loops. Each loop does one thing to all of a chunk,
 and hardly any of them has a branch that depends on the text, so that the processor works at many places of the text at a time::
 
     read_plain     characters → symbols (classes): one look-up each; read_other does special tokens, lists and runs of marks
     find_stops     symbols → the places at which words end
-    look_up        words → ids, by a hash table of the vocabulary's own words; words that it does not hold leave a gap
+    find_slots     words → where a hash table of the vocabulary's own words has them, if it does; by then it is on its way to the cache
+    look_up        words → ids; words that the table does not hold leave a gap
     transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
     emit           ids → their final place, without the gaps, and with the frame of each text
 
@@ -57,8 +58,8 @@ ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
-# key_masks), a target is (prefix, suffix, ids, ends), and work is (symbols, masks, stops, scratch, events, active, results, state); see
-# `encode_rows`.
+# key_masks), a target is (prefix, suffix, ids, ends), and work is (symbols, masks, stops, scratch, events, active, results, state,
+# slots); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
 KEPT, COUNT, ROW, OPEN = 0, 1, 2, 3  # places in `state`
 
@@ -237,25 +238,42 @@ def find_stops(symbols, filled, parts, masks, stops):
     return count
 
 
+@inlined
+def mask_for(length):
+    """The place of the mask that makes a key of a word of a length."""
+    return min(length, LONGEST_WORD + U1) << U2
+
+
 @kernel
-def look_up(symbols, stops, count, alone, words, displacements, key_masks, bucket_shift, slot_shift, last, scratch, events):
+def find_slots(symbols, stops, count, words, displacements, key_masks, numbers, slots):
+    """Find the slot of each word. Slots are fetched here and looked at in a loop of its own, which is a third faster than both in one."""
+    highest = np.uint64(len(words) >> 2) - U1
+    bucket_shift, slot_shift = numbers[BUCKET_SHIFT], numbers[SLOT_SHIFT]
+    start = U0
+    for index in range(count):
+        end = np.uint64(stops[index])
+        hashed = hash_of(symbols, start, key_masks, mask_for(end - start))
+        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
+        prefetch(words, slot)
+        slots[index] = slot
+        start = end + U1
+
+
+@kernel
+def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch, events):
     """Look up words, and what ends them.
 
     Returns:
         How many ids there are, gaps included, and how many events. An event is a word that was not found, the end of a text, or both:
         ``gap | start << 32`` (where its ids go; where the word starts, or its end if it was found) and its end.
     """
-    slots = np.uint64(len(words) >> 2) - U1
     start, place, event = U0, U0, U0
     for index in range(count):
-        end = np.uint64(stops[index])
+        end, slot = np.uint64(stops[index]), slots[index]
         length = end - start
-        mask = min(length, LONGEST_WORD + U1) << U2
-        hashed = hash_of(symbols, start, key_masks, mask)
-        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & slots) << U2
         ended = np.uint64(symbols[end])
         own = alone[ended]
-        found = is_key(symbols, start, key_masks, mask, words, slot)
+        found = is_key(symbols, start, key_masks, mask_for(length), words, slot)
         if found and ended != last:
             value = words[slot + U3]
             scratch[place] = np.int32(value & LOW_HALF)
@@ -380,13 +398,11 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
 @kernel
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state = work
+    symbols, masks, stops, scratch, events, active, results, state, slots = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
-    bucket_shift, slot_shift, last = numbers[BUCKET_SHIFT], numbers[SLOT_SHIFT], numbers[END]
-    written, count = look_up(
-        symbols, stops, found, alone, words, displacements, key_masks, bucket_shift, slot_shift, last, scratch, events
-    )
+    find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
+    written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     transduce(symbols, machine, scratch, events, count, active, results)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
     start = np.uint64(stops[found - U1]) + U1 if found else U0
@@ -421,7 +437,7 @@ def encode_rows(text, starts, more, machine, target, work):
             ends: int64[rows - more], filled: where the ids of each text end.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
-            active: uint64[2 * n]; results: uint64[n].
+            active: uint64[2 * n]; results, slots: uint64[n].
             state: uint64[4], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
                 `more`.
 

@@ -82,7 +82,7 @@ class Workspace:
     """What one thread works with.
 
     Attributes:
-        state, arrays: ``work`` of `fst.runtime.kernels.encode_rows`, and its last array.
+        state, arrays: ``work`` of `fst.runtime.kernels.encode_rows`, and its array of this name.
         room: how many symbols it may hold back from one call to the next.
         short_ids, short_starts, short_ends: arrays for one short text.
     """
@@ -99,6 +99,7 @@ class Workspace:
             np.empty(2 * room, np.uint64),
             np.empty(room, np.uint64),
             self.state,
+            np.empty(room, np.uint64),
         )
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
