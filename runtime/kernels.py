@@ -343,7 +343,8 @@ def transduce(symbols, machine, scratch, events, count, active, results):
                 if default and state == ROOT:
                     follow = b_records[number]
             prefetch(entries, follow)
-            prefetch(entries, follow + (a_records[np.uint64(symbols[at + U1])] >> LABEL_SHIFT))
+            following = at + (U1 if span >> HALF else U0)  # what is behind the end may be no class at all
+            prefetch(entries, follow + (a_records[np.uint64(symbols[following])] >> LABEL_SHIFT))
             results[at] = place | failed
             active[kept] = follow | place << HALF
             active[kept + U1] = span + ADVANCE
