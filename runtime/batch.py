@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -138,7 +138,7 @@ class Task:
         size = min(max(characters // self.length, 1), GROUP)
         return ((first, min(first + size, rows)) for first in range(0, rows, size))
 
-    @property
+    @cached_property
     def length(self) -> int:
         """About how many characters a row has."""
         some = [len(text) for text in self.texts[:: len(self.texts) // 16 + 1] if isinstance(text, self.kind)]

@@ -15,10 +15,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from figures import seconds
-from rows import FOLDER, documents
+from rows import BOOKS, FOLDER, UNCASED, documents
 
 import fst
 from fst.compile import wordpiece
@@ -31,14 +32,15 @@ FIRST = "import fst, sys; fst.load(sys.argv[1]).encode('a')"
 def main() -> None:
     """Print the table."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    source = folder / "vocab" / "bert-base-uncased"
-    english = documents(folder / "corpora" / "en_books_20MB.txt")
+    source = folder / "vocab" / UNCASED
+    english = documents(folder / "corpora" / BOOKS)
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
         wordpiece(source / "tokenizer.json").save(table)
         tok = fst.load(table)
         print("| figure | |\n| --- | --- |")
-        for figure, value in [*lengths(tok, english), *worst(tok, english, source), *memory(tok, english), *beginnings(table, scratch)]:
+        found = (lengths(tok, english), worst(tok, english, source), memory(tok, english), beginnings(table, scratch))
+        for figure, value in chain.from_iterable(found):
             print(f"| {figure} | {value} |", flush=True)
 
 
@@ -76,7 +78,7 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
 
 
 def memory(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """The most memory that the process ever had, after 10 MB and after 10 GB."""
+    """The most memory that the process ever had, after 10 MB and after 1 GB."""
     rows = english[: len(english) // 2]
     size = sum(map(len, rows))
     before = 0
