@@ -24,8 +24,7 @@ from fst.tables import (
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
-    field_kind,
-    field_label,
+    are_parts,
     pack,
 )
 from fst.trie import Ints, Trie
@@ -94,8 +93,7 @@ def _symbol_classes(
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     records, number = np.unique(np.concatenate([np.array([[BLANK, 0]], np.uint64), in_word, alone]), axis=0, return_inverse=True)
     # Class 0 is none; the parts of words come first, so that one comparison tells them from what ends a word.
-    part = (field_label(records[:, 0]) > 0) | (field_kind(records[:, 0]) == OTHER)
-    order = np.argsort(~part, kind="stable")
+    order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
     blank, word_class, class_of_id = int(number[0]), number[1 : 1 + len(labels)], number[1 + len(labels) :]

@@ -99,6 +99,12 @@ def field_kind(entries: Array) -> Array:
     return ((entries >> np.uint64(KIND_SHIFT)) & np.uint64(3)).astype(np.int64)
 
 
+def are_parts(records: Array) -> Array:
+    """Whether each class is a part of words, by its record A; all others end a word, or are lists."""
+    parts: Array = (field_label(records) > 0) | (field_kind(records) == OTHER)
+    return parts
+
+
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
     """Entries from their four fields; the fields are in range, which whoever makes them has seen to."""
     packed = np.asarray(next_state, np.uint64)

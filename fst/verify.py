@@ -38,12 +38,12 @@ from fst.tables import (
     MAX_WORD,
     NONE,
     ONE,
-    OTHER,
     PAGE_BITS,
     ROOT,
     STARTS_SPECIAL,
     Array,
     Tables,
+    are_parts,
     field_kind,
     field_label,
     field_next,
@@ -229,7 +229,7 @@ def _verify_classes(tables: Tables, depths: Array) -> None:
     a, b = tables.classes[0::2], tables.classes[1::2]
     kind, listed = field_kind(a), field_kind(a) == LIST
     need(not np.any(tables.classes[:2]), "class 0 is none")
-    part = (field_label(a) > 0) | (kind == OTHER)
+    part = are_parts(a)
     need(np.all(part[1 : 1 + np.count_nonzero(part)]), "the classes of parts of words come first")
     need(np.all(b <= MAX_NEXT), "the second record is a state")
     need(field_label(a).max() < tables.about["columns"], "labels of classes are in range")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.tables import BLANK, LIST, ONE, OTHER, PAGE_BITS, WORD_SYMBOLS, Tables, field_kind, field_label, field_output
+from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
@@ -52,7 +52,7 @@ def machine(tables: Tables) -> Machine:
 
 def _numbers(tables: Tables) -> NDArray[np.uint64]:
     about, a = tables.about, tables.classes[0::2]
-    parts = 1 + np.count_nonzero((field_label(a) > 0) | (field_kind(a) == OTHER))
+    parts = 1 + np.count_nonzero(are_parts(a))
     longest_special = max((len(special.encode("utf-16-le")) // 2 for special in about["specials"]), default=0)
     bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
