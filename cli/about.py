@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
@@ -41,8 +41,7 @@ def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
         "options": {name: about[name] for name in OPTIONS},
         "specials": about["specials"],
         "skipped": [spellings[number] for number in about["skipped"]],
-        "prefix": [spellings[number] for number in about["prefix"]],
-        "suffix": [spellings[number] for number in about["suffix"]],
+        **{name: [_named(piece, spellings) for piece in about[name]] for name in ("single", "pair")},
         "decoder": about["decoder"],
         "truncation": about["truncation"],
         "padding": about["padding"],
@@ -58,12 +57,25 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
         **{name: f"{description[name]:,}" for name in ("tokens", "states", "entries", "columns", "classes", "words")},
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
         "special tokens": _specials(description["specials"]),
-        "frame": " ".join([*description["prefix"], "…", *description["suffix"]]),
+        **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
         "decoder": json.dumps(description["decoder"], ensure_ascii=False),
         **{name: _unapplied(description[name]) for name in ("truncation", "padding")},
     }
     width = max(map(len, shown))
     return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
+    """A piece of a template with tokens for ids."""
+    content, type_id = piece
+    return [content if isinstance(content, str) else [spellings[number] for number in content], type_id]
+
+
+def _spelled(piece: list[Any]) -> str:
+    """A piece as the reference's templates are spelled: $A for a text, and the type id where it is not 0."""
+    content, type_id = piece
+    tokens = [f"${content}"] if isinstance(content, str) else content
+    return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)
 
 
 def _specials(specials: dict[str, int]) -> str:

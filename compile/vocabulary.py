@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile.templates import BARE, Template, around, bert, of_post_processor
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables import MAX_OUTPUT, MAX_WORD
 
@@ -39,8 +40,8 @@ class Vocabulary:
         tokens: token → id.
         specials: strings that are recognised in raw text, and their ids; they need not be in ``tokens``.
         skipped: the specials that decoding leaves out.
-        prefix: ids put before the ids of a text, [CLS].
-        suffix: ids put after them, [SEP].
+        single: what stands around the ids of a text, [CLS] and [SEP]; see `fst.compile.templates`.
+        pair: what stands around those of two texts.
         decoder: ``{"prefix": str, "cleanup": bool}``, or None: tokens are joined with blanks.
         truncation: what the source asks for; kept to be shown, never applied unasked.
         padding: likewise.
@@ -49,8 +50,8 @@ class Vocabulary:
     tokens: Mapping[str, int]
     specials: Mapping[str, int]
     skipped: frozenset[str]
-    prefix: tuple[int, ...] = ()
-    suffix: tuple[int, ...] = ()
+    single: Template = BARE[0]
+    pair: Template = BARE[1]
     lowercase: bool = True
     strip_accents: bool | None = None
     clean_text: bool = True
@@ -131,13 +132,13 @@ def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
     """What the reference's BertWordPieceTokenizer makes of a bare vocabulary."""
     unk_token = given.get("unk_token", "[UNK]")
     specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, unk_token]) if token and token in tokens}
-    framed = "[CLS]" in tokens and "[SEP]" in tokens
+    single, pair = bert(tokens["[CLS]"], tokens["[SEP]"]) if "[CLS]" in tokens and "[SEP]" in tokens else BARE
     vocabulary = Vocabulary(
         tokens=tokens,
         specials=specials,
         skipped=frozenset(specials),
-        prefix=(tokens["[CLS]"],) if framed else (),
-        suffix=(tokens["[SEP]"],) if framed else (),
+        single=single,
+        pair=pair,
         decoder={"prefix": given.get("continuing_subword_prefix", "##"), "cleanup": True},
     )
     return replace(vocabulary, **given)
@@ -165,13 +166,13 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
     _only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
     tokens = dict(model["vocab"].items())
     specials, skipped = _added_tokens(source.get("added_tokens") or [], tokens)
-    prefix, suffix = _frame(source.get("post_processor"))
+    single, pair = of_post_processor(source.get("post_processor"))
     return Vocabulary(
         tokens=tokens,
         specials=specials,
         skipped=skipped,
-        prefix=prefix,
-        suffix=suffix,
+        single=single,
+        pair=pair,
         unk_token=model["unk_token"],
         continuing_subword_prefix=model.get("continuing_subword_prefix", "##"),
         max_input_chars_per_word=model.get("max_input_chars_per_word", 100),
@@ -251,25 +252,6 @@ def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> tup
     return {content: number for number, content in found.items()}, frozenset(special.intersection(found.values()))
 
 
-def _frame(part: dict[str, Any] | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ids that a post-processor puts before and after those of a single text."""
-    if part is None:
-        return (), ()
-    if part["type"] == "BertProcessing":
-        return (part["cls"][1],), (part["sep"][1],)
-    if part["type"] != "TemplateProcessing":
-        raise UnsupportedError(f"post_processor {part['type']}: only TemplateProcessing and BertProcessing are supported")
-    sides: list[list[int]] = [[]]
-    for piece in part["single"]:
-        if "Sequence" in piece:
-            sides.append([])
-        else:
-            sides[-1].extend(part["special_tokens"][piece["SpecialToken"]["id"]]["ids"])
-    if len(sides) != 2:
-        raise UnsupportedError("post_processor TemplateProcessing that does not have its text exactly once")
-    return tuple(sides[0]), tuple(sides[1])
-
-
 def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     """Refuse what would only fail later, or silently."""
     if not vocabulary.tokens:
@@ -287,7 +269,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
             f"{where} does not hold the unknown token {vocabulary.unk_token!r}; add it, or name the right one with unk_token"
         )
     known = {*vocabulary.tokens.values(), *vocabulary.specials.values()}
-    for number in (*vocabulary.prefix, *vocabulary.suffix):
+    for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
     if vocabulary.pre_tokenizer not in ("bert", "none"):

@@ -17,6 +17,7 @@ from fst.compile import vocabulary as vocabularies
 from fst.compile.characters import alphabet as alphabet_of
 from fst.compile.classes import classify
 from fst.compile.layout import lay_out
+from fst.compile.templates import Template
 from fst.compile.vocabulary import Vocabulary
 from fst.compile.words import word_table
 from fst.errors import UnsupportedError
@@ -121,8 +122,8 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "columns": int(rows.columns.max(initial=0)) + 1,
         "dead": int(rows.slots[-1]),
         "unk_id": vocabulary.unk_id,
-        "prefix": list(vocabulary.prefix),
-        "suffix": list(vocabulary.suffix),
+        "single": _pieces(vocabulary.single),
+        "pair": _pieces(vocabulary.pair),
         "skipped": sorted(vocabulary.specials[token] for token in vocabulary.skipped),
         "specials": dict(vocabulary.specials),
         **{name: getattr(vocabulary, name) for name in KEPT},
@@ -168,10 +169,19 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
         tokens=tokens,
         specials=specials,
         skipped=frozenset(token for token, number in specials.items() if number in about["skipped"]),
-        prefix=tuple(about["prefix"]),
-        suffix=tuple(about["suffix"]),
+        single=_template(about["single"]),
+        pair=_template(about["pair"]),
         **{name: about[name] for name in KEPT},
     )
+
+
+def _pieces(template: Template) -> list[list[Any]]:
+    """A template as JSON has it."""
+    return [[content if isinstance(content, str) else list(content), type_id] for content, type_id in template]
+
+
+def _template(pieces: list[list[Any]]) -> Template:
+    return tuple((content if isinstance(content, str) else tuple(content), type_id) for content, type_id in pieces)
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:

@@ -52,6 +52,7 @@ from fst.tables import (
 )
 
 MAX_RANK = 63
+MAX_TYPE_ID = (1 << 31) - 1
 CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
 SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk
 MAX_LISTED = 3
@@ -116,10 +117,9 @@ def _verify_about(tables: Tables) -> None:
     need(about["columns"] >= 1, "a row has a finish entry")
     _need_number(about, "states", len(tables.entries))
     _need_number(about, "max_input_chars_per_word", MAX_WORD)
-    for name in ("prefix", "suffix", "skipped"):
-        numbers = about.get(name)
-        need(isinstance(numbers, list) and (len(numbers) <= MAX_LABEL or name == "skipped"), f"{name} is a list of ids")
-        need(all(type(number) is int and 0 <= number <= highest for number in numbers or ()), f"{name} holds known ids")
+    _need_ids(about.get("skipped"), highest, "skipped")
+    _need_template(about.get("single"), highest, ["A"], "single")
+    _need_template(about.get("pair"), highest, ["A", "B"], "pair")
     for name in ("lowercase", "clean_text", "handle_chinese_chars"):
         need(type(about.get(name)) is bool, f"{name} is true or false")
     need(about.get("strip_accents") in (None, True, False), "strip_accents is true, false or null")
@@ -138,6 +138,24 @@ def _verify_about(tables: Tables) -> None:
 def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:
     value = about.get(name)
     need(type(value) is int and 0 <= value <= highest, f"{name} is a number from 0 to {highest}")
+
+
+def _need_ids(numbers: Any, highest: int, name: str) -> None:
+    need(isinstance(numbers, list), f"{name} is a list of ids")
+    need(all(type(number) is int and 0 <= number <= highest for number in numbers), f"{name} holds known ids")
+
+
+def _need_template(pieces: Any, highest: int, texts: list[str], name: str) -> None:
+    """Show that a template has each of its texts once, and known ids, no more than some, around them."""
+    need(isinstance(pieces, list) and len(pieces) <= MAX_LABEL, f"{name} is a list of pieces")
+    need(all(isinstance(piece, list) and len(piece) == 2 for piece in pieces), f"pieces of {name} have two fields")
+    contents, types = [content for content, _ in pieces], [number for _, number in pieces]
+    need(all(type(number) is int and 0 <= number <= MAX_TYPE_ID for number in types), f"type ids of {name} are in range")
+    need(sorted(content for content in contents if isinstance(content, str)) == texts, f"{name} has each of its texts once")
+    around = [content for content in contents if not isinstance(content, str)]
+    for content in around:
+        _need_ids(content, highest, name)
+    need(sum(map(len, around)) <= MAX_LABEL, f"{name} has no more ids than some")
 
 
 def _verify_entries(tables: Tables, each: Each) -> Array:

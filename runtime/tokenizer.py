@@ -15,6 +15,7 @@ from fst.errors import TextError
 from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, SLACK, Batch, Ids, Task, kernel
 from fst.runtime.decoder import decoded
 from fst.runtime.machine import Workspaces, machine
+from fst.runtime.templates import frame
 from fst.runtime.texts import Texts, Units, check, units
 from fst.tables import Tables
 
@@ -52,7 +53,7 @@ class Tokenizer:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         about = tables.about
-        self._frame = np.array(about["prefix"], np.int32), np.array(about["suffix"], np.int32)
+        self._frame = frame(about["single"])
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
         around = sum(map(len, self._frame))

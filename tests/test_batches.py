@@ -45,6 +45,12 @@ def tokenizer(longest: int = 100) -> fst.Tokenizer:
     return fst.Tokenizer(tables(longest))
 
 
+def around_a_text() -> tuple[list[int], list[int]]:
+    """The ids before and after a text."""
+    (before, _), _, (after, _) = tables().about["single"]
+    return before, after
+
+
 @pytest.fixture
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks short, and threads worth their while."""
@@ -171,7 +177,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
     """What is put around a text is put around a long row once, and around its neighbours."""
     rows = ["a", "un " * 300, "", "\u302e" * 300, "b! " * 100, ""]
     found = tokenizer().encode_batch(rows, add_special_tokens=around)
-    frame = ([tables().about["prefix"], tables().about["suffix"]]) if around else ([], [])
+    frame = around_a_text() if around else ([], [])
     assert frame[0] or not around
     assert [row.tolist() for row in found] == [[*frame[0], *tables().run(row), *frame[1]] for row in rows]
 
@@ -361,7 +367,7 @@ def test_one_text_is_the_row_of_a_batch(around: bool, kind: type, filler: str) -
             found = tokenizer().encode(row, add_special_tokens=around).tolist()
             for rows in ([row], [row, row[:0], row]):
                 assert tokenizer().encode_batch(rows, add_special_tokens=around)[-1].tolist() == found
-        assert found[:1] == (tables().about["prefix"] if around else found[:1])
+        assert found[:1] == (around_a_text()[0] if around else found[:1])
 
 
 @each_filler

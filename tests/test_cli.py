@@ -363,7 +363,9 @@ class TestInfo:
         """--json tells everything as one object."""
         told = json.loads(call("info", table, "--json").stdout)
         assert (told["kind"], told["tokens"], told["bytes"]) == ("wordpiece", len(TOKENS), table.stat().st_size)
-        assert (told["prefix"], told["suffix"], told["specials"]["[MASK]"]) == (["[CLS]"], ["[SEP]"], 4)
+        assert told["single"] == [[["[CLS]"], 0], ["A", 0], [["[SEP]"], 0]]
+        assert told["pair"] == [*told["single"], ["B", 1], [["[SEP]"], 1]]
+        assert told["specials"]["[MASK]"] == 4
         assert told["options"]["lowercase"] is True
         assert told["options"]["max_input_chars_per_word"] == 100
 
@@ -371,7 +373,8 @@ class TestInfo:
         """A person gets the same as lines."""
         lines = dict(line.split("  ", 1) for line in call("info", table).stdout.splitlines())
         told = {name: value.strip() for name, value in lines.items()}
-        assert (told["kind"], told["tokens"], told["frame"]) == ("wordpiece", "12", "[CLS] … [SEP]")
+        assert (told["kind"], told["tokens"]) == ("wordpiece", "12")
+        assert (told["single"], told["pair"]) == ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
         assert told["special tokens"] == "[PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:

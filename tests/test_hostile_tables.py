@@ -329,8 +329,8 @@ def memory_to_refuse(path: Path) -> int:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (b'{"format": 3, "kind": "wordpiece"}', "version 3; this version reads 2"),
-        (b'{"format": "2"}', "version '2'"),
+        (b'{"format": 2, "kind": "wordpiece"}', "version 2; this version reads 3"),
+        (b'{"format": "3"}', "version '3'"),
         (b'{"kind": "wordpiece"}', "version None"),
         (b"{}", "version None"),
         (b"[1]", "version None"),
@@ -338,15 +338,15 @@ def memory_to_refuse(path: Path) -> int:
         (b"null", "version None"),
         (b"", "'about' is not JSON"),
         (b"{", "'about' is not JSON"),
-        (b'{"format": 2} {}', "'about' is not JSON"),
-        (b'{"format": 2' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": 3} {}', "'about' is not JSON"),
+        (b'{"format": 3' + b"0" * 5000 + b"}", "'about' is not JSON"),
         (b'{"format": "\xff"}', "'about' is not JSON"),
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 2}', "kind None is known"),
-        (b'{"format": 2, "kind": "bpe"}', "kind 'bpe' is known"),
-        (b'{"format": 2, "kind": ["wordpiece"]}', "kind .* is known"),
+        (b'{"format": 3}', "kind None is known"),
+        (b'{"format": 3, "kind": "bpe"}', "kind 'bpe' is known"),
+        (b'{"format": 3, "kind": ["wordpiece"]}', "kind .* is known"),
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
@@ -858,15 +858,29 @@ def test_trie_without_its_root_is_refused(data: bytes, tmp_path: Path) -> None:
 
 NUMBERS = ("unk_id", "dead", "columns", "states", "max_input_chars_per_word")
 NO_NUMBERS: tuple[Any, ...] = (None, True, "1", 1.0, -1, [1], {}, 1 << 31, 10**30, float("nan"))
-LISTS_OF_IDS = ("prefix", "suffix", "skipped")
 NO_LISTS_OF_IDS: tuple[Any, ...] = (None, 1, "1", {}, [None], [True], [1.0], ["1"], [-1], [1 << 22], [[1]])
+NO_PIECES: tuple[Any, ...] = (
+    None, 1, "A", [], {}, [1], ["C", 0], ["A"], ["A", 0, 0], [["A"], 0], [[1] * 70_000, 0],
+    *([numbers, 0] for numbers in NO_LISTS_OF_IDS), *([[1], number] for number in (None, True, -1, 1 << 31, "0", 0.0, [0])),
+)  # fmt: skip
+TEXT, OTHER_TEXT = ["A", 0], ["B", 1]
+NO_SINGLES: tuple[Any, ...] = (
+    None, 1, "A", {}, [], TEXT, [["A", -1]], [["A", None]], [OTHER_TEXT], [TEXT, TEXT], [TEXT, OTHER_TEXT], [[[1], 0]],
+    [TEXT, *[[[1], 0]] * 70_000], *([TEXT, piece] for piece in NO_PIECES),
+)  # fmt: skip
+NO_PAIRS: tuple[Any, ...] = (
+    None, 1, "AB", {}, [], [TEXT], [OTHER_TEXT], [TEXT, TEXT], [TEXT, OTHER_TEXT, TEXT], [TEXT, OTHER_TEXT, OTHER_TEXT],
+    *([OTHER_TEXT, piece, TEXT] for piece in NO_PIECES),
+)  # fmt: skip
 FLAGS = ("lowercase", "clean_text", "handle_chinese_chars")
 NO_FLAGS: tuple[Any, ...] = (None, 0, 1, "true", [], {})
 STRINGS = ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout", "kind")
 NO_STRINGS: tuple[Any, ...] = (None, 1, True, ["##"], {})
 NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(NUMBERS, NO_NUMBERS),
-    **dict.fromkeys(LISTS_OF_IDS, NO_LISTS_OF_IDS),
+    "skipped": NO_LISTS_OF_IDS,
+    "single": NO_SINGLES,
+    "pair": NO_PAIRS,
     **dict.fromkeys(FLAGS, NO_FLAGS),
     **dict.fromkeys(STRINGS, NO_STRINGS),
     "strip_accents": ("null", 2, "true", [], {}),
@@ -888,7 +902,8 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [pytest.param(name, value, id=f"{name}={value!r}") for name, values in NO_STATEMENTS.items() for value in values]
+    ("name", "value"),
+    [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """What tables say of themselves has the right type, and ids in it are in range."""
@@ -903,7 +918,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     """What tables say of themselves is complete, except for what may be null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_about(data, json.dumps({"format": 2, **said}).encode()))
+    path.write_bytes(with_about(data, json.dumps({"format": 3, **said}).encode()))
     if name in ("strip_accents", "decoder", "truncation", "padding"):
         assert fst.load(path).about.get(name) is None
     else:

@@ -1,0 +1,85 @@
+"""Templates: which ids stand around a text, or around the texts of a pair, as a post-processor says it.
+
+A template is a sequence of pieces, each with the type id of its ids: ids of special tokens, or where a text stands, "A" or "B".
+The type id of a text is that of its piece also where special tokens are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fst.errors import UnsupportedError
+
+Piece = tuple[tuple[int, ...] | str, int]
+Template = tuple[Piece, ...]
+FIRST, SECOND = "A", "B"
+MAX_TYPE_ID = (1 << 31) - 1
+BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
+
+
+def bert(cls: int, sep: int) -> tuple[Template, Template]:
+    """The templates of BERT, for a text and for a pair.
+
+    Example:
+        >>> bert(101, 102)[0]
+        (((101,), 0), ('A', 0), ((102,), 0))
+    """
+    single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
+    return single, (*single, (SECOND, 1), ((sep,), 1))
+
+
+def roberta(cls: int, sep: int) -> tuple[Template, Template]:
+    """The templates of RoBERTa: two separators between the texts of a pair, and no type ids.
+
+    Example:
+        >>> roberta(0, 2)[1]
+        (((0,), 0), ('A', 0), ((2,), 0), ((2,), 0), ('B', 0), ((2,), 0))
+    """
+    single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
+    return single, (*single, ((sep,), 0), (SECOND, 0), ((sep,), 0))
+
+
+def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Template]:
+    """The templates for a text and for a pair that the post-processor of a tokenizer.json stands for.
+
+    Raises:
+        UnsupportedError: it is of another kind, or leaves a text out, or has one twice.
+        KeyError, TypeError: it is not laid out as one.
+    """
+    if part is None:
+        return BARE
+    kind = part["type"]
+    if kind == "BertProcessing":
+        return bert(part["cls"][1], part["sep"][1])
+    if kind != "TemplateProcessing":
+        raise UnsupportedError(f"post_processor {kind}: only TemplateProcessing and BertProcessing are supported")
+    single, pair = (_template(part[name], part["special_tokens"]) for name in ("single", "pair"))
+    if _texts(single) != [FIRST]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
+    if sorted(_texts(pair)) != [FIRST, SECOND]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'pair' does not have each of its texts exactly once")
+    return single, pair
+
+
+def around(template: Template) -> list[int]:
+    """All ids that a template adds, in their order."""
+    return [number for content, _ in template if not isinstance(content, str) for number in content]
+
+
+def _template(pieces: Sequence[Mapping[str, Any]], special_tokens: Mapping[str, Any]) -> Template:
+    return tuple(_piece(piece, special_tokens) for piece in pieces)
+
+
+def _piece(piece: Mapping[str, Any], special_tokens: Mapping[str, Any]) -> Piece:
+    ((kind, said),) = piece.items()
+    type_id = said["type_id"]
+    if type(type_id) is not int or not 0 <= type_id <= MAX_TYPE_ID:
+        raise ValueError(f"type_id {type_id!r} is no whole number from 0 to {MAX_TYPE_ID}")
+    if kind == "Sequence":
+        return str(said["id"]), type_id
+    return tuple(special_tokens[said["id"]]["ids"]), type_id
+
+
+def _texts(template: Template) -> list[str]:
+    return [content for content, _ in template if isinstance(content, str)]
