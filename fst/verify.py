@@ -310,7 +310,7 @@ def _verify_words(tables: Tables) -> None:
     need(len(words) % 4 == 0 and _is_power(len(words) // 4) and _is_power(buckets) and buckets >= 2, "slots and buckets are powers of two")
     begins, value = words[0::4], words[3::4]
     known = (begins > 0) & (value >= 1 << 32) & (value <= (1 << 32) + int(tables.token_ids.max()))
-    need(np.all(known | (value == 0)), "a word has one known id")
+    need(np.all(known | (begins == 0) & (value == 0)), "a word has one known id")
 
 
 def _is_power(number: int) -> bool:

@@ -30,6 +30,9 @@ SLACK = 16  # ids that a kernel may write past the last one that it counts
 BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they stay in a core's own cache
 GROUP = 1 << 10  # rows, at most, that a thread takes at a time
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
+NOWHERE = np.empty(0, np.int32)  # for places that nobody asked for
+FEW = 1 << 14  # characters that are encoded to the end sooner than it is found out which of them are wanted
+UNITS_AN_ID = 8  # of text, more than almost any text has: so much is read at a time where so many ids are wanted and no more
 LEAST = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
 MOST_THREADS = 256  # of all batches that are under way
 
@@ -41,10 +44,16 @@ class Batch:
     Attributes:
         ids: int32[n].
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
+        offsets: int32[n, 2], the characters of its row that each id stands for, first and one past the last; (0, 0) for ids that were put
+            around a text. None where they were not asked for.
+        words: int32[n], the number of the word in its row that each id belongs to, special tokens in the text counting as words; -1 for
+            ids that were put around a text. None where offsets were not asked for.
     """
 
     ids: Ids
     row_splits: Ints
+    offsets: Ids | None = None
+    words: Ids | None = None
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1
@@ -69,7 +78,17 @@ def kernel() -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be done: texts and what all of them are to be, ids around each of them, what to do with what is not text, the machine."""
+    """What is to be done.
+
+    Attributes:
+        texts, kind: texts, and what all of them are to be.
+        frame: ids put around each of them.
+        errors: what to do with what is not text.
+        machine, workspaces: what does it.
+        located: whether to say where ids come from.
+        most: how many ids of a row are wanted, if not all; there may be more.
+        counted: whether ids are only counted, and not kept.
+    """
 
     texts: Texts
     kind: type
@@ -77,18 +96,21 @@ class Task:
     errors: str
     machine: Machine
     workspaces: Workspaces
+    located: bool = False
+    most: int | None = None
+    counted: bool = False
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
         if len(self.texts) <= GROUP:
             starts = starts_of(self.texts, self.kind, 0)
-            if starts[-1] <= BLOCK:
+            if starts[-1] <= (BLOCK if self.most is None else FEW):
                 return self._run_block(starts)
         threads = min(threads or usable_cores(), len(self.texts) * self.length // LEAST + 1)
         groups = deque(self._groups(threads))
         threads = min(threads, len(groups))
         if threads == 1:
-            return _joined([self._share(groups.popleft)])
+            return _joined([self._share(groups.popleft)], self)
         try:
             return self._run_threads(groups, threads)
         except TextError:
@@ -99,15 +121,22 @@ class Task:
         """Encode a few short texts, without the steps that many need."""
         splits = np.zeros(len(starts), np.int64)
         if len(starts) == 1:
-            return Batch(np.empty(0, np.int32), splits)
+            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE)
         work = self.workspaces.take()
         text, starts = gather(self.texts, self.kind, 0, starts, self.errors)
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
-        kernel()(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:]), work.arrays)
-        batch = Batch(ids[: splits[-1]].copy(), splits)
+        offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
+        kernel()(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words), work.arrays)
+        batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
         self.workspaces.give_back(work)
         return batch
+
+    def batch(self, ids: Ids, splits: Ints, offsets: Ids, words: Ids) -> Batch:
+        """A batch, with places if they are asked for; there may be room behind them."""
+        if not self.located:
+            return Batch(ids, splits)
+        return Batch(ids, splits, offsets[: 2 * len(ids)].reshape(-1, 2), words[: len(ids)])
 
     def _share(self, next_group: Callable[[], tuple[int, int]]) -> Share:
         work = self.workspaces.take()
@@ -125,7 +154,7 @@ class Task:
         finally:
             groups.clear()
             wait(jobs)
-        return _joined([front, *(job.result() for job in jobs)])
+        return _joined([front, *(job.result() for job in jobs)], self)
 
     def room(self, text: Units, rows: int) -> int:
         """How many ids there may be, and be written past the last of them."""
@@ -140,9 +169,19 @@ class Task:
 
     @cached_property
     def length(self) -> int:
-        """About how many characters a row has."""
-        some = [len(text) for text in self.texts[:: len(self.texts) // 16 + 1] if isinstance(text, self.kind)]
+        """About how many characters of a row are read."""
+        some = [min(len(text), self.longest) for text in self.texts[:: len(self.texts) // 16 + 1] if isinstance(text, self.kind)]
         return 1 + sum(some) // max(len(some), 1)
+
+    @property
+    def longest(self) -> int:
+        """Characters in the longest row that is read at once."""
+        return 2 * (BLOCK if self.most is None else min(BLOCK, self.piece))
+
+    @property
+    def piece(self) -> int:
+        """Characters of a long row that are read at a time."""
+        return BLOCK if self.most is None else UNITS_AN_ID * self.most + UNITS_AN_ID
 
 
 class Share:
@@ -150,13 +189,16 @@ class Share:
 
     Attributes:
         ids: int32[n], of all its groups, one after the other, and room behind them.
+        offsets, words: int32[2 * n] and int32[n], likewise, where places are asked for.
         count: how many ids there are.
         ends: of each group, by its first row: where its ids begin, and where those of each row end.
     """
 
     def __init__(self, task: Task, work: Workspace) -> None:
         self._task, self._work = task, work
-        self.ids, self.count = np.empty(0, np.int32), 0
+        self.ids = self.offsets = self.words = NOWHERE
+        self.count = 0
+        self._dropped = 0  # ids that are counted and were not kept
         self.ends: dict[int, tuple[int, Ints]] = {}
 
     def encode_group(self, first: int, last: int) -> None:
@@ -164,9 +206,9 @@ class Share:
         texts = self._task.texts[first:last]
         starts = starts_of(texts, self._task.kind, first)
         ends = np.empty(last - first, np.int64)
-        self.ends[first] = self.count, ends
-        for begin, end in _blocks(starts):
-            if starts[end] - starts[begin] > 2 * BLOCK:
+        self.ends[first] = self._dropped + self.count, ends
+        for begin, end in _blocks(starts, self._task.longest):
+            if end - begin == 1 and starts[end] - starts[begin] > self._task.longest:
                 self._encode_long(texts[begin], first + begin, ends[begin:end])
                 continue
             own_starts = starts[begin : end + 1] - starts[begin]
@@ -174,20 +216,25 @@ class Share:
             self._encode(text, unit_starts, NO_MORE, ends[begin:end])
 
     def _encode_long(self, text: str | bytes, row: int, ends: Ints) -> None:
-        """Encode one row, a piece after the other, so that memory does not grow with it."""
+        """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted."""
         text = whole(text, self._task.kind, row, self._task.errors)
-        begin, size = 0, BLOCK
+        piece = size = self._task.piece
+        first, begin = self.count, 0
         while True:
             more = begin + size < len(text)
             try:
-                piece = units(text[begin : begin + size])
+                read_from = units(text[begin : begin + size])
             except UnicodeEncodeError as error:
                 raise not_text_at(row, begin + error.start, text) from None
-            read = self._encode(piece, np.array([0, len(piece)]), MORE if more else NO_MORE, ends[:0] if more else ends)
+            read = self._encode(read_from, np.array([0, len(read_from)]), MORE if more else NO_MORE, ends[:0] if more else ends)
             if not more:
                 return
+            if self._task.most is not None and self.count - first >= self._task.most:
+                self._work.start_anew(self.count)
+                ends[0] = self.count
+                return
             # What cannot be read before more of it is known, say a run of marks, is read with more.
-            begin, size = begin + characters(piece[:read]), BLOCK if read else 2 * size
+            begin, size = begin + characters(read_from[:read]), piece if read else 2 * size
 
     def _encode(self, text: Units, starts: Ints, more: np.uint64, ends: Ints) -> int:
         """Run the kernel; where it stopped reading."""
@@ -195,41 +242,63 @@ class Share:
         room = self.count + work.room + task.room(text, len(starts) - 1)
         if len(self.ids) < room:
             self._grow(room)
-        read = kernel()(text, starts, more, task.machine, (*task.frame, self.ids, ends), work.arrays)
+        target = (*task.frame, self.ids, ends, self.offsets, self.words)
+        read = kernel()(text, starts, more, task.machine, target, work.arrays)
         self.count = int(work.state[COUNT])
+        if task.counted:
+            ends += self._dropped
+            self._dropped += self.count
+            self.count = work.state[COUNT] = 0
         return int(read)
 
     def _grow(self, room: int) -> None:
         """Make room for so many ids and, the first time, for all: most text has an id for two characters or more."""
         expected = len(self._task.texts) * self._task.length // 2 if not len(self.ids) else 2 * len(self.ids)
-        ids = np.empty(max(room, expected), np.int32)  # memory that is not written is not taken
-        ids[: self.count] = self.ids[: self.count]
-        self.ids = ids
+        if self._task.counted:
+            expected = room
+        self.ids = _grown(self.ids, self.count, max(room, expected))
+        if self._task.located:
+            self.offsets = _grown(self.offsets, 2 * self.count, 2 * len(self.ids))
+            self.words = _grown(self.words, self.count, len(self.ids))
 
 
-def _joined(shares: Sequence[Share]) -> Batch:
+def _grown(ids: Ids, count: int, room: int) -> Ids:
+    """So many numbers with room behind them. Memory that is not written is not taken."""
+    grown = np.empty(room, np.int32)
+    grown[:count] = ids[:count]
+    return grown
+
+
+def _joined(shares: Sequence[Share], task: Task) -> Batch:
     """The ids of all rows in their order; those of the first share come first."""
     front = shares[0]
     total = sum(share.count for share in shares)
-    ids = front.ids if len(front.ids) >= total else np.concatenate([front.ids[: front.count], np.empty(total - front.count, np.int32)])
+    if len(shares) > 1 and len(front.ids) < total:
+        front.ids = _grown(front.ids, front.count, total)
+        if task.located:
+            front.offsets = _grown(front.offsets, 2 * front.count, 2 * total)
+            front.words = _grown(front.words, front.count, total)
     groups = sorted((first, share, begin, ends) for share in shares for first, (begin, ends) in share.ends.items())
     splits = [np.zeros(1, np.int64)]
     at = 0
     for _, share, begin, ends in groups:
         end = int(ends[-1])
-        if share is not front:
-            ids[at : at + end - begin] = share.ids[begin:end]
+        if share is not front and not task.counted:
+            front.ids[at : at + end - begin] = share.ids[begin:end]
+            if task.located:
+                front.offsets[2 * at : 2 * (at + end - begin)] = share.offsets[2 * begin : 2 * end]
+                front.words[at : at + end - begin] = share.words[begin:end]
         splits.append(ends + (at - begin))
         at += end - begin
-    return Batch(ids[:total], np.concatenate(splits))
+    return task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
 
 
-def _blocks(starts: Ints) -> list[tuple[int, int]]:
-    """First and last row of blocks of about `BLOCK` characters; a row that is much longer is a block by itself."""
+def _blocks(starts: Ints, longest: int) -> list[tuple[int, int]]:
+    """First and last row of blocks of about `BLOCK` characters; a row that is longer than the longest is a block by itself."""
     rows, total = len(starts) - 1, int(starts[-1])
-    if total <= 2 * BLOCK:
+    if total <= longest:
         return [(0, rows)]
-    long = np.flatnonzero(np.diff(starts) > BLOCK)
+    long = np.flatnonzero(np.diff(starts) > longest // 2)
     cuts = {0, *np.searchsorted(starts[1:], np.arange(BLOCK, total, BLOCK)).tolist(), *long.tolist(), *(long + 1).tolist(), rows}
     return list(pairwise(sorted(cuts)))
 

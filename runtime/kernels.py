@@ -10,6 +10,9 @@ and hardly any of them has a branch that depends on the text, so that the proces
     transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
     emit           ids → their final place, without the gaps, and with the frame of each text
 
+Where places are asked for, `read` notes for each symbol the characters that it comes from, and a seventh loop, ``locate``, says before the
+last one which symbols each id stands for.
+
 The table of words is compiled from the vocabulary: nothing is cached, and the first text is as fast as the last one.
 
 Kernels check nothing. What they take for granted:
@@ -57,11 +60,17 @@ FAILED = np.uint64(1 << 63)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
+# Places: of a symbol, ``first character | one past the last << 32``; of an id, ``first symbol | one past the last << 32``.
+HEAD = np.uint64(1 << 63)  # in the place of an id: a word begins with it
+LAST_HALF = np.uint64((1 << 31) - 1)
+STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the next
+AT_START = np.uint64(1 << 32)  # the place of the first character
+
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
-# key_masks), a target is (prefix, suffix, ids, ends), and work is (symbols, masks, stops, scratch, events, active, results, state,
-# slots); see `encode_rows`.
+# key_masks, lengths), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words), and work is (symbols, masks, stops, scratch,
+# events, active, results, state, slots, places, spans); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
-KEPT, COUNT, ROW, OPEN = 0, 1, 2, 3  # places in `state`
+KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
 
 
 @inlined
@@ -154,47 +163,60 @@ def run_end(text, at, end, more, ranks, machine):
 
 
 @inlined
-def put_list(number, rank, filled, a_records, lists, symbols):
-    """Add the symbols of a list that have a rank; how many symbols there are then."""
+def put_list(number, rank, filled, place, machine, work):
+    """Add the symbols of a list that have a rank, all at one place; how many symbols there are then."""
+    a_records, lists = machine[1], machine[10]
+    symbols, places = work[0], work[9]
     first = a_records[number] & NEXT
     for index in range(np.uint64(lists[first])):
         symbol = np.uint64(lists[first + U1 + np.uint64(index)])
         if symbol >> RANK_SHIFT == rank:
             symbols[filled] = symbol & CLASS
+            places[filled] = place
             filled += U1
     return filled
 
 
 @kernel
-def read_run(text, at, stop, ranks, filled, machine, target, work):
+def read_run(text, at, stop, ranks, filled, place, machine, target, work):
     """Read a run of marks in canonical order, which is to go through it once for each rank that it has."""
-    a_records, lists = machine[1], machine[10]
-    symbols = work[0]
-    limit = np.uint64(len(symbols)) - BEYOND
+    limit = np.uint64(len(work[0])) - BEYOND
     while ranks:
         rank = trailing_zeros(ranks)
         ranks &= ranks - U1
-        place = at
-        while place < stop:
-            number, place = class_at(text, place, machine)
-            filled = put_list(number, rank, filled, a_records, lists, symbols)
+        mark, own_place = at, place
+        while mark < stop:
+            number, mark = class_at(text, mark, machine)
+            filled = put_list(number, rank, filled, own_place, machine, work)
+            own_place += STEP
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
     return filled
 
 
 @inlined
-def read_other(text, at, stop, more, filled, machine, target, work):
+def pairs(text, at, stop):
+    """How many characters of a text have two units."""
+    count = U0
+    while at < stop:
+        count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
+        at += U1
+    return count
+
+
+@inlined
+def read_other(text, at, stop, more, filled, place, machine, target, work):
     """Read what is not one symbol: a special token, a run of marks, a character of a list, or one that `direct` does not know.
 
     Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read.
     """
-    a_records, lists, specials, numbers = machine[1], machine[10], machine[11], machine[12]
-    symbols = work[0]
+    a_records, specials, numbers = machine[1], machine[11], machine[12]
+    symbols, places = work[0], work[9]
     number, after = class_at(text, at, machine)
     record = a_records[number]
     if record >> KIND_SHIFT & U3 != LIST:
         symbols[filled] = number
+        places[filled] = place
         return after, filled + U1
     flags = record >> OUTPUT_SHIFT & OUTPUT
     if flags & STARTS_SPECIAL:
@@ -205,13 +227,21 @@ def read_other(text, at, stop, more, filled, machine, target, work):
             special_end, special = special_at(text, at, stop, specials)
             if special_end > at:
                 symbols[filled] = special
+                places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
                 return special_end, filled + U1
     if not flags & HAS_MARKS:
-        return after, put_list(number, U0, filled, a_records, lists, symbols)
-    after, ranks = run_end(text, after, stop, more, ranks_of(record, lists), machine)
+        return after, put_list(number, U0, filled, place, machine, work)
+    after, ranks = run_end(text, after, stop, more, ranks_of(record, machine[10]), machine)
     if more and after == stop:
         return at, filled
-    return after, read_run(text, at, after, ranks, filled, machine, target, work)
+    return after, read_run(text, at, after, ranks, filled, place, machine, target, work)
+
+
+@inlined
+def number_places(places, begin, end, place):
+    """Give symbols the places of as many characters, one after the other."""
+    for index in range(end - begin):
+        places[begin + np.uint64(index)] = place + np.uint64(index) * STEP
 
 
 @kernel
@@ -352,6 +382,55 @@ def transduce(symbols, machine, scratch, events, count, active, results):
         left = kept
 
 
+@kernel
+def locate(symbols, stops, count, alone, lengths, scratch, events, known, results, spans):
+    """Say which symbols each id of `scratch` stands for.
+
+    A word of several ids is cut by the lengths of its tokens, which never leads out of the word.
+    """
+    start, place, event = U0, U0, U0
+    events[known + U1] = FAILED  # no place of a symbol: there is no event after the last
+    for index in range(count):
+        end = np.uint64(stops[index])
+        own = alone[np.uint64(symbols[end])]
+        spans[place] = HEAD | start | end << HALF
+        is_event = events[event + U1] == end
+        gap, missing = events[event] & LOW_HALF, events[event] >> HALF
+        if not is_event:
+            place += U0 if start == end else U1
+        elif missing == end:
+            place = gap
+            event += U2
+        else:
+            place, result, at = gap, results[end], start
+            head = HEAD
+            while place < result and not result & FAILED:
+                token = np.uint64(scratch[place]) << U1 | np.uint64(head == U0)
+                after = min(at + np.uint64(lengths[token]), end)
+                first = min(at, end - U1)
+                spans[place] = head | first | max(after, first + U1) << HALF
+                place += U1
+                at, head = after, U0
+            place = gap + (end - start) + U1
+            event += U2
+        spans[place] = HEAD | end | end + U1 << HALF
+        place += own >> HALF
+        start = end + U1
+
+
+@inlined
+def put_places(spans, begin, end, places, offsets, words, at, word):
+    """Write the offsets of ids, and the numbers of their words; how many words the text has then."""
+    for index in range(end - begin):
+        span = spans[begin + np.uint64(index)]
+        word += span >> U63
+        words[at + np.uint64(index)] = np.int32(word) - np.int32(1)
+        pair = at + np.uint64(index) << U1
+        offsets[pair] = np.int32(places[span & LOW_HALF] & LOW_HALF)
+        offsets[pair + U1] = np.int32(places[(span >> HALF & LAST_HALF) - U1] >> HALF)
+    return word
+
+
 @inlined
 def copy(source, begin, end, ids, at):
     """Copy ids, sixteen at a time; where the next one goes."""
@@ -362,10 +441,14 @@ def copy(source, begin, end, ids, at):
 
 
 @kernel
-def frame(around, ids, at):
+def frame(around, at, target):
     """Write ids that stand before or after a text; where the next one goes."""
+    ids, offsets, words = target[2], target[4], target[5]
     for index in range(len(around)):
         ids[at] = around[index]
+        if len(offsets):
+            words[at] = -1
+            offsets[at << U1] = offsets[at << U1 | U1] = 0
         at += U1
     return at
 
@@ -373,7 +456,7 @@ def frame(around, ids, at):
 @kernel
 def emit(symbols, scratch, written, events, count, results, machine, target, state):
     """Write ids to their final place, and end texts."""
-    prefix, suffix, ids, ends = target
+    prefix, suffix, ids, ends = target[0], target[1], target[2], target[3]
     numbers = machine[12]
     at, begin, row = state[COUNT], U0, state[ROW]
     for index in range(U0, count, U2):
@@ -388,28 +471,57 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
             at = copy(scratch, begin, result, ids, at)
         begin = gap if start == end else gap + (end - start) + U1
         if symbols[end] == numbers[END]:
-            at = frame(suffix, ids, at)
+            at = frame(suffix, at, target)
             ends[row] = at
             row += U1
             if row < np.uint64(len(ends)):
-                at = frame(prefix, ids, at)
+                at = frame(prefix, at, target)
     state[COUNT], state[ROW] = copy(scratch, begin, written, ids, at), row
+
+
+@kernel
+def emit_places(symbols, written, events, count, results, machine, target, work):
+    """Write the places of the ids that `emit` is going to write, in the same order."""
+    prefix, suffix, offsets, words = target[0], target[1], target[4], target[5]
+    state, places, spans = work[7], work[9], work[10]
+    last = machine[12][END]
+    at, begin, word = state[COUNT], U0, state[WORD]
+    for index in range(U0, count, U2):
+        event, end = events[index], events[index + U1]
+        gap, start = event & LOW_HALF, event >> HALF
+        stop = gap + U1 if results[end] & FAILED else results[end]
+        word = put_places(spans, begin, stop, places, offsets, words, at, word)
+        at += stop - begin
+        begin = gap if start == end else gap + (end - start) + U1
+        if symbols[end] == last:
+            at += np.uint64(len(prefix) + len(suffix))
+            word = U0
+    state[WORD] = put_places(spans, begin, written, places, offsets, words, at, word)
 
 
 @kernel
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state, slots = work
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, spans = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
+    located = len(target[4]) > 0
     found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
     find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     transduce(symbols, machine, scratch, events, count, active, results)
+    if located:
+        locate(symbols, stops, found, alone, machine[14], scratch, events, count, results, spans)
+        emit_places(symbols, written, events, count, results, machine, target, work)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
     start = np.uint64(stops[found - U1]) + U1 if found else U0
     kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
+    if located and kept:
+        end = places[filled - U1]
+        for index in range(kept):
+            places[index] = places[start + np.uint64(index)]
+        places[kept - U1] = end  # where the word goes on after what was left out of it
     return kept
 
 
@@ -432,47 +544,56 @@ def encode_rows(text, starts, more, machine, target, work):
                 special token, all bits if there is one of a single unit.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
+            lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
+                places are asked for.
         target: where ids go.
             prefix, suffix: int32[n], ids put around each text.
             ids: int32[n], filled from ``state[COUNT]`` on.
             ends: int64[rows - more], filled: where the ids of each text end.
+            offsets: int32[2 * n], filled like `ids`, the first character in its text that an id stands for and one past the last, 0 and 0
+                for those put around a text; or empty: then no places are asked for.
+            words: int32[n], filled likewise: the number of the word in its text that an id belongs to, -1 for those put around it.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
-            active: uint64[2 * n]; results, slots: uint64[n].
-            state: uint64[4], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
-                `more`.
+            active: uint64[2 * n]; results, slots: uint64[n]; places: uint64[n]; spans: uint64[2 * n], each the place of an id.
+            state: uint64[6], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
+                `more`; characters and words of that text so far.
 
     Returns:
         Where reading stopped: the end, or with `more` before a character that what follows may belong to.
     """
-    symbols, state = work[0], work[7]
+    symbols, state, places = work[0], work[7], work[9]
     direct, numbers = machine[0], machine[12]
-    prefix, ids = target[0], target[2]
+    prefix, located = target[0], len(target[4]) > 0
     rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - BEYOND
     filled, at = state[KEPT], np.uint64(starts[0])
+    before = state[BEFORE] - at  # with it, the place of a character's first unit is its number in its text
     state[ROW] = U0
     if rows and not state[OPEN]:
-        state[COUNT] = frame(prefix, ids, state[COUNT])
+        state[COUNT] = frame(prefix, state[COUNT], target)
     state[OPEN] = more
     for row in range(rows):
         stop = np.uint64(starts[row + U1])
         goes_on = U1 if more and row + U1 == rows else U0
         while at < stop:
+            first, known = at, filled
             at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct)
-            before = stop
-            while at < stop and filled < limit and at != before and direct[text[at]] & NOT_PLAIN:
-                before = at
-                at, filled = read_other(text, at, stop, goes_on, filled, machine, target, work)
+            if located:
+                number_places(places, known, filled, AT_START + (first + before) * STEP)
+            tried = stop
+            while at < stop and filled < limit and at != tried and direct[text[at]] & NOT_PLAIN:
+                tried = at
+                at, filled = read_other(text, at, stop, goes_on, filled, AT_START + (at + before) * STEP, machine, target, work)
+                before -= pairs(text, tried, at)
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
-            if at == before:
+            if at == tried:
                 break
         if not goes_on:
             symbols[filled] = numbers[END]
             filled += U1
+            before = U0 - stop
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
-    if not more:
-        filled = encode_symbols(filled, machine, target, work)
-    state[KEPT] = filled
+    state[KEPT], state[BEFORE] = encode_symbols(filled, machine, target, work), before + at
     return at

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import UnsupportedError
 from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
@@ -44,10 +45,33 @@ def machine(tables: Tables) -> Machine:
         tables.specials,
         _numbers(tables),
         KEY_MASKS,
+        np.empty(0, np.uint32),
     )
     for array in arrays:
         array.flags.writeable = False
     return arrays
+
+
+def locating(tables: Tables, of: Machine) -> Machine:
+    """The machine with what it takes to say where ids come from: the lengths of tokens.
+
+    Raises:
+        UnsupportedError: tokens of different lengths have one id.
+    """
+    data, indicator = tables.token_bytes, tables.about["continuing_subword_prefix"]
+    characters = np.concatenate([[0], np.cumsum(data & 0xC0 != 0x80)])
+    ends = characters[tables.token_ends]
+    lengths = np.diff(ends, prepend=0)
+    by_id = np.zeros((int(tables.token_ids.max()) + 1, 2), np.uint32)
+    by_id[tables.token_ids, 0] = lengths
+    by_id[:, 1] = np.maximum(by_id[:, 0], len(indicator)) - len(indicator)
+    different = np.flatnonzero(by_id[tables.token_ids, 0] != lengths)
+    if len(different):
+        token = tables.tokens[different[0]]
+        raise UnsupportedError(f"places of ids: token {token!r} has an id that a token of another length has too")
+    lengths = by_id.ravel()
+    lengths.flags.writeable = False
+    return (*of[:-1], lengths)
 
 
 def _numbers(tables: Tables) -> NDArray[np.uint64]:
@@ -89,7 +113,7 @@ class Workspace:
 
     def __init__(self, longest: int, short: int) -> None:
         self.room = room = (CHUNK + 2 * longest + BEYOND) // 64 * 64
-        self.state = np.zeros(4, np.uint64)
+        self.state = np.zeros(6, np.uint64)
         self.arrays = (
             np.zeros(room, np.uint16),
             np.empty(room // 64, np.uint64),
@@ -100,9 +124,16 @@ class Workspace:
             np.empty(room, np.uint64),
             self.state,
             np.empty(room, np.uint64),
+            np.empty(room, np.uint64),
+            np.full(2 * room, 1 << 32, np.uint64),
         )
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
+
+    def start_anew(self, count: int) -> None:
+        """Drop what is left of a text; so many ids were written."""
+        self.state.fill(0)
+        self.state[COUNT] = count
 
 
 class Workspaces:
@@ -118,7 +149,7 @@ class Workspaces:
             work = self._idle.pop()
         except IndexError:
             work = Workspace(*self._sizes)
-        work.state.fill(0)
+        work.start_anew(0)
         return work
 
     def give_back(self, work: Workspace) -> None:

@@ -116,7 +116,7 @@ def _of_strings(texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
     data = units("".join(texts))
     if len(data) != starts[-1]:  # characters beyond U+FFFF have two units
         low = np.flatnonzero(data & 0xFC00 == 0xDC00)
-        starts = starts + np.searchsorted(low - np.arange(len(low)), starts)
+        starts = starts + np.searchsorted(low - np.arange(len(low)), starts, side="right")
     return data, starts
 
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fst import file
 from fst.errors import TextError
-from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, SLACK, Batch, Ids, Task, kernel
+from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, Batch, Ids, Task, kernel
 from fst.runtime.decoder import decoded
-from fst.runtime.machine import Workspaces, machine
+from fst.runtime.machine import Machine, Workspaces, locating, machine
 from fst.runtime.templates import frame
-from fst.runtime.texts import Texts, Units, check, units
+from fst.runtime.texts import Ints, Texts, Units, check, units
 from fst.tables import Tables
 
 SHORT = 1 << 10  # characters in a text that `encode` takes the short way
@@ -114,6 +114,7 @@ class Tokenizer:
         texts: Texts,
         *,
         add_special_tokens: bool = True,
+        offsets: bool = False,
         threads: int | None = None,
         errors: str = "strict",
     ) -> Batch:
@@ -122,11 +123,13 @@ class Tokenizer:
         Args:
             texts: a list or tuple, all str or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
+            offsets: also say which characters each id stands for, and which word it belongs to.
             threads: how many may work at it; None: as many as this process may use. The ids do not depend on it.
             errors: as in `encode`.
 
         Raises:
             TextError: a row is not text; the message names it.
+            UnsupportedError: `offsets`, and two tokens of different lengths have one id.
             ValueError: `threads` is less than 1.
 
         Example:
@@ -135,19 +138,55 @@ class Tokenizer:
             >>> batch.ids, batch.row_splits
             (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
         """
+        return self._encode(texts, framed=add_special_tokens, located=offsets, threads=threads, errors=errors)
+
+    def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
+        """How many ids each text has. They are not kept, so that memory does not grow with the texts.
+
+        Args:
+            texts, add_special_tokens, threads, errors: as in `encode_batch`.
+
+        Returns:
+            int64[rows].
+
+        Raises:
+            TextError, ValueError: as in `encode_batch`.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
+            array([2, 0, 2])
+        """
+        counted = self._encode(texts, framed=add_special_tokens, threads=threads, errors=errors, counted=True)
+        return np.diff(counted.row_splits)
+
+    def _encode(
+        self,
+        texts: Texts,
+        *,
+        framed: bool,
+        located: bool = False,
+        most: int | None = None,
+        counted: bool = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Batch:
+        """The ids of texts; `most`, `located` and `counted` are those of `Task`."""
         if threads is not None and threads < 1:
             raise ValueError(f"threads={threads}: there is at least one")
         check(texts, errors)
-        frame = self._frame if add_special_tokens else self._no_frame
+        frame = self._frame if framed else self._no_frame
         kind = bytes if texts and isinstance(texts[0], bytes) else str
-        return Task(texts, kind, frame, errors, self._machine, self._workspaces).run(threads)
+        machine = self._locating if located else self._machine
+        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""
         frame = self._frame if add_special_tokens else self._no_frame
         work = self._workspaces.take()
         work.short_starts[1] = len(text)
-        kernel()(text, work.short_starts, NO_MORE, self._machine, (*frame, work.short_ids, work.short_ends), work.arrays)
+        target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE)
+        kernel()(text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
         ids = work.short_ids[: work.short_ends[0]].copy()
         self._workspaces.give_back(work)
         return ids
@@ -189,6 +228,10 @@ class Tokenizer:
     def vocab_size(self) -> int:
         """How many tokens there are, added ones included."""
         return len(self._tables.token_ids)
+
+    @cached_property
+    def _locating(self) -> Machine:
+        return locating(self._tables, self._machine)
 
     @cached_property
     def _ids_by_token(self) -> dict[str, int]:
