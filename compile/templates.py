@@ -6,7 +6,7 @@ The type id of a text is that of its piece also where special tokens are left ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fst.errors import UnsupportedError
@@ -44,22 +44,20 @@ def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Templat
     """The templates for a text and for a pair that the post-processor of a tokenizer.json stands for.
 
     Raises:
-        UnsupportedError: it is of another kind, or leaves a text out, or has one twice.
-        KeyError, TypeError: it is not laid out as one.
+        UnsupportedError: it is of another kind, or asks for more than a template says.
+        KeyError, TypeError, ValueError: it is not laid out as one.
     """
     if part is None:
         return BARE
     kind = part["type"]
-    if kind == "BertProcessing":
-        return bert(part["cls"][1], part["sep"][1])
-    if kind != "TemplateProcessing":
-        raise UnsupportedError(f"post_processor {kind}: only TemplateProcessing and BertProcessing are supported")
-    single, pair = (_template(part[name], part["special_tokens"]) for name in ("single", "pair"))
-    if _texts(single) != [FIRST]:
-        raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
-    if sorted(_texts(pair)) != [FIRST, SECOND]:
-        raise UnsupportedError("post_processor TemplateProcessing whose 'pair' does not have each of its texts exactly once")
-    return single, pair
+    if kind not in POST_PROCESSORS:
+        raise UnsupportedError(f"post_processor {kind}: only {', '.join(POST_PROCESSORS)} are supported")
+    return POST_PROCESSORS[kind](part)
+
+
+def trims(part: Mapping[str, Any] | None) -> bool:
+    """Whether a post-processor takes white space at the ends of tokens out of their offsets."""
+    return part is not None and (part.get("trim_offsets") is True or any(map(trims, part.get("processors", ()))))
 
 
 def around(template: Template) -> list[int]:
@@ -67,8 +65,49 @@ def around(template: Template) -> list[int]:
     return [number for content, _ in template if not isinstance(content, str) for number in content]
 
 
-def _template(pieces: Sequence[Mapping[str, Any]], special_tokens: Mapping[str, Any]) -> Template:
-    return tuple(_piece(piece, special_tokens) for piece in pieces)
+def _of_bert(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    (_, cls), (_, sep) = _fields(part, "cls", "sep")
+    return bert(cls, sep)
+
+
+def _of_roberta(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    (_, cls), (_, sep), *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise ValueError("trim_offsets and add_prefix_space are true or false")
+    return roberta(cls, sep)
+
+
+def _of_template(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    *templates, special_tokens = _fields(part, "single", "pair", "special_tokens")
+    single, pair = (tuple(_piece(piece, special_tokens) for piece in template) for template in templates)
+    if _texts(single) != [FIRST]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
+    if sorted(_texts(pair)) != [FIRST, SECOND]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'pair' does not have each of its texts exactly once")
+    return single, pair
+
+
+def _of_sequence(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    (processors,) = _fields(part, "processors")
+    if len(processors) > 1:
+        raise UnsupportedError(f"post_processor Sequence of {len(processors)}: only a Sequence of one is supported")
+    return of_post_processor(processors[0] if processors else None)
+
+
+POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Template, Template]]] = {
+    "TemplateProcessing": _of_template,
+    "BertProcessing": _of_bert,
+    "RobertaProcessing": _of_roberta,
+    "Sequence": _of_sequence,
+}
+
+
+def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
+    """What a post-processor has under these names, and under no others: by what else it has the reference may take it for another one."""
+    unknown = sorted(part.keys() - {"type", *names})
+    if unknown:
+        raise UnsupportedError(f"{part['type']} has {', '.join(map(repr, unknown))}, which this version does not know")
+    return [part[name] for name in names]
 
 
 def _piece(piece: Mapping[str, Any], special_tokens: Mapping[str, Any]) -> Piece:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.templates import BARE, Template, around, bert, of_post_processor
+from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables import MAX_OUTPUT, MAX_WORD
 
@@ -151,7 +151,7 @@ def _of_json(text: str, path: Path) -> Vocabulary:
         raise VocabularyError(f"{path} is not JSON: {error}") from None
     try:
         return _of_parts(source)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
         raise VocabularyError(f"{path} is not laid out as a tokenizer.json: {type(error).__name__} {error}") from None
 
 
@@ -167,6 +167,8 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
     tokens = dict(model["vocab"].items())
     specials, skipped = _added_tokens(source.get("added_tokens") or [], tokens)
     single, pair = of_post_processor(source.get("post_processor"))
+    if trims(source.get("post_processor")):
+        _untrimmed([*tokens, *specials])
     return Vocabulary(
         tokens=tokens,
         specials=specials,
@@ -182,6 +184,13 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         padding=source.get("padding"),
         **_normalizer(source.get("normalizer")),
     )
+
+
+def _untrimmed(tokens: list[str]) -> None:
+    """Refuse tokens that a post-processor would shorten: what it calls white space is also a letter, Ġ."""
+    for token in tokens:
+        if token.strip(WHITE_SPACE + "Ġ") != token:
+            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {token!r}: set it to false")
 
 
 def _kind_by_fields(model: Mapping[str, Any]) -> str:
