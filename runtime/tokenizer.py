@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from fst import file
 from fst.errors import TextError
 from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, Batch, Ids, Task, kernel
+from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
+from fst.runtime.encoding import BatchEncoding
 from fst.runtime.machine import Machine, Workspaces, locating, machine
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Texts, Units, check, units
@@ -79,6 +81,90 @@ class Tokenizer:
         """What the vocabulary's source asks for; nothing is padded unless a call says so."""
         asked: Mapping[str, Any] | None = self.about.get("padding")
         return asked
+
+    def __call__(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        *,
+        add_special_tokens: bool = True,
+        padding: Any = False,
+        truncation: Any = None,
+        max_length: int | None = None,
+        stride: int = 0,
+        is_split_into_words: bool = False,
+        pad_to_multiple_of: int | None = None,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+        return_tensors: Any = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        return_overflowing_tokens: bool = False,
+        return_special_tokens_mask: bool = False,
+        return_offsets_mapping: bool = False,
+        return_length: bool = False,
+    ) -> BatchEncoding:
+        """What a model is fed, from texts: the arguments and the result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+
+        Args:
+            text: a str, or a list of str, a batch; in a batch a pair of texts may stand for a text. With `is_split_into_words` a list of
+                words is a text.
+            text_pair: the second text, or a list of them, one for each first text.
+            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around texts.
+            padding: True or "longest": fill rows up to the longest; "max_length": up to `max_length`; False or "do_not_pad".
+            truncation: True or "longest_first", "only_first", "only_second": make rows no longer than `max_length`; False or "do_not_truncate".
+                None: True where there is a `max_length` and no padding, else False.
+            max_length: special tokens included; None: the longest that the model takes. Where nothing says what that is, nothing is truncated.
+            stride: how many ids a window shares with the one before it.
+            is_split_into_words: texts come as lists of words.
+            pad_to_multiple_of: the length of padded rows is a multiple of it.
+            padding_side, truncation_side: "right" or "left"; None: what the vocabulary's source says, or "right".
+            return_tensors: "np" or "pt": arrays of int64; None: lists.
+            return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: which members
+                there are beside "input_ids"; None: those that the model takes.
+            return_overflowing_tokens: what is cut off becomes rows too, windows that overlap by `stride`; the member
+                "overflow_to_sample_mapping" has the number of each row's text.
+
+        Returns:
+            A dictionary of the members, which also says which token stands for which characters and words.
+
+        Raises:
+            TextError: something is not text; the message says which row.
+            ValueError: an argument has no such value, or a text cannot be truncated so.
+            ImportError: PyTorch is not installed, for "pt".
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> tok = Tokenizer(wordpiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"]))
+            >>> tok(["unable", "fit"], padding=True, return_tensors="np")["input_ids"]
+            array([[2, 4, 5, 3],
+                   [2, 6, 3, 0]])
+            >>> tok("unable", "unfit", truncation="only_first", max_length=5, return_token_type_ids=False)
+            {'input_ids': [2, 4, 3, 1, 3], 'attention_mask': [1, 1, 1, 1, 1]}
+        """
+        options = self._caller.resolve(
+            add_special_tokens,
+            padding,
+            truncation,
+            max_length,
+            stride,
+            is_split_into_words,
+            pad_to_multiple_of,
+            padding_side,
+            truncation_side,
+            return_tensors,
+            return_token_type_ids,
+            return_attention_mask,
+            return_overflowing_tokens,
+            return_special_tokens_mask,
+            return_offsets_mapping,
+            return_length,
+        )
+        return self._caller.run(self, text, text_pair, options)
+
+    @cached_property
+    def _caller(self) -> Caller:
+        return Caller(self.about, self._ids_by_token)
 
     def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
         """The ids of one text.

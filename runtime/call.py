@@ -1,0 +1,462 @@
+"""The call: texts in, what a model is fed out; arguments and results are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+
+A call goes through four steps::
+
+    resolve     arguments → `Options`: what they mean for this tokenizer
+    gather      text, text_pair → `Inputs`: a flat list of texts, and which of them make a sample
+    plan_rows   the ids of all texts → which of them go into each row: truncation and windows
+    lay_out     the plan → arrays: special tokens around, type ids and masks beside, padding before or behind
+
+Nothing of it is state: what a call asks for goes from one step to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache, partial
+from itertools import chain, pairwise
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError
+from fst.runtime.batch import Batch
+from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+
+if TYPE_CHECKING:
+    from fst.runtime.tokenizer import Tokenizer
+
+KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND = 0, 1, 2, 3  # as in `fst.runtime.kernels`
+TRUNCATION = {
+    False: KEEP,
+    "do_not_truncate": KEEP,
+    True: LONGEST_FIRST,
+    "longest_first": LONGEST_FIRST,
+    "only_first": ONLY_FIRST,
+    "only_second": ONLY_SECOND,
+}
+NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
+PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
+SIDES = ("right", "left")
+MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
+PAD_TOKEN = "[PAD]"
+MOST = (1 << 63) - 1
+FEW = 1 << 10  # samples whose array is kept for the next call with as many
+PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.plan_rows`
+
+
+class Template(NamedTuple):
+    """``single`` and ``pair`` of `fst.runtime.kernels.lay_out`."""
+
+    single: Ints
+    pair: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What the arguments of a call mean.
+
+    Attributes:
+        special: whether special tokens are put around texts.
+        cut: ``cut`` of `fst.runtime.kernels.plan_rows`; `tight`: it is to truncate, and there is less than no room.
+        most: how many ids of a text without a second one are of use; None: all of them.
+        windows: whether there is a row for each window.
+        padding: `NOTHING`, `LONGEST` or `FIXED`.
+        width: what rows are padded to if it is fixed.
+        multiple: what the length of padded rows is a multiple of.
+        pad_left: whether padding comes first.
+        words: whether texts come split into words.
+        kind: "np", "pt", or None for lists.
+        names: members that are a number for each token, "input_ids" first.
+        template: with planes for these.
+        offsets, length: whether these members are asked for.
+    """
+
+    special: bool
+    cut: Ints
+    tight: bool
+    most: int | None
+    windows: bool
+    padding: str
+    width: int
+    multiple: int
+    pad_left: bool
+    words: bool
+    kind: str | None
+    names: tuple[str, ...]
+    template: Template
+    offsets: bool
+    length: bool
+
+    def padded(self, longest: int) -> int:
+        """What rows are padded to, by the length of the longest; 0 is nothing."""
+        if self.padding == NOTHING:
+            return 0
+        width = self.width if self.padding == FIXED else longest
+        return width + -width % self.multiple
+
+
+class Inputs(NamedTuple):
+    """Texts.
+
+    Attributes:
+        texts: those of all samples or, if they came split, their words: first texts, then second ones.
+        samples: ``samples`` of `fst.runtime.kernels.plan_rows`.
+        paired: whether there are second ones.
+        alone: whether it is one sample, and no batch.
+    """
+
+    texts: Sequence[str]
+    samples: Ints
+    paired: bool
+    alone: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which ids go where.
+
+    Attributes:
+        batch: the ids of all texts.
+        plan: ``plan`` of `fst.runtime.kernels.plan_rows`.
+        width: what rows are padded to.
+        options: of the call.
+    """
+
+    batch: Batch
+    plan: Ints
+    width: int
+    options: Options
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The length of each row, padding included."""
+        return np.maximum(self.plan[:, LENGTH], self.width)
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether all rows are of one length."""
+        return bool((self.sizes == self.sizes[:1]).all())
+
+    def put(self, values: NDArray[np.int32], template: Template) -> Ints:
+        """What each id has, in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
+        planes = np.empty((template.single.shape[1] - 1, self.sizes.sum()), np.int64)
+        kernels()[1](values, self.plan, *template, self.width, self.options.pad_left, planes)
+        return planes
+
+    def rows(self, plane: Any) -> Iterator[Any]:
+        """What is one after the other, row by row."""
+        ends = np.cumsum(self.sizes).tolist()
+        return (plane[begin:end] for begin, end in pairwise([0, *ends]))
+
+    def member(self, name: str, plane: Ints) -> Any:
+        """A member of the result from a number, or a span, for each token."""
+        kind = self.options.kind
+        if kind is None:
+            flat = plane.tolist()
+            return list(self.rows(flat if plane.ndim == 1 else list(map(tuple, flat))))
+        if not self.even:
+            return as_tensor(name, list(self.rows(plane)), kind)
+        width = int(self.sizes[0]) if len(self.sizes) else 0
+        return as_tensor(name, plane.reshape(len(self.plan), width, *plane.shape[1:] if width else ()), kind)
+
+    def numbers(self, name: str, numbers: Ints) -> Any:
+        """A member of the result from a number for each row."""
+        kind = self.options.kind
+        return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
+
+
+class Caller:
+    """What a tokenizer's calls need to know of it.
+
+    Args:
+        about: of its tables.
+        ids: token → id.
+    """
+
+    def __init__(self, about: Mapping[str, Any], ids: Mapping[str, int]) -> None:
+        self._single, self._pair = about["single"], about["pair"]
+        self._added = _added(self._single), _added(self._pair)
+        self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
+        padding, truncation = about.get("padding") or {}, about.get("truncation") or {}
+        self._pad_id = ids.get(padding.get("pad_token", PAD_TOKEN))
+        self._pad_side, self._cut_side = (str(asked.get("direction", SIDES[0])).lower() for asked in (padding, truncation))
+        self._longest = about.get("model_max_length")
+        self._inputs = about.get("model_input_names") or MODEL_INPUTS
+        self._template = cache(self._make_template)
+        self.resolve = lru_cache(FEW)(self._resolve)
+
+    def _resolve(
+        self,
+        add_special_tokens: bool,
+        padding: Any,
+        truncation: Any,
+        max_length: int | None,
+        stride: int,
+        is_split_into_words: bool,
+        pad_to_multiple_of: int | None,
+        padding_side: str | None,
+        truncation_side: str | None,
+        return_tensors: Any,
+        return_token_type_ids: bool | None,
+        return_attention_mask: bool | None,
+        return_overflowing_tokens: bool,
+        return_special_tokens_mask: bool,
+        return_offsets_mapping: bool,
+        return_length: bool,
+    ) -> Options:
+        """What the arguments of a call mean.
+
+        Raises:
+            ValueError: one of them has no such value, or two of them do not go together.
+        """
+        if max_length is not None and padding is False and truncation is None:
+            truncation = True
+        strategy = KEEP if truncation is None else _choice("truncation", truncation, TRUNCATION)
+        filling = _choice("padding", padding, PADDING)
+        longest = self._longest if max_length is None else _count("max_length", max_length)
+        if longest is None:
+            strategy, filling = KEEP, NOTHING if filling == FIXED else filling
+        longest = longest or 0
+        if filling != NOTHING and self._pad_id is None:
+            raise ValueError(f"padding={padding!r}: the vocabulary has no token {PAD_TOKEN!r}, and its source names no other to pad with")
+        multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
+        if strategy != KEEP and filling != NOTHING and longest % multiple:
+            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}; rows cannot be truncated to one and padded")
+        left = longest - self._added[0]
+        if strategy != KEEP and 0 <= left < _count("stride", stride):
+            raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
+        added = self._added if add_special_tokens else (0, 0)
+        rooms = [longest - number for number in added]
+        pad_left = _choice("padding_side", self._pad_side if padding_side is None else padding_side, SIDES) == "left"
+        cut_left = _choice("truncation_side", self._cut_side if truncation_side is None else truncation_side, SIDES) == "left"
+        asked = {
+            "input_ids": True,
+            "token_type_ids": return_token_type_ids,
+            "attention_mask": return_attention_mask,
+            "special_tokens_mask": bool(return_special_tokens_mask),
+        }
+        names = tuple(name for name, wanted in asked.items() if (name in self._inputs if wanted is None else wanted))
+        windows = bool(return_overflowing_tokens)
+        return Options(
+            special=bool(add_special_tokens),
+            cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
+            tight=strategy != KEEP and min(rooms) < 0,
+            most=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more: whether there is more is asked too
+            windows=windows,
+            padding=filling,
+            width=longest,
+            multiple=multiple,
+            pad_left=pad_left,
+            words=bool(is_split_into_words),
+            kind=tensor_kind(return_tensors),
+            names=names,
+            template=self._template(bool(add_special_tokens), names),
+            offsets=bool(return_offsets_mapping),
+            length=bool(return_length),
+        )
+
+    def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options) -> BatchEncoding:
+        """Make what `fst.Tokenizer.__call__` gives."""
+        inputs = gather(text, text_pair, options.words)
+        layout = _planned(tokenizer, inputs, options, options.offsets)
+        planes = layout.put(layout.batch.ids, options.template)
+        data = {name: layout.member(name, plane) for name, plane in zip(options.names, planes, strict=True)}
+        if options.offsets:
+            data["offset_mapping"] = layout.member("offset_mapping", np.ascontiguousarray(self._offsets(layout).T))
+        if options.length:
+            data["length"] = layout.numbers("length", layout.sizes)
+        if options.windows:
+            data["overflow_to_sample_mapping"] = layout.numbers("overflow_to_sample_mapping", layout.plan[:, SAMPLE])
+        elif inputs.alone and options.kind is None:
+            data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
+        return BatchEncoding(data, partial(self._rows, tokenizer, inputs, options))
+
+    def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options) -> list[Encoding]:
+        """All rows of a call, with all that is known of their tokens."""
+        layout = _planned(tokenizer, inputs, options, True)
+        ids = layout.put(layout.batch.ids, self._template(options.special, TRACED))
+        words = layout.put(_word_numbers(layout.batch, inputs, options), self._template(options.special, ("word_ids",)))
+        table = np.concatenate([ids, words, self._offsets(layout)])
+        tokens = list(map(tokenizer.id_to_token, ids[0].tolist()))
+        counts = (1 + layout.plan[:, PAIRED]).tolist()
+        tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
+        return [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
+
+    def _offsets(self, layout: Layout) -> Ints:
+        """Begin and end of the characters of each token: int64[2, n]."""
+        template = self._template(layout.options.special, ("offset",))
+        offsets = layout.batch.offsets
+        assert offsets is not None
+        return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in offsets.T])
+
+    def _make_template(self, special: bool, names: Sequence[str]) -> Template:
+        pad = [-1, *_constants(names, self._pad_id or 0, 0, 0, 1, -1)]
+        pieces = ([*_pieces(template, special, names), pad] for template in (self._single, self._pair))
+        return Template(*(np.array(rows, np.int64) for rows in pieces))
+
+
+@cache
+def kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """`plan_rows` and `lay_out` of `fst.runtime.kernels`, compiled when they are first needed."""
+    from fst.runtime.kernels import lay_out, plan_rows
+
+    return plan_rows, lay_out
+
+
+def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
+    """Lay the texts of a call out one after the other.
+
+    Args:
+        text, text_pair: as in `fst.Tokenizer.__call__`.
+        words: whether texts come split into words.
+
+    Raises:
+        TextError: they are not texts; the message says where.
+        ValueError: there are not as many second texts as first ones.
+    """
+    if text_pair is None and not words and isinstance(text, list) and set(map(type, text)) == {str}:
+        return Inputs(text, _singles(len(text)), False, False)
+    many = isinstance(text, list | tuple) and (not words or bool(text) and isinstance(text[0], list | tuple))
+    if not many:
+        given = [(text, text_pair) if text_pair else text]
+    elif text_pair is None:
+        given = list(text)
+    elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
+        found = len(text_pair) if isinstance(text_pair, list | tuple) else f"{type(text_pair).__name__}, which is no list"
+        raise ValueError(f"text is a batch of {len(text)}, so text_pair is to be one; it is {found}")
+    else:
+        given = list(zip(text, text_pair, strict=True))
+    samples = [_sample(row, sample, words) for row, sample in enumerate(given)]
+    firsts, seconds = [first for first, _ in samples], [second for _, second in samples]
+    present = [second for second in seconds if second is not None]
+    texts = [*chain.from_iterable(firsts), *chain.from_iterable(present)] if words else firsts + present
+    first_ends = np.cumsum([0, *(len(first) if words else 1 for first in firsts)])
+    second_ends = np.cumsum([first_ends[-1], *(0 if second is None else len(second) if words else 1 for second in seconds)])
+    paired = np.array([second is not None for second in seconds], np.int64)
+    rows = np.stack([first_ends[:-1], first_ends[1:], second_ends[:-1], second_ends[1:], paired], axis=1)
+    return Inputs(texts, rows, bool(present), not many)
+
+
+def _singles(count: int) -> Ints:
+    """Samples of one text each."""
+    return _few_singles(count) if count <= FEW else _few_singles.__wrapped__(count)
+
+
+@lru_cache(FEW)
+def _few_singles(count: int) -> Ints:
+    numbers = np.arange(count)
+    return np.stack([numbers, numbers + 1, *[np.zeros_like(numbers)] * 3], axis=1)
+
+
+def _sample(row: int, given: Any, words: bool) -> tuple[Any, Any]:
+    """The first and the second text of a sample, or None."""
+    if _is_text(given, words):
+        return given, None
+    if isinstance(given, list | tuple) and len(given) == 2 and all(_is_text(text, words) for text in given):
+        return given[0], given[1]
+    what = "a list of words, or a pair of such lists" if words else "a str, or a pair of them"
+    raise TextError(f"row {row} is to be {what}, and is {type(given).__name__}: {given!r:.80}")
+
+
+def _is_text(given: Any, words: bool) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
+
+
+def _planned(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool) -> Layout:
+    """Encode texts, truncate them, and say what goes where."""
+    if options.tight:
+        _check_room(inputs.samples, options.cut)
+    texts: Any = inputs.texts
+    batch = tokenizer._encode(texts, framed=False, located=located, most=None if inputs.paired else options.most)
+    splits, samples, cut = batch.row_splits, inputs.samples, options.cut
+    plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
+    rows, longest, wrong = kernels()[0](splits, samples, cut, plan)
+    if wrong >= 0:
+        raise _refusal(wrong, *samples[wrong].tolist(), splits, cut)
+    if rows > len(plan):
+        plan = np.empty((rows, PLAN_FIELDS), np.int64)
+        kernels()[0](splits, samples, cut, plan)
+    return Layout(batch, plan, options.padded(longest), options)
+
+
+def _check_room(samples: Ints, cut: Ints) -> None:
+    """Refuse a length that special tokens alone exceed."""
+    for paired in set(samples[:, PAIRED].tolist()):
+        room, added = int(cut[1 + paired]), int(cut[6 + paired])
+        if room < 0:
+            raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
+
+
+def _refusal(row: int, first: int, first_end: int, second: int, second_end: int, paired: int, splits: Ints, cut: Ints) -> ValueError:
+    """The error for a sample that cannot be truncated as it is asked."""
+    strategy, room, stride = int(cut[0]), int(cut[1 + paired]), int(cut[3])
+    lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
+    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"
+    if strategy == ONLY_SECOND and not paired:
+        return ValueError(f"truncation='only_second': {found}, but there is no second text")
+    for name, only, length in (("only_first", ONLY_FIRST, lengths[0]), ("only_second", ONLY_SECOND, lengths[1])):
+        if strategy == only and length <= sum(lengths) - room:
+            return ValueError(f"truncation={name!r}: {found}, so that nothing of it would be left; pass 'longest_first'")
+    return ValueError(f"stride={stride}: {found}, so that a window would not go beyond the one before it; pass a smaller one")
+
+
+def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.int32]:
+    """The number of each id's word within its text."""
+    if not options.words:
+        assert batch.words is not None
+        return batch.words
+    begins, ends = inputs.samples[:, 0:4:2].T.ravel(), inputs.samples[:, 1:4:2].T.ravel()
+    numbers = np.arange(len(inputs.texts)) - np.repeat(begins, ends - begins)
+    return np.repeat(numbers, np.diff(batch.row_splits)).astype(np.int32)
+
+
+def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[str]) -> Iterator[list[int]]:
+    for content, type_id in template:
+        if isinstance(content, str):
+            text = "AB".index(content)
+            yield [text, *_constants(names, 0, type_id, 1, 0, text)]
+        elif special:
+            yield from ([-1, *_constants(names, number, type_id, 1, 1, -1)] for number in content)
+
+
+def _constants(names: Sequence[str], number: int, type_id: int, attended: int, special: int, text: int) -> list[int]:
+    """What a special token, a token of a text, or padding has in planes."""
+    fields = {
+        "input_ids": number,
+        "token_type_ids": type_id,
+        "attention_mask": attended,
+        "special_tokens_mask": special,
+        "sequence_ids": text,
+        "word_ids": -1,
+        "offset": 0,
+    }
+    return [fields[name] for name in names]
+
+
+def _added(template: Sequence[Sequence[Any]]) -> int:
+    """How many special tokens there are in a template."""
+    return sum(len(content) for content, _ in template if not isinstance(content, str))
+
+
+def _choice(name: str, asked: Any, choices: Any) -> Any:
+    """What is asked for by one of some values, or by an enumeration's member of such a value."""
+    value = getattr(asked, "value", asked)
+    if value not in choices:
+        raise ValueError(f"{name}={value!r}: there are {', '.join(map(repr, choices))}")
+    return choices[value] if isinstance(choices, dict) else value
+
+
+def _count(name: str, asked: Any) -> int:
+    """A number that is not below 0."""
+    try:
+        number = index(asked)
+    except TypeError:
+        raise ValueError(f"{name}={asked!r} is no whole number") from None
+    if not 0 <= number <= MOST:
+        raise ValueError(f"{name}={number} is below 0, or beyond all bounds")
+    return number
