@@ -60,20 +60,30 @@ SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 def save(tables: Tables, path: str | Path) -> None:
     """Write tables to a file, whole or not at all."""
+    with replacing(path) as file:
+        for part in _parts(tables):
+            file.write(part)
+
+
+def dumps(tables: Tables) -> bytes:
+    """The bytes that `save` writes; equal tables give equal bytes."""
+    return b"".join(_parts(tables))
+
+
+def _parts(tables: Tables) -> Iterator[bytes | memoryview]:
     about = json.dumps({"format": FORMAT, **tables.about}, ensure_ascii=True, sort_keys=True).encode()
     arrays = {"about": np.frombuffer(about, np.uint8), **{name: getattr(tables, name) for name in ARRAYS}}
-    with replacing(path) as file:
-        position, central = 0, b""
-        for name in MEMBERS:
-            array = np.ascontiguousarray(arrays[name], DTYPES[name])
-            header = _npy_header(name, array.shape)
-            crc = zlib.crc32(array.data.cast("B"), zlib.crc32(header))
-            head = _local(name, len(header) + array.nbytes, crc, position) + header
-            central += _central(name, len(header) + array.nbytes, crc, position)
-            file.write(head)
-            file.write(array.data.cast("B"))
-            position += len(head) + array.nbytes
-        file.write(central + _end(len(central), position))
+    position, central = 0, b""
+    for name in MEMBERS:
+        array = np.ascontiguousarray(arrays[name], DTYPES[name])
+        header = _npy_header(name, array.shape)
+        crc = zlib.crc32(array.data.cast("B"), zlib.crc32(header))
+        head = _local(name, len(header) + array.nbytes, crc, position) + header
+        central += _central(name, len(header) + array.nbytes, crc, position)
+        yield head
+        yield array.data.cast("B")
+        position += len(head) + array.nbytes
+    yield central + _end(len(central), position)
 
 
 @contextmanager
@@ -109,6 +119,23 @@ def load(path: str | Path) -> Tables:
         return _proven(memoryview(mapped))
     except TableError as error:
         raise TableError(f"{path}: {error}; compile it again") from None
+
+
+def loads(data: bytes) -> Tables:
+    """The tables of the bytes of a file, proven as by `load`.
+
+    Raises:
+        TableError: they are not those of such a file, or not of this version, or damaged, or made to harm.
+    """
+    aligned = np.empty(len(data) + ALIGNMENT, np.uint8)
+    begin = -aligned.ctypes.data % ALIGNMENT
+    aligned = aligned[begin : begin + len(data)]
+    aligned[:] = np.frombuffer(data, np.uint8)
+    aligned.flags.writeable = False
+    try:
+        return _proven(aligned.data)
+    except TableError as error:
+        raise TableError(f"a pickled table: {error}; pickle it again, with the version that reads it") from None
 
 
 def _proven(data: memoryview) -> Tables:

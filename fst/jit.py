@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
+from importlib import import_module
+from threading import RLock
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -10,6 +14,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Kernels hold no lock, and no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to
 # another takes longer than the look-ups (55 MB/s of English with it, 110 without).
 SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False}
+
+_first_call = RLock()  # held during the first call of a kernel, which imports numba, and has the kernel compiled
+_held: list[Any] = []
 
 
 def kernel(function: Function) -> Function:
@@ -34,3 +41,43 @@ def inlined(function: Function) -> Function:
     compile_: Any = njit
     compiled: Function = compile_(forceinline=True, **SETTINGS)(function)
     return compiled
+
+
+class Deferred:
+    """A kernel that is imported when it is first called, and numba with it.
+
+    Args:
+        module, name: where it is.
+
+    Attributes:
+        call: the kernel, or until it was called once what imports and calls it.
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
+        self.call: Callable[..., Any] = self._import_and_call
+
+    def _import_and_call(self, *arguments: Any) -> Any:
+        with _first_call:
+            function = getattr(import_module(self._module), self._name)
+            result = function(*arguments)
+            self.call = function
+        return result
+
+
+def _before_fork() -> None:
+    """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever."""
+    compiler = sys.modules.get("numba.core.compiler_lock")
+    for lock in (_first_call, getattr(compiler, "global_compiler_lock", None)):
+        if lock is not None:
+            lock.acquire()
+            _held.append(lock)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

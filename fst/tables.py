@@ -38,12 +38,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fst.once import Once
 
 NEXT_BITS, KIND_BITS, OUTPUT_BITS, LABEL_BITS = 24, 2, 22, 16
 KIND_SHIFT = NEXT_BITS
@@ -163,11 +164,17 @@ class Tables:
 
         save(self, path)
 
-    @cached_property
+    @Once
     def tokens(self) -> tuple[str, ...]:
         """The tokens in the order of ``token_ids``."""
         data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As the file: equal tables pickle to equal bytes, and what comes out of a pickle is proven like what comes out of a file."""
+        from fst.file import dumps, loads
+
+        return loads, (dumps(self),)
 
     def class_of(self, code_point: int) -> int:
         """The class of a code point."""

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.file import usable_cores
+from fst.jit import Deferred
+from fst.once import Once
 from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
 from fst.runtime.texts import Ints, Texts, Units, characters, gather, not_text_at, starts_of, units, whole
 
@@ -68,12 +68,7 @@ class Batch:
         return (self[row] for row in range(len(self)))
 
 
-@cache
-def kernel() -> Callable[..., Any]:
-    """`fst.runtime.kernels.encode_rows`, compiled when it is first needed."""
-    from fst.runtime.kernels import encode_rows
-
-    return encode_rows
+kernel = Deferred("fst.runtime.kernels", "encode_rows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +122,7 @@ class Task:
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
         offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
-        kernel()(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words), work.arrays)
+        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words), work.arrays)
         batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
         self.workspaces.give_back(work)
         return batch
@@ -167,7 +162,7 @@ class Task:
         size = min(max(characters // self.length, 1), GROUP)
         return ((first, min(first + size, rows)) for first in range(0, rows, size))
 
-    @cached_property
+    @Once
     def length(self) -> int:
         """About how many characters of a row are read."""
         some = [min(len(text), self.longest) for text in self.texts[:: len(self.texts) // 16 + 1] if isinstance(text, self.kind)]
@@ -243,7 +238,7 @@ class Share:
         if len(self.ids) < room:
             self._grow(room)
         target = (*task.frame, self.ids, ends, self.offsets, self.words)
-        read = kernel()(text, starts, more, task.machine, target, work.arrays)
+        read = kernel.call(text, starts, more, task.machine, target, work.arrays)
         self.count = int(work.state[COUNT])
         if task.counted:
             ends += self._dropped

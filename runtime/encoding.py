@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from fst.once import Once
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
@@ -181,7 +182,7 @@ class BatchEncoding(UserDict[str, Any]):
         """True: tokens can be traced to words and characters."""
         return True
 
-    @cached_property
+    @Once
     def encodings(self) -> Sequence[Encoding]:
         """All rows.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from fst import file
 from fst.errors import TextError
+from fst.once import Once
 from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, Batch, Ids, Task, kernel
 from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
@@ -162,7 +162,7 @@ class Tokenizer:
         )
         return self._caller.run(self, text, text_pair, options)
 
-    @cached_property
+    @Once
     def _caller(self) -> Caller:
         return Caller(self.about, self._ids_by_token)
 
@@ -272,7 +272,7 @@ class Tokenizer:
         work = self._workspaces.take()
         work.short_starts[1] = len(text)
         target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE)
-        kernel()(text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
+        kernel.call(text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
         ids = work.short_ids[: work.short_ends[0]].copy()
         self._workspaces.give_back(work)
         return ids
@@ -315,18 +315,29 @@ class Tokenizer:
         """How many tokens there are, added ones included."""
         return len(self._tables.token_ids)
 
-    @cached_property
+    @Once
     def _locating(self) -> Machine:
         return locating(self._tables, self._machine)
 
-    @cached_property
+    @Once
     def _ids_by_token(self) -> dict[str, int]:
         return dict(zip(self._tables.tokens, self._tables.token_ids.tolist(), strict=True))
 
-    @cached_property
+    @Once
     def _tokens_by_id(self) -> dict[int, str]:
         return {number: token for token, number in self._ids_by_token.items()}
 
-    @cached_property
+    @Once
     def _skipped(self) -> frozenset[int]:
         return frozenset(self.about["skipped"])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its tables: equal ones pickle to equal bytes, and are proven again where they are unpickled."""
+        return type(self), (self._tables,)
+
+    def __copy__(self) -> Tokenizer:
+        """Itself: nothing of it changes."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tokenizer:
+        return self
