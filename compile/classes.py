@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import ALONE, ISOLATED, WORD, Alphabet
+from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile.layout import Rows
 from fst.errors import UnsupportedError
 from fst.tables import (
-    BLANK,
     CODE_POINTS,
     CONTINUES_RUN,
     HAS_MARKS,
@@ -61,7 +60,7 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[st
     """
     class_of_symbol, class_of_label, class_of_id, records = _symbol_classes(alphabet, trie, rows, word_of_one, unk_id)
     symbols = alphabet.symbols
-    plain = (symbols[:, 0] >= 0) & (symbols[:, 1] < 0) & ~alphabet.passes
+    plain = (symbols[:, 0] >= 0) & (symbols[:, 1:] < 0).all(axis=1) & ~alphabet.passes
     starters = [ord(special[0]) for special in alphabet.specials]
     plain[starters] = False
     single = np.zeros(CODE_POINTS, np.int64)
@@ -91,29 +90,29 @@ def _symbol_classes(
     in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
     ids = np.unique([unk_id, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
-    records, number = np.unique(np.concatenate([np.array([[BLANK, 0]], np.uint64), in_word, alone]), axis=0, return_inverse=True)
+    fences = np.arange(1 + alphabet.fences)
+    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # without a number it is a blank
+    records, number = np.unique(np.concatenate([between, in_word, alone]), axis=0, return_inverse=True)
     # Class 0 is none; the parts of words come first, so that one comparison tells them from what ends a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
-    blank, word_class, class_of_id = int(number[0]), number[1 : 1 + len(labels)], number[1 + len(labels) :]
+    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(labels)])
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, unk_id)])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
-    class_of_symbol[:CODE_POINTS] = np.select(
-        [alphabet.kinds == WORD, alphabet.kinds == ALONE], [word_class[trie.label_of], alone_class], blank
-    )
+    class_of_symbol[:CODE_POINTS] = word_class[trie.label_of]
+    class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
     return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records
 
 
 def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
     """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol."""
-    symbols = alphabet.symbols[code_points]
-    ranks = np.where(symbols < ISOLATED, alphabet.ranks[np.clip(symbols, 0, CODE_POINTS - 1)], 0).astype(np.int64)
+    symbols, ranks = alphabet.symbols[code_points], alphabet.ranks[code_points].astype(np.int64)
     lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
-    marked = ((symbols >= 0) & (ranks > 0)).any(axis=1)
+    marked = (ranks > 0).any(axis=1)
     flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
     return lists, flags
 

@@ -2,7 +2,7 @@
 
 ``tokenizers`` normalises with three versions of Unicode at once (categories of 8.0, decompositions of 9.0, lower case of 17.0), so no
 table of the host, and no single version of the standard, gives its ids. Its own normalizers and pre-tokenizer are asked instead, with
-every code point, in about ten seconds::
+every code point, in about twenty seconds::
 
     python -m fst.compile.reference_characters > compile/characters.tsv
 """
@@ -15,18 +15,23 @@ from typing import Any
 
 from fst.tables import CODE_POINTS
 
-HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference keeps, and swaps when they stand in this order
+HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps when they stand in this order
 
 HEADER = """\
 # What tokenizers {version} does to each code point; made by fst.compile.reference_characters.
-# property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged.
-#   clean   drop or blank: what clean_text does
-#   cjk     yes: handle_chinese_chars puts blanks around it
-#   strip   what strip_accents makes of it (hexadecimal; nothing: it is dropped; hangul: the standard's rule for syllables)
-#   mark    yes: canonical ordering moves marks past it (it is a mark itself, kept or stripped)
-#   rank    place in canonical ordering of a mark that strip_accents keeps
-#   lower   its lower case (hexadecimal)
-#   split   blank or alone: what the pre-tokenizer does at it
+# property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged, or do not have it.
+#   clean        drop or blank: what clean_text does
+#   cjk          yes: handle_chinese_chars puts blanks around it
+#   nonspacing   yes: strip_accents drops it, having decomposed the text
+#   combining    yes: StripAccents drops it
+#   lower        its lower case (hexadecimal)
+#   canonical    its canonical decomposition (hexadecimal; hangul: the standard's rule for syllables)
+#   compatible   its compatibility decomposition, where that is another
+#   order        of a mark: its place in canonical ordering
+#   white        yes: white space
+#   punctuation  yes: punctuation
+#   numeric      yes: a number
+#   word         yes: \\w of Whitespace's pattern
 """
 
 
@@ -44,40 +49,50 @@ def properties() -> Iterator[tuple[str, str, str]]:
         normalize: Callable[[str], str] = normalizers.BertNormalizer(**(settings | changed)).normalize_str
         return normalize
 
-    clean, cjk = bert(clean_text=True), bert(handle_chinese_chars=True)
-    strip, lower = bert(strip_accents=True), bert(lowercase=True)
-    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    decompose = normalizers.NFD().normalize_str
+    clean, cjk, strip = bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)
+    lower, combining, white = (each().normalize_str for each in (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip))
+    canonical, compatible = normalizers.NFD().normalize_str, normalizers.NFKD().normalize_str
+    punctuation, numeric = pre_tokenizers.Punctuation().pre_tokenize_str, pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
+    word = pre_tokenizers.Whitespace().pre_tokenize_str
 
-    kept_marks = []
+    marks = []
     for char in scalar_values():
+        decomposed = canonical(char)
         if clean(char) != char:
             yield "clean", char, "blank" if clean(char) else "drop"
         if cjk(char) != char:
             yield "cjk", char, "yes"
-        stripped = strip(char)
-        if stripped != char:
-            yield "strip", char, "hangul" if "가" <= char <= "힣" else hexadecimal(stripped)
+        if not strip(char) and decomposed == char:
+            yield "nonspacing", char, "yes"
+        if not combining(char):
+            yield "combining", char, "yes"
         if lower(char) != char:
             yield "lower", char, hexadecimal(lower(char))
-        pieces = len(split(f"a{char}b"))
-        if pieces > 1:
-            yield "split", char, {2: "blank", 3: "alone"}[pieces]
-        probe = strip(HIGH + char + LOW)
-        if probe.index(LOW) < probe.index(HIGH):
-            yield "mark", char, "yes"
-            if stripped == char:
-                kept_marks.append(char)
+        if decomposed != char:
+            yield "canonical", char, "hangul" if "가" <= char <= "힣" else hexadecimal(decomposed)
+        if compatible(char) != decomposed:
+            yield "compatible", char, hexadecimal(compatible(char))
+        if not white(char):
+            yield "white", char, "yes"
+        if len(punctuation(f"a{char}b")) > 1:
+            yield "punctuation", char, "yes"
+        if len(numeric(f"a{char}b")) > 1:
+            yield "numeric", char, "yes"
+        if len(word(f"a{char}b")) == 1:
+            yield "word", char, "yes"
+        probe = canonical(HIGH + char + LOW)
+        if decomposed == char and probe.index(LOW) < probe.index(HIGH):
+            marks.append(char)
 
     def order(a: str, b: str) -> int:
         """Below 0 where the reference puts `a` first, above 0 where it puts `b` first, 0 where it leaves them as they stand."""
-        return int(decompose(a + b) == b + a) - int(decompose(b + a) == a + b)
+        return int(canonical(a + b) == b + a) - int(canonical(b + a) == a + b)
 
-    rank, previous = 0, ""
-    for mark in sorted(kept_marks, key=cmp_to_key(order)):
-        rank += not previous or order(previous, mark) < 0
+    place, previous = 0, ""
+    for mark in sorted(marks, key=cmp_to_key(order)):
+        place += not previous or order(previous, mark) < 0
         previous = mark
-        yield "rank", mark, str(rank)
+        yield "order", mark, str(place)
 
 
 def hexadecimal(text: str) -> str:

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile import normalizers, pre_tokenizers
 from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
 from fst.errors import UnsupportedError, VocabularyError
 from fst.tables import MAX_OUTPUT, MAX_WORD
 
 MAX_SOURCE_BYTES = 1 << 28
+FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -43,6 +45,10 @@ class Vocabulary:
         single: what stands around the ids of a text, [CLS] and [SEP]; see `fst.compile.templates`.
         pair: what stands around those of two texts.
         decoder: ``{"prefix": str, "cleanup": bool}``, or None: tokens are joined with blanks.
+        pre_tokenizer: "bert", "none", or "other", as `pre_tokenizer_parts` say.
+        normalizer_parts: where the source has others than one BertNormalizer: what they are. The settings of BertNormalizer then only
+            say in short what they do.
+        pre_tokenizer_parts: where the source has others than one BertPreTokenizer: what they are.
         truncation: what the source asks for; kept to be shown, never applied unasked.
         padding: likewise.
     """
@@ -60,6 +66,8 @@ class Vocabulary:
     continuing_subword_prefix: str = "##"
     max_input_chars_per_word: int = 100
     pre_tokenizer: str = "bert"
+    normalizer_parts: Sequence[Mapping[str, Any]] | None = None
+    pre_tokenizer_parts: Sequence[Mapping[str, Any]] | None = None
     decoder: Mapping[str, Any] | None = None
     truncation: Mapping[str, Any] | None = None
     padding: Mapping[str, Any] | None = None
@@ -70,9 +78,18 @@ class Vocabulary:
         return self.tokens[self.unk_token]
 
     @property
-    def strips(self) -> bool:
-        """Whether accents are stripped: as asked, else together with lower-casing."""
-        return self.lowercase if self.strip_accents is None else self.strip_accents
+    def normalizers(self) -> Sequence[Mapping[str, Any]]:
+        """The components that normalise a text, in their order."""
+        if self.normalizer_parts is not None:
+            return self.normalizer_parts
+        return ({"type": "BertNormalizer", **{name: getattr(self, name) for name in FLAGS}},)
+
+    @property
+    def pre_tokenizers(self) -> Sequence[Mapping[str, Any]]:
+        """The components that split a text into words, in their order."""
+        if self.pre_tokenizer == "other":
+            return self.pre_tokenizer_parts or ()
+        return ({"type": "BertPreTokenizer"},) if self.pre_tokenizer == "bert" else ()
 
 
 def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Vocabulary:
@@ -96,10 +113,17 @@ def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Voca
         raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
     text = _decoded(path)
     if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
-        vocabulary = replace(_of_json(text, path), **given)
+        vocabulary = _with_options(_of_json(text, path), given)
     else:
         vocabulary = _of_tokens(_of_lines(text), given)
     return _checked(vocabulary, str(path))
+
+
+def _with_options(vocabulary: Vocabulary, given: Mapping[str, Any]) -> Vocabulary:
+    flags = [name for name in FLAGS if name in given]
+    if flags and vocabulary.normalizer_parts is not None:
+        raise UnsupportedError(f"{flags[0]}: the source does not say it with one BertNormalizer; change its normalizer instead")
+    return replace(vocabulary, **given)
 
 
 def _decoded(path: Path) -> str:
@@ -178,11 +202,11 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         unk_token=model["unk_token"],
         continuing_subword_prefix=model.get("continuing_subword_prefix", "##"),
         max_input_chars_per_word=model.get("max_input_chars_per_word", 100),
-        pre_tokenizer=_pre_tokenizer(source.get("pre_tokenizer")),
         decoder=_decoder(source.get("decoder")),
         truncation=source.get("truncation"),
         padding=source.get("padding"),
         **_normalizer(source.get("normalizer")),
+        **_pre_tokenizer(source.get("pre_tokenizer")),
     )
 
 
@@ -207,21 +231,21 @@ def _only(part: Mapping[str, Any], name: str, known: str) -> None:
 
 
 def _normalizer(part: dict[str, Any] | None) -> dict[str, Any]:
-    if part is None:
-        return {"lowercase": False, "strip_accents": False, "clean_text": False, "handle_chinese_chars": False}
-    if part["type"] != "BertNormalizer":
-        raise UnsupportedError(f"normalizer {part['type']}: only BertNormalizer is supported")
-    _only(part, "BertNormalizer", "type clean_text handle_chinese_chars strip_accents lowercase")
-    flags = {name: part[name] for name in ("lowercase", "clean_text", "handle_chinese_chars")}
-    return {**flags, "strip_accents": part.get("strip_accents")}
+    """The settings of one BertNormalizer, or of none; of other normalizers, what they do in its words, and what they are."""
+    parts = normalizers.components(part)
+    berts = [part for part in parts if part["type"] == "BertNormalizer"]
+    if len(parts) == len(berts) == 1:
+        return {name: parts[0][name] for name in FLAGS}
+    settings = {name: any(bert[name] for bert in berts) for name in FLAGS}
+    settings["lowercase"] |= any(part["type"] == "Lowercase" for part in parts)
+    settings["strip_accents"] = any(part["type"] == "StripAccents" or normalizers.strips(part) for part in parts)
+    return settings if not parts else {**settings, "normalizer_parts": parts}
 
 
-def _pre_tokenizer(part: dict[str, Any] | None) -> str:
-    if part is None:
-        return "none"
-    if part["type"] != "BertPreTokenizer":
-        raise UnsupportedError(f"pre_tokenizer {part['type']}: only BertPreTokenizer is supported")
-    return "bert"
+def _pre_tokenizer(part: dict[str, Any] | None) -> dict[str, Any]:
+    parts = pre_tokenizers.components(part)
+    known = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts))
+    return {"pre_tokenizer": known} if known else {"pre_tokenizer": "other", "pre_tokenizer_parts": parts}
 
 
 def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -281,7 +305,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
-    if vocabulary.pre_tokenizer not in ("bert", "none"):
+    if vocabulary.pre_tokenizer not in ("bert", "none") and vocabulary.pre_tokenizer_parts is None:
         raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")
     limit = vocabulary.max_input_chars_per_word
     if type(limit) is not int or not 0 <= limit <= MAX_WORD:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fst.alphabet import Alphabet
 from fst.compile import vocabulary as vocabularies
-from fst.compile.characters import alphabet as alphabet_of
+from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
 from fst.compile.layout import lay_out
 from fst.compile.templates import Template
@@ -89,14 +89,7 @@ def wordpiece(
 
 def automaton(vocabulary: Vocabulary) -> tuple[Alphabet, Transducer]:
     """The readable form of the machine: the alphabet, and the transducer with the trie and the failure links that it is made of."""
-    alphabet = alphabet_of(
-        clean_text=vocabulary.clean_text,
-        handle_chinese_chars=vocabulary.handle_chinese_chars,
-        strip_accents=vocabulary.strips,
-        lowercase=vocabulary.lowercase,
-        split=vocabulary.pre_tokenizer == "bert",
-        specials=vocabulary.specials,
-    )
+    alphabet = alphabet_of(vocabulary.normalizers, vocabulary.pre_tokenizers, vocabulary.specials)
     trie = build(
         list(vocabulary.tokens),
         list(vocabulary.tokens.values()),
@@ -154,6 +147,8 @@ KEPT = (
     "continuing_subword_prefix",
     "max_input_chars_per_word",
     "pre_tokenizer",
+    "normalizer_parts",
+    "pre_tokenizer_parts",
     "decoder",
     "truncation",
     "padding",
@@ -171,7 +166,7 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
         skipped=frozenset(token for token, number in specials.items() if number in about["skipped"]),
         single=_template(about["single"]),
         pair=_template(about["pair"]),
-        **{name: about[name] for name in KEPT},
+        **{name: about.get(name) for name in KEPT},
     )
 
 

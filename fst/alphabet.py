@@ -1,13 +1,14 @@
 """The alphabet: what each character of raw text is to the automaton.
 
-A raw code point becomes none, one or several *symbols*, the characters that are left after normalisation, and each symbol is part of a
-word, a word of its own, or a blank between words. Almost all of that is a map per code point. The one thing that is not is canonical
-ordering: combining marks that normalisation keeps are sorted within a run of marks, by a rank that stands for their combining class.
+A raw code point becomes none, one or several *symbols*: the characters that are left after normalisation, and what ends a word. Almost all
+of that is a map per code point. Two things are not. Combining marks are sorted within a run of marks, by a rank that stands for their
+combining class. And words may end where characters of two kinds meet: then those of the one kind stand between two *fences*, and two equal
+fences side by side are nothing, so that one is left at each end of a run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,9 +16,8 @@ from numpy.typing import NDArray
 
 from fst.tables import CODE_POINTS
 
-WORD, ALONE, BLANK = 0, 1, 2  # kinds of a symbol: part of a word; a word of its own; between words
-MAX_SYMBOLS = 3  # of one code point
-ISOLATED = 1 << 21  # added to a symbol that is a word of its own because of the code point it came from, not by its own kind
+BREAK = CODE_POINTS  # the symbol between two words; what follows it, up to `ISOLATED`, are fences
+ISOLATED = 1 << 21  # added to the symbol that is a word of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +25,14 @@ class Alphabet:
     """What every code point becomes.
 
     Attributes:
-        symbols: int32[0x110000, 3], the symbols of each code point, -1 where there are fewer.
-        kinds: uint8[0x110000], WORD, ALONE or BLANK for each symbol.
-        ranks: uint8[0x110000], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
+        symbols: int32[0x110000, width], the symbols of each code point, -1 where there are fewer: code points that are part of a word,
+            `BREAK`, fences, or `ISOLATED` ones.
+        ranks: uint8[0x110000, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
         passes: bool[0x110000], whether a run of marks goes on through a code point: it is a mark, or was no longer there.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
     """
 
     symbols: NDArray[np.int32]
-    kinds: NDArray[np.uint8]
     ranks: NDArray[np.uint8]
     passes: NDArray[np.bool_]
     specials: Mapping[str, int] = field(default_factory=dict)
@@ -41,20 +40,18 @@ class Alphabet:
     @classmethod
     def plain(cls) -> Alphabet:
         """Every code point is itself, and part of a word."""
-        symbols = np.full((CODE_POINTS, MAX_SYMBOLS), -1, np.int32)
-        symbols[:, 0] = np.arange(CODE_POINTS)
-        zeros = np.zeros(CODE_POINTS, np.uint8)
-        return cls(symbols, zeros, zeros, zeros.astype(bool))
+        symbols = np.arange(CODE_POINTS, dtype=np.int32).reshape(-1, 1)
+        return cls(symbols, np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool))
 
-    def kind(self, symbol: int) -> int:
-        """WORD, ALONE or BLANK."""
-        return ALONE if symbol & ISOLATED else int(self.kinds[symbol])
+    @property
+    def fences(self) -> int:
+        """How many different fences there are."""
+        return max(0, int(self.symbols[self.symbols < ISOLATED].max(initial=0)) - BREAK)
 
     def readable(self) -> NDArray[np.bool_]:
         """bool[0x110000]: the symbols that some text puts into a word."""
         seen = np.zeros(CODE_POINTS, bool)
-        seen[self.symbols[(self.symbols >= 0) & (self.symbols < ISOLATED)]] = True
-        seen &= self.kinds == WORD
+        seen[self.symbols[(self.symbols >= 0) & (self.symbols < CODE_POINTS)]] = True
         return seen
 
     def run(self, text: str) -> list[str | int]:
@@ -65,7 +62,7 @@ class Alphabet:
         """
         pieces: list[str | int] = []
         for piece in self._cut_specials(text):
-            pieces.extend([piece] if isinstance(piece, int) else self._words(self._normalise(piece)))
+            pieces.extend([piece] if isinstance(piece, int) else _words(_without_pairs(self._normalise(piece))))
         return pieces
 
     def _cut_specials(self, text: str) -> Iterator[str | int]:
@@ -84,30 +81,41 @@ class Alphabet:
 
     def _normalise(self, text: str) -> Iterator[int]:
         """The symbols of a text, with runs of marks in canonical order."""
-        run: list[int] = []
+        run: list[tuple[int, int]] = []
         for code_point in map(ord, text):
             if not self.passes[code_point]:
-                yield from self._in_order(run)
+                yield from _in_order(run)
                 run = []
-            run.extend(int(symbol) for symbol in self.symbols[code_point] if symbol >= 0)
-        yield from self._in_order(run)
+            ranks, symbols = self.ranks[code_point].tolist(), self.symbols[code_point].tolist()
+            run.extend((rank, symbol) for rank, symbol in zip(ranks, symbols, strict=True) if symbol >= 0)
+        yield from _in_order(run)
 
-    def _in_order(self, run: list[int]) -> list[int]:
-        return sorted(run, key=lambda symbol: 0 if symbol & ISOLATED else int(self.ranks[symbol]))
 
-    def _words(self, symbols: Iterator[int]) -> Iterator[str]:
-        word = ""
-        for symbol in symbols:
-            kind = self.kind(symbol)
-            if kind == WORD:
-                word += chr(symbol)
-                continue
-            if word:
-                yield word
-            if kind == ALONE:
-                yield chr(symbol & ~ISOLATED)
-            word = ""
+def _in_order(run: list[tuple[int, int]]) -> list[int]:
+    return [symbol for _, symbol in sorted(run, key=lambda ranked: ranked[0])]
+
+
+def _without_pairs(symbols: Iterable[int]) -> list[int]:
+    """The symbols that are left when equal fences that stand side by side are nothing."""
+    left: list[int] = []
+    for symbol in symbols:
+        if left and left[-1] == symbol and BREAK < symbol < ISOLATED:
+            left.pop()
+        else:
+            left.append(symbol)
+    return left
+
+
+def _words(symbols: Iterable[int]) -> Iterator[str]:
+    word = ""
+    for symbol in symbols:
+        if symbol < BREAK:
+            word += chr(symbol)
+            continue
         if word:
             yield word
-
-
+        if symbol >= ISOLATED:
+            yield chr(symbol - ISOLATED)
+        word = ""
+    if word:
+        yield word

@@ -127,6 +127,9 @@ def _verify_about(tables: Tables) -> None:
         need(about.get(name) is None or isinstance(about[name], dict), f"{name} is null or a mapping")
     for name in ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout"):
         need(isinstance(about.get(name), str), f"{name} is a string")
+    for name in ("normalizer_parts", "pre_tokenizer_parts"):
+        parts = about.get(name)
+        need(parts is None or (isinstance(parts, list) and all(isinstance(part, dict) for part in parts)), f"{name} is null or mappings")
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")
     need(all(type(number) is int and 0 <= number <= highest for number in (specials or {}).values()), "specials have known ids")

@@ -898,6 +898,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     ),
     "truncation": ([], 1, "none", True),
     "padding": ([], 1, "none", True),
+    **dict.fromkeys(("normalizer_parts", "pre_tokenizer_parts"), ({}, 1, "NFC", True, [None], ["NFC"])),
 }
 
 
@@ -919,7 +920,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": 3, **said}).encode()))
-    if name in ("strip_accents", "decoder", "truncation", "padding"):
+    if name in ("strip_accents", "decoder", "truncation", "padding", "normalizer_parts", "pre_tokenizer_parts"):
         assert fst.load(path).about.get(name) is None
     else:
         refused(path, path.read_bytes(), "not a sound table")

@@ -13,7 +13,6 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from tokenizers import Tokenizer, normalizers
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import characters, wordpiece
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
 
@@ -44,12 +43,8 @@ each_vocabulary = pytest.mark.parametrize(
 )
 
 CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
-KEPT = [  # the combining marks that strip_accents keeps, and puts into canonical order
-    chr(code)
-    for line in files("fst.compile").joinpath("characters.tsv").read_text("ascii").splitlines()
-    if line.startswith("rank\t")
-    for code in range(int(line.split("\t")[1], 16), int(line.split("\t")[2], 16) + 1)
-]
+DROPPED = {*characters.those("nonspacing").tolist()}
+KEPT = [chr(code) for code in np.flatnonzero(characters.orders()) if code not in DROPPED]  # the marks that strip_accents keeps, and orders
 PART = 4000  # texts
 
 

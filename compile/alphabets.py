@@ -1,0 +1,104 @@
+"""Normalizers and pre-tokenizers, with the marks that are to be ordered between them, composed into one alphabet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.alphabet import BREAK, ISOLATED, Alphabet
+from fst.compile import characters
+from fst.compile.components import Component
+from fst.compile.maps import Ints, Map, Symbols, closed_up, union
+from fst.compile.normalizers import Normalization, normalization, ordered
+from fst.compile.pre_tokenizers import Splits
+from fst.errors import UnsupportedError
+from fst.tables import CODE_POINTS
+
+Ranks = NDArray[np.uint8]
+
+
+def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
+    """The alphabet of components.
+
+    Args:
+        normalizers: from `fst.compile.normalizers.components`.
+        pre_tokenizers: from `fst.compile.pre_tokenizers.components`.
+        specials: the strings that are cut out of the raw text first, with their ids.
+
+    Raises:
+        UnsupportedError: what they do together is not what an alphabet can say.
+
+    Example:
+        >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
+        ['deja', 'vu']
+    """
+    normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
+    _need_splits_at_white_space(normal, split)
+    last = normal.second.then(split)
+    codes = union(normal.first.sources, last.sources, np.flatnonzero(characters.orders()))
+    rows = normal.first.apply(codes)
+    ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
+    if normal.ordered:
+        rows, ranks, passes = ordered(rows)
+    rows, ranks = _renumbered(*_mapped(rows, ranks, last))
+    rows = _isolated(rows)
+    _need_room(codes, rows)
+    return _of_rows(codes, rows, ranks, passes & ranks.any(), specials)
+
+
+def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
+    """Show that the white space that Strip would take away stands between words anyway."""
+    for since in normal.stripped:
+        left = since.then(split).apply(characters.those("white"))
+        if np.any((left >= 0) & (left != BREAK)):
+            raise UnsupportedError("normalizer Strip without a pre_tokenizer that splits at all white space")
+
+
+def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
+    """The images of symbols, all with the rank of what they are made from."""
+    images = by.apply(rows)
+    ranks = np.repeat(ranks, images.shape[2], axis=1)
+    images = images.reshape(ranks.shape)
+    order = closed_up(images)
+    images, ranks = np.take_along_axis(images, order, axis=1), np.take_along_axis(ranks, order, axis=1)
+    return images, np.where(images >= 0, ranks, 0).astype(np.uint8)
+
+
+def _renumbered(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
+    """The same ranks without gaps; where all are equal, nothing moves, and there are none."""
+    used = np.flatnonzero(np.bincount(ranks.ravel())[1:]) + 1
+    if len(used) < 2:
+        return rows, np.zeros_like(ranks)
+    return rows, np.where(ranks > 0, 1 + np.searchsorted(used, ranks), 0).astype(np.uint8)
+
+
+def _isolated(rows: Symbols) -> Symbols:
+    """Write a character that stands alone between blanks as one symbol, which takes a reader one look-up."""
+    if rows.shape[1] < 3:
+        return rows
+    first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
+    alone = (first == BREAK) & (inside >= 0) & (inside < CODE_POINTS) & (last == BREAK) & (others < 0).all(axis=1)
+    isolated = np.full_like(rows, -1)
+    isolated[:, 0] = inside + ISOLATED
+    return np.where(alone[:, None], isolated, rows)
+
+
+def _need_room(codes: Ints, rows: Symbols) -> None:
+    """Show that tables have room for what each character becomes: no more symbols than it has bytes in UTF-8, and no more than three."""
+    symbols = (rows >= 0).sum(axis=1)
+    room = np.select([codes < 0x80, codes < 0x800], [1, 2], 3)
+    if np.any(symbols > room):
+        code = int(codes[np.argmax(symbols > room)])
+        raise UnsupportedError(f"U+{code:04X} becomes {symbols[codes == code][0]} symbols: a table has no room for so many")
+
+
+def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], specials: Mapping[str, int]) -> Alphabet:
+    """The alphabet in which code points become rows of symbols, and all others stay as they are."""
+    symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
+    symbols[:, 0] = np.arange(CODE_POINTS)
+    symbols[codes] = rows
+    all_ranks, all_passes = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool)
+    all_ranks[codes], all_passes[codes] = ranks, passes
+    return Alphabet(symbols, all_ranks, all_passes, specials)

@@ -1,0 +1,93 @@
+"""Maps: what each code point of a text becomes, none, one or several, without a look at its neighbours; they compose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.tables import CODE_POINTS
+
+Symbols = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A map of code points to lists of symbols, which are code points or have numbers past them.
+
+    Attributes:
+        sources: int64[n], ascending: the code points that are changed; all others stay as they are.
+        images: int32[n, width], what each becomes, -1 where it is fewer.
+    """
+
+    sources: Ints
+    images: Symbols
+
+    @classmethod
+    def identity(cls) -> Map:
+        """The map that changes nothing."""
+        return cls(np.empty(0, np.int64), np.empty((0, 1), np.int32))
+
+    @classmethod
+    def of(cls, sources: Iterable[int] | Ints, images: Symbols) -> Map:
+        """The map of sources in any order to rows of images."""
+        unsorted = np.array(sources if isinstance(sources, np.ndarray) else list(sources), np.int64)
+        order = np.argsort(unsorted, kind="stable")
+        return cls(unsorted[order], images[order].astype(np.int32))
+
+    @classmethod
+    def to_lists(cls, changes: Mapping[int, Sequence[int]]) -> Map:
+        """The map of sources to lists.
+
+        >>> Map.to_lists({98: [], 99: [1, 2]}).apply(np.array([97, 98, 99])).tolist()
+        [[97, -1], [-1, -1], [1, 2]]
+        """
+        images = np.full((len(changes), max(map(len, changes.values()), default=1) or 1), -1, np.int32)
+        for row, listed in enumerate(changes.values()):
+            images[row, : len(listed)] = listed
+        return cls.of(changes, images)
+
+    @classmethod
+    def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
+        """The map of all sources to one list."""
+        return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
+
+    def apply(self, symbols: Ints | Symbols) -> Symbols:
+        """The images of symbols: int32[..., width], -1 where there are fewer, or no symbol."""
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # of images, from 1 on; the last place is for what is no code point
+        rows[self.sources] = np.arange(1, 1 + len(self.sources))
+        row = rows[np.minimum(symbols, CODE_POINTS)]
+        images = np.full((*symbols.shape, self.images.shape[1]), -1, np.int32)
+        images[..., 0] = symbols
+        images[row > 0] = self.images[row[row > 0] - 1]
+        return images
+
+    def then(self, following: Map) -> Map:
+        """This map, and then another.
+
+        >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
+        [[98], [-1], [101]]
+        """
+        sources = union(self.sources, following.sources)
+        images = following.apply(self.apply(sources))
+        images = images.reshape(len(sources), images.shape[1] * images.shape[2])
+        return Map(sources, np.take_along_axis(images, closed_up(images), axis=1))
+
+
+def union(*sources: Ints) -> Ints:
+    """Code points that are in any of some arrays, in ascending order."""
+    seen = np.zeros(CODE_POINTS, bool)
+    seen[np.concatenate(sources)] = True
+    return np.flatnonzero(seen)
+
+
+def closed_up(rows: Symbols) -> NDArray[np.intp]:
+    """The order of columns, for each row, that leaves no gaps of -1 between its symbols; as many columns as the longest row has symbols."""
+    present = rows >= 0
+    order = np.tile(np.arange(rows.shape[1]), (len(rows), 1))
+    gaps = (present[:, 1:] & ~present[:, :-1]).any(axis=1)
+    order[gaps] = np.argsort(~present[gaps], axis=1, kind="stable")
+    return order[:, : max(int(present.sum(axis=1).max(initial=1)), 1)]
