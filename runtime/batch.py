@@ -25,12 +25,14 @@ from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
 from fst.runtime.texts import Ints, Texts, Units, characters, gather, not_text_at, starts_of, units, whole
 
 Ids = NDArray[np.int32]
+Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of a text, and their places
 IDS_PER_UNIT = 3  # of UTF-16: the bound of `fst.verify`
 SLACK = 16  # ids that a kernel may write past the last one that it counts
 BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they stay in a core's own cache
 GROUP = 1 << 10  # rows, at most, that a thread takes at a time
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOWHERE = np.empty(0, np.int32)  # for places that nobody asked for
+UNSUSPECTED = np.empty(0, np.uint8)  # for texts that need no second reading
 FEW = 1 << 14  # characters that are encoded to the end sooner than it is found out which of them are wanted
 UNITS_AN_ID = 8  # of text, more than almost any text has: so much is read at a time where so many ids are wanted and no more
 LEAST = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
@@ -69,6 +71,7 @@ class Batch:
 
 
 kernel = Deferred("fst.runtime.kernels", "encode_rows")
+second_kernel = Deferred("fst.runtime.kernels", "encode_read")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,7 @@ class Task:
         located: whether to say where ids come from.
         most: how many ids of a row are wanted, if not all; there may be more.
         counted: whether ids are only counted, and not kept.
+        read: reads texts in which added tokens may stand that the kernel does not find, if there are any.
     """
 
     texts: Texts
@@ -94,9 +98,15 @@ class Task:
     located: bool = False
     most: int | None = None
     counted: bool = False
+    read: Callable[[str], Read] | None = None
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
+        batch, suspects = self._run(threads)
+        return self._read_again(batch, suspects) if suspects else batch
+
+    def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
+        """Encode all texts, and say which rows are to be read again."""
         if len(self.texts) <= GROUP:
             starts = starts_of(self.texts, self.kind, 0)
             if starts[-1] <= (BLOCK if self.most is None else FEW):
@@ -110,22 +120,53 @@ class Task:
             return self._run_threads(groups, threads)
         except TextError:
             # The error for the first wrong row, not for the one that happened to be found first.
-            return self.run(1)
+            return self._run(1)
 
-    def _run_block(self, starts: Ints) -> Batch:
+    def _run_block(self, starts: Ints) -> tuple[Batch, list[int]]:
         """Encode a few short texts, without the steps that many need."""
         splits = np.zeros(len(starts), np.int64)
         if len(starts) == 1:
-            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE)
+            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE), []
         work = self.workspaces.take()
         text, starts = gather(self.texts, self.kind, 0, starts, self.errors)
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
         offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
-        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words), work.arrays)
+        suspects = self.unsuspected(len(splits) - 1)
+        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, suspects), work.arrays)
         batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
         self.workspaces.give_back(work)
-        return batch
+        return batch, np.flatnonzero(suspects).tolist()
+
+    def unsuspected(self, rows: int) -> NDArray[np.uint8]:
+        """Room to note rows that are to be read again, if any may be."""
+        return np.zeros(rows, np.uint8) if self.read else UNSUSPECTED
+
+    def _read_again(self, batch: Batch, rows: Sequence[int]) -> Batch:
+        """The batch with some rows read again, in ascending order."""
+        again = [self._encode_again(row) for row in rows]
+        lengths = np.diff(batch.row_splits)
+        lengths[rows] = [len(ids) for ids, _, _ in again]
+        splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        if self.counted:
+            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE)
+        ids = _spliced(batch.ids, batch.row_splits, rows, [ids for ids, _, _ in again])
+        if batch.offsets is None or batch.words is None:
+            return Batch(ids, splits)
+        offsets = _spliced(batch.offsets.ravel(), 2 * batch.row_splits, rows, [offsets for _, offsets, _ in again])
+        return self.batch(ids, splits, offsets, _spliced(batch.words, batch.row_splits, rows, [words for _, _, words in again]))
+
+    def _encode_again(self, row: int) -> tuple[Ids, Ids, Ids]:
+        """The ids of one row, and their offsets and words where they are asked for, by a second reading."""
+        assert self.read
+        symbols, places = self.read(whole(self.texts[row], self.kind, row, self.errors))
+        work = self.workspaces.take()
+        room = len(symbols) + len(self.frame[0]) + len(self.frame[1]) + SLACK
+        ids, ends = np.empty(room, np.int32), np.zeros(1, np.int64)
+        offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
+        second_kernel.call(symbols, places, self.machine, (*self.frame, ids, ends, offsets, words, UNSUSPECTED), work.arrays)
+        self.workspaces.give_back(work)
+        return ids[: ends[0]], offsets[: 2 * ends[0]], words[: ends[0]]
 
     def batch(self, ids: Ids, splits: Ints, offsets: Ids, words: Ids) -> Batch:
         """A batch, with places if they are asked for; there may be room behind them."""
@@ -142,7 +183,7 @@ class Task:
         self.workspaces.give_back(work)
         return share
 
-    def _run_threads(self, groups: deque[tuple[int, int]], threads: int) -> Batch:
+    def _run_threads(self, groups: deque[tuple[int, int]], threads: int) -> tuple[Batch, list[int]]:
         jobs = [_threads().submit(self._share, groups.pop) for _ in range(threads - 1)]
         try:
             front = self._share(groups.popleft)
@@ -187,6 +228,7 @@ class Share:
         offsets, words: int32[2 * n] and int32[n], likewise, where places are asked for.
         count: how many ids there are.
         ends: of each group, by its first row: where its ids begin, and where those of each row end.
+        suspects: rows that are to be read again.
     """
 
     def __init__(self, task: Task, work: Workspace) -> None:
@@ -195,6 +237,7 @@ class Share:
         self.count = 0
         self._dropped = 0  # ids that are counted and were not kept
         self.ends: dict[int, tuple[int, Ints]] = {}
+        self.suspects: set[int] = set()
 
     def encode_group(self, first: int, last: int) -> None:
         """Encode the rows from the first to before the last."""
@@ -208,7 +251,7 @@ class Share:
                 continue
             own_starts = starts[begin : end + 1] - starts[begin]
             text, unit_starts = gather(texts[begin:end], self._task.kind, first + begin, own_starts, self._task.errors)
-            self._encode(text, unit_starts, NO_MORE, ends[begin:end])
+            self._encode(text, unit_starts, NO_MORE, ends[begin:end], first + begin)
 
     def _encode_long(self, text: str | bytes, row: int, ends: Ints) -> None:
         """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted."""
@@ -221,7 +264,8 @@ class Share:
                 read_from = units(text[begin : begin + size])
             except UnicodeEncodeError as error:
                 raise not_text_at(row, begin + error.start, text) from None
-            read = self._encode(read_from, np.array([0, len(read_from)]), MORE if more else NO_MORE, ends[:0] if more else ends)
+            starts = np.array([0, len(read_from)])
+            read = self._encode(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
             if not more:
                 return
             if self._task.most is not None and self.count - first >= self._task.most:
@@ -231,14 +275,16 @@ class Share:
             # What cannot be read before more of it is known, say a run of marks, is read with more.
             begin, size = begin + characters(read_from[:read]), piece if read else 2 * size
 
-    def _encode(self, text: Units, starts: Ints, more: np.uint64, ends: Ints) -> int:
-        """Run the kernel; where it stopped reading."""
+    def _encode(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
+        """Run the kernel for rows from one on; where it stopped reading."""
         task, work = self._task, self._work
         room = self.count + work.room + task.room(text, len(starts) - 1)
         if len(self.ids) < room:
             self._grow(room)
-        target = (*task.frame, self.ids, ends, self.offsets, self.words)
+        suspects = task.unsuspected(len(starts) - 1)
+        target = (*task.frame, self.ids, ends, self.offsets, self.words, suspects)
         read = kernel.call(text, starts, more, task.machine, target, work.arrays)
+        self.suspects.update((row + np.flatnonzero(suspects)).tolist())
         self.count = int(work.state[COUNT])
         if task.counted:
             ends += self._dropped
@@ -264,8 +310,17 @@ def _grown(ids: Ids, count: int, room: int) -> Ids:
     return grown
 
 
-def _joined(shares: Sequence[Share], task: Task) -> Batch:
-    """The ids of all rows in their order; those of the first share come first."""
+def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
+    """Numbers of rows, with those of some rows put in the place of what is there."""
+    pieces, begin = [], 0
+    for row, other in zip(rows, others, strict=True):
+        pieces += [numbers[begin : splits[row]], other]
+        begin = int(splits[row + 1])
+    return np.concatenate([*pieces, numbers[begin : splits[-1]]])
+
+
+def _joined(shares: Sequence[Share], task: Task) -> tuple[Batch, list[int]]:
+    """The ids of all rows in their order, those of the first share come first; and the rows that are to be read again."""
     front = shares[0]
     total = sum(share.count for share in shares)
     if len(shares) > 1 and len(front.ids) < total:
@@ -285,7 +340,8 @@ def _joined(shares: Sequence[Share], task: Task) -> Batch:
                 front.words[at : at + end - begin] = share.words[begin:end]
         splits.append(ends + (at - begin))
         at += end - begin
-    return task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
+    batch = task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
+    return batch, sorted(set[int]().union(*(share.suspects for share in shares)))
 
 
 def _blocks(starts: Ints, longest: int) -> list[tuple[int, int]]:

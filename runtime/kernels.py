@@ -10,6 +10,9 @@ and hardly any of them has a branch that depends on the text, so that the proces
     transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
     emit           ids → their final place, without the gaps, and with the frame of each text
 
+Some added tokens are found in normalised text, or depend on what stands around them. Texts in which one may stand are noted on the way
+(``find_suspects``), and `fst.runtime.added` reads those again; their symbols come back to ``encode_read``.
+
 Where places are asked for, `read` notes for each symbol the characters that it comes from, and a seventh loop, ``locate``, says before the
 last one which symbols each id stands for.
 
@@ -57,6 +60,8 @@ HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 SLACK = 16  # elements that a loop may touch past the last one
 FAILED = np.uint64(1 << 63)
+U48, IS_BORDER = np.uint64(48), np.uint64(1 << 40)
+GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
@@ -67,9 +72,9 @@ STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the 
 AT_START = np.uint64(1 << 32)  # the place of the first character
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
-# key_masks, lengths), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words), and work is (symbols, masks, stops, scratch,
-# events, active, results, state, slots, places, spans); see `encode_rows`.
-DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
+# key_masks, lengths, grams, added, borders), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
+# (symbols, masks, stops, scratch, events, active, results, state, slots, places, spans); see `encode_rows`.
+DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS, GRAM = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9  # places in `numbers`
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
 
 
@@ -177,23 +182,6 @@ def put_list(number, rank, filled, place, machine, work):
     return filled
 
 
-@kernel
-def read_run(text, at, stop, ranks, filled, place, machine, target, work):
-    """Read a run of marks in canonical order, which is to go through it once for each rank that it has."""
-    limit = np.uint64(len(work[0])) - BEYOND
-    while ranks:
-        rank = trailing_zeros(ranks)
-        ranks &= ranks - U1
-        mark, own_place = at, place
-        while mark < stop:
-            number, mark = class_at(text, mark, machine)
-            filled = put_list(number, rank, filled, own_place, machine, work)
-            own_place += STEP
-            if filled >= limit:
-                filled = encode_symbols(filled, machine, target, work)
-    return filled
-
-
 @inlined
 def pairs(text, at, stop):
     """How many characters of a text have two units."""
@@ -204,11 +192,36 @@ def pairs(text, at, stop):
     return count
 
 
-@inlined
-def read_other(text, at, stop, more, filled, place, machine, target, work):
-    """Read what is not one symbol: a special token, a run of marks, a character of a list, or one that `direct` does not know.
+@kernel
+def read_run(text, begin, stop, mark, ranks, filled, place, machine, work):
+    """Read a run of marks in canonical order, which is to go through it once for each rank that it has, as far as there is room.
+
+    Returns:
+        The mark and the ranks to go on with, no ranks at the end; how many symbols there are then.
+    """
+    limit = np.uint64(len(work[0])) - BEYOND
+    own_place = place + (mark - begin - pairs(text, begin, mark)) * STEP
+    while ranks:
+        rank = trailing_zeros(ranks)
+        while mark < stop and filled < limit:
+            number, mark = class_at(text, mark, machine)
+            filled = put_list(number, rank, filled, own_place, machine, work)
+            own_place += STEP
+        if mark < stop:
+            break
+        ranks &= ranks - U1
+        mark, own_place = begin, place
+    return mark, ranks, filled
+
+
+@kernel
+def read_other(text, at, stop, more, filled, place, machine, work):
+    """Read what is not one symbol: a special token, a character of a list, or one that `direct` does not know; of a run of marks its end.
 
     Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read.
+
+    Returns:
+        Where the next begins; how many symbols there are then; of a run of marks, which `read_run` is to read, the ranks, else 0.
     """
     a_records, specials, numbers = machine[1], machine[11], machine[12]
     symbols, places = work[0], work[9]
@@ -217,24 +230,24 @@ def read_other(text, at, stop, more, filled, place, machine, target, work):
     if record >> KIND_SHIFT & U3 != LIST:
         symbols[filled] = number
         places[filled] = place
-        return after, filled + U1
+        return after, filled + U1, U0
     flags = record >> OUTPUT_SHIFT & OUTPUT
     if flags & STARTS_SPECIAL:
         if more and stop - at < numbers[REACH]:
-            return at, filled
+            return at, filled, U0
         # One look at what follows says of most places that no special token begins there.
         if numbers[SECONDS] >> (np.uint64(text[min(at + U1, stop - U1)]) & U63) & U1:
             special_end, special = special_at(text, at, stop, specials)
             if special_end > at:
                 symbols[filled] = special
                 places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
-                return special_end, filled + U1
+                return special_end, filled + U1, U0
     if not flags & HAS_MARKS:
-        return after, put_list(number, U0, filled, place, machine, work)
+        return after, put_list(number, U0, filled, place, machine, work), U0
     after, ranks = run_end(text, after, stop, more, ranks_of(record, machine[10]), machine)
     if more and after == stop:
-        return at, filled
-    return after, read_run(text, at, after, ranks, filled, place, machine, target, work)
+        return at, filled, U0
+    return after, filled, ranks
 
 
 @inlined
@@ -322,6 +335,78 @@ def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch
         place += own >> HALF
         start = end + U1
     return place, event
+
+
+@inlined
+def is_known(gram, grams):
+    """Whether a set of some symbols, side by side in one number, holds a gram; it may hold a few more than it should."""
+    hashed = gram * GRAM_MULTIPLIER >> U48
+    return np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1 > U0
+
+
+@kernel
+def may_begin(symbols, begin, stop, filled, added):
+    """Whether an added token begins at one of some places, or may do so, as far as its symbols are there."""
+    for first in range(stop - begin):
+        at, node = begin + np.uint64(first), np.int64(0)
+        while node >= 0:
+            if added[node, 3] >= 0 or (node > 0 and at == filled):
+                return True
+            if at == filled:
+                break
+            number = np.int64(symbols[at])
+            node = np.int64(added[node, 1])
+            while node >= 0 and added[node, 0] != number:
+                node = np.int64(added[node, 2])
+            at += U1
+    return False
+
+
+@kernel
+def has_gram(symbols, begin, end, width, grams):
+    """Whether an added token may begin in a word, by the first symbols of all of them."""
+    found = False
+    for index in range(begin, max(end + U1, begin + width) - width):
+        gram = np.uint64(symbols[index])
+        if width > U1:
+            gram |= np.uint64(symbols[index + U1]) << U16
+        if width > U2:
+            gram |= np.uint64(symbols[index + U2]) << HALF
+        found |= is_known(gram, grams)
+    return found
+
+
+@kernel
+def find_suspects(symbols, filled, stops, count, events, known, machine, target, row):
+    """Note texts in which an added token may stand that is not found while they are read.
+
+    One inside a word makes the word an event, since the table of words holds none such; of any other, the first symbol that ends a word is
+    a border.
+    """
+    numbers, grams, added, borders = machine[12], machine[15], machine[16], machine[17]
+    suspects = target[6]
+    start, event = U0, U0
+    events[known + U1] = FAILED  # no place of a symbol: there is no event after the last
+    for index in range(count):
+        end = np.uint64(stops[index])
+        ended = np.uint64(symbols[end])
+        border = borders[ended]
+        suspect = False
+        if border:
+            inner = end > start and is_known(ended << U16 | np.uint64(symbols[end - U1]) | IS_BORDER, grams)
+            if border > 1 or inner:
+                suspect = may_begin(symbols, start, end + U1, filled, added)
+        if events[event + U1] == end:
+            missing = events[event] >> HALF
+            event += U2
+            if end - missing > numbers[LONGEST]:
+                suspect = True
+            elif has_gram(symbols, missing, end, numbers[GRAM], grams):
+                suspect = suspect or may_begin(symbols, missing, end, filled, added)
+        if suspect:
+            suspects[row] = 1
+        row += U1 if ended == numbers[END] else U0
+        start = end + U1
 
 
 @kernel
@@ -508,6 +593,8 @@ def encode_symbols(filled, machine, target, work):
     found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
     find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
+    if len(target[6]):
+        find_suspects(symbols, filled, stops, found, events, count, machine, target, state[ROW])
     transduce(symbols, machine, scratch, events, count, active, results)
     if located:
         locate(symbols, stops, found, alone, machine[14], scratch, events, count, results, spans)
@@ -538,14 +625,18 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[9], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[10], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
                 what a hash is shifted by to make a bucket, and a slot, both < 64; a bit for the lowest 6 bits of each second unit of a
-                special token, all bits if there is one of a single unit.
+                special token, all bits if there is one of a single unit; how many symbols grams have, 1 to 3.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
                 places are asked for.
+            grams: uint64[1024], a set, by the highest 16 bits of a hash, of the first symbols of added tokens that begin with so many parts
+                of words, and with `IS_BORDER` of the two symbols at the first border of the others.
+            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling, ≥ 0 where one ends.
+            borders: uint8[classes + 1], of what ends a word 0, 1 if it does so in an added token, 2 if one begins with it.
         target: where ids go.
             prefix, suffix: int32[n], ids put around each text.
             ids: int32[n], filled from ``state[COUNT]`` on.
@@ -553,6 +644,7 @@ def encode_rows(text, starts, more, machine, target, work):
             offsets: int32[2 * n], filled like `ids`, the first character in its text that an id stands for and one past the last, 0 and 0
                 for those put around a text; or empty: then no places are asked for.
             words: int32[n], filled likewise: the number of the word in its text that an id belongs to, -1 for those put around it.
+            suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
             active: uint64[2 * n]; results, slots: uint64[n]; places: uint64[n]; spans: uint64[2 * n], each the place of an id.
@@ -583,7 +675,13 @@ def encode_rows(text, starts, more, machine, target, work):
             tried = stop
             while at < stop and filled < limit and at != tried and direct[text[at]] & NOT_PLAIN:
                 tried = at
-                at, filled = read_other(text, at, stop, goes_on, filled, AT_START + (at + before) * STEP, machine, target, work)
+                place = AT_START + (at + before) * STEP
+                at, filled, ranks = read_other(text, at, stop, goes_on, filled, place, machine, work)
+                mark = tried
+                while ranks:
+                    mark, ranks, filled = read_run(text, tried, at, mark, ranks, filled, place, machine, work)
+                    if ranks:
+                        filled = encode_symbols(filled, machine, target, work)
                 before -= pairs(text, tried, at)
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
@@ -597,6 +695,28 @@ def encode_rows(text, starts, more, machine, target, work):
                 filled = encode_symbols(filled, machine, target, work)
     state[KEPT], state[BEFORE] = encode_symbols(filled, machine, target, work), before + at
     return at
+
+
+@kernel
+def encode_read(read, places, machine, target, work):
+    """The ids of one text whose symbols are known.
+
+    Args:
+        read: uint16[n], classes of symbols.
+        places: uint64[n], which characters each comes from, ``first | one past the last << 32``.
+        machine, target, work: as in `encode_rows`.
+    """
+    symbols, state, own_places = work[0], work[7], work[9]
+    limit = np.uint64(len(symbols)) - BEYOND
+    state[COUNT] = frame(target[0], state[COUNT], target)
+    filled = U0
+    for index in range(len(read)):
+        symbols[filled], own_places[filled] = read[index], places[index]
+        filled += U1
+        if filled >= limit:
+            filled = encode_symbols(filled, machine, target, work)
+    symbols[filled] = machine[12][END]
+    encode_symbols(filled + U1, machine, target, work)
 
 
 # What follows makes rows for a model of the ids of texts: `plan_rows` says which ids go into each row, `lay_out` puts them there.

@@ -21,6 +21,8 @@ KEY_MASKS = np.array(
     np.uint64,
 ).ravel()
 
+NO_ADDED = np.zeros(1 << 10, np.uint64), np.full((1, 4), -1, np.int32)
+
 Machine = tuple[NDArray[Any], ...]
 
 
@@ -46,6 +48,8 @@ def machine(tables: Tables) -> Machine:
         _numbers(tables),
         KEY_MASKS,
         np.empty(0, np.uint32),
+        *NO_ADDED,
+        np.zeros(len(a) + 1, np.uint8),
     )
     for array in arrays:
         array.flags.writeable = False
@@ -71,7 +75,7 @@ def locating(tables: Tables, of: Machine) -> Machine:
         raise UnsupportedError(f"places of ids: token {token!r} has an id that a token of another length has too")
     lengths = by_id.ravel()
     lengths.flags.writeable = False
-    return (*of[:-1], lengths)
+    return (*of[:14], lengths, *of[15:])
 
 
 def _numbers(tables: Tables) -> NDArray[np.uint64]:
@@ -81,7 +85,8 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
-    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, _seconds(tables.specials)], np.uint64)
+    seconds = _seconds(tables.specials)
+    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 1], np.uint64)
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst import file
 from fst.errors import TextError
 from fst.once import Once
-from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, Batch, Ids, Task, kernel
+from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
 from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
 from fst.runtime.encoding import BatchEncoding
@@ -271,7 +271,7 @@ class Tokenizer:
         frame = self._frame if add_special_tokens else self._no_frame
         work = self._workspaces.take()
         work.short_starts[1] = len(text)
-        target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE)
+        target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE, UNSUSPECTED)
         kernel.call(text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
         ids = work.short_ids[: work.short_ends[0]].copy()
         self._workspaces.give_back(work)
