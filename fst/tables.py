@@ -170,6 +170,11 @@ class Tables:
         data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
+    @Once
+    def lengths(self) -> Mapping[int, int]:
+        """The characters of each token, by its id."""
+        return dict(zip(self.token_ids.tolist(), map(len, self.tokens), strict=True))
+
     def __reduce__(self) -> tuple[Any, ...]:
         """As the file: equal tables pickle to equal bytes, and what comes out of a pickle is proven like what comes out of a file."""
         from fst.file import dumps, loads
@@ -193,6 +198,8 @@ class Walk:
 
     Attributes:
         ids: the token ids so far.
+        offsets: of each id, the first character in its text that it stands for, and one past the last.
+        words: of each id, the number of the word in its text that it belongs to.
         symbols: symbols read so far, the end of each text counting as one blank.
         lookups: entries loaded so far.
     """
@@ -200,20 +207,25 @@ class Walk:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.ids: list[int] = []
+        self.offsets: list[tuple[int, int]] = []
+        self.words: list[int] = []
         self.symbols = 0
         self.lookups = 0
+        self._place = 0, 0  # of the symbol that is read: its first character, and one past the last
+        self._word = 0
         self._start_word()
 
     def run(self, text: str) -> list[int]:
         """Read one text, the end of it included, and return all ids so far."""
-        position = 0
+        position = self._word = 0
         while position < len(text):
             position = self._read(text, position)
         self._end_word()
         return self.ids
 
     def _start_word(self) -> None:
-        self.state, self.word_ids, self.word_symbols = ROOT, len(self.ids), 0
+        self.state, self.word_ids = ROOT, len(self.ids)
+        self.word_places: list[tuple[int, int]] = []
 
     def _end_word(self) -> None:
         self._step(BLANK, ROOT)
@@ -223,21 +235,27 @@ class Walk:
         number = self.tables.class_of(ord(text[position]))
         flags = self._flags(number)
         if flags & STARTS_SPECIAL and (match := self._special(text, position)):
+            self._place = position, match[0]
             self._step_class(match[1])
             return match[0]
         if flags & HAS_MARKS:
             return self._read_run(text, position)
+        self._place = position, position + 1
         for listed, _ in self._list(number):
             self._step_class(listed)
         return position + 1
 
     def _read_run(self, text: str, position: int) -> int:
-        """Read marks in canonical order: by rank, and among equals as they stand. A starter before them comes first."""
+        """Read marks in canonical order: by rank, and among equals as they stand. A starter before them comes first.
+
+        Each keeps its place in the text.
+        """
         end = position + 1
         while end < len(text) and self._continues(text, end):
             end += 1
-        listed = [symbol for char in text[position:end] for symbol in self._list(self.tables.class_of(ord(char)))]
-        for number, _ in sorted(listed, key=lambda symbol: symbol[1]):
+        listed = [(at, *symbol) for at in range(position, end) for symbol in self._list(self.tables.class_of(ord(text[at])))]
+        for at, number, _ in sorted(listed, key=lambda symbol: symbol[2]):
+            self._place = at, at + 1
             self._step_class(number)
         return end
 
@@ -290,20 +308,48 @@ class Walk:
             self.ids.append(output)
         elif kind == MANY:
             self.ids.extend(self._pooled(output))
-        if boundary and (failed or self.word_symbols > self.tables.about["max_input_chars_per_word"]):
-            self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
         if boundary:
+            unknown = failed or len(self.word_places) > self.tables.about["max_input_chars_per_word"]
+            if unknown:
+                self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
+            self._locate_word(unknown)
             if field_kind(a) == ONE:
                 self.ids.append(int(field_output(a)))
+                self._put(self._place)
+                self._word += 1
             self._start_word()
             return
-        self.word_symbols += 1
+        self.word_places.append(self._place)
         if field_label(entry) != FINISH:
             self.state = int(field_next(entry))
         elif failed:
             self.state = self.tables.about["dead"]
         else:
             self.state = from_root if self.state == ROOT else int(field_next(a))
+
+    def _locate_word(self, unknown: bool) -> None:
+        """Say where the ids of a word come from: each from as many symbols as its token has, that of an unknown word from all of them.
+
+        No id is from beyond the end of the word, and none from nowhere, whatever a table says.
+        """
+        symbols = len(self.word_places)
+        begin = 0
+        for index, number in enumerate(self.ids[self.word_ids :]):
+            end = symbols if unknown else min(begin + self._length(number, index > 0), symbols)
+            first = min(begin, symbols - 1)
+            last = max(end - 1, first)
+            self._put((self.word_places[first][0], self.word_places[last][1]))
+            begin = end
+        self._word += len(self.ids) > self.word_ids
+
+    def _length(self, number: int, continues: bool) -> int:
+        """The symbols of a token."""
+        indicator = len(self.tables.about["continuing_subword_prefix"]) if continues else 0
+        return max(self.tables.lengths.get(number, 0) - indicator, 0)
+
+    def _put(self, place: tuple[int, int]) -> None:
+        self.offsets.append(place)
+        self.words.append(self._word)
 
     def _pooled(self, place: int) -> Iterator[int]:
         while self.tables.pool[place] < END:
