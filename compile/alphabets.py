@@ -15,6 +15,7 @@ from fst.compile.normalizers import Normalization, normalization, ordered
 from fst.compile.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
 from fst.tables import CODE_POINTS
+from fst.verify import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
 
@@ -86,12 +87,13 @@ def _isolated(rows: Symbols) -> Symbols:
 
 
 def _need_room(codes: Ints, rows: Symbols) -> None:
-    """Show that tables have room for what each character becomes: no more symbols than it has bytes in UTF-8, and no more than three."""
+    """Show that tables have room for what each character becomes."""
     symbols = (rows >= 0).sum(axis=1)
-    room = np.select([codes < 0x80, codes < 0x800], [1, 2], 3)
-    if np.any(symbols > room):
-        code = int(codes[np.argmax(symbols > room)])
-        raise UnsupportedError(f"U+{code:04X} becomes {symbols[codes == code][0]} symbols: a table has no room for so many")
+    if symbols.max(initial=0) > MAX_LISTED:
+        code = int(codes[np.argmax(symbols)])
+        raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
+    if np.any((rows > BREAK) & (rows < ISOLATED)):
+        raise UnsupportedError("a pre_tokenizer that splits where characters of two kinds meet")
 
 
 def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], specials: Mapping[str, int]) -> Alphabet:

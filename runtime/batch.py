@@ -26,7 +26,6 @@ from fst.runtime.texts import Ints, Texts, Units, characters, gather, not_text_a
 
 Ids = NDArray[np.int32]
 Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of a text, and their places
-IDS_PER_UNIT = 3  # of UTF-16: the bound of `fst.verify`
 SLACK = 16  # ids that a kernel may write past the last one that it counts
 BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they stay in a core's own cache
 GROUP = 1 << 10  # rows, at most, that a thread takes at a time
@@ -194,7 +193,7 @@ class Task:
 
     def room(self, text: Units, rows: int) -> int:
         """How many ids there may be, and be written past the last of them."""
-        return len(text) * IDS_PER_UNIT + (len(self.frame[0]) + len(self.frame[1])) * rows + SLACK
+        return len(text) * self.workspaces.ids_per_unit + (len(self.frame[0]) + len(self.frame[1])) * rows + SLACK
 
     def _groups(self, threads: int) -> Iterator[tuple[int, int]]:
         """First and last row of groups of about `BLOCK` characters, by the length of some rows; of less if all are few."""

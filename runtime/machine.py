@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_output
+from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
@@ -78,6 +78,13 @@ def locating(tables: Tables, of: Machine) -> Machine:
     return (*of[:14], lengths, *of[15:])
 
 
+def ids_per_unit(tables: Tables) -> int:
+    """How many ids a text may have for each unit of UTF-16: as many as the symbols that one character may become, by `fst.verify`."""
+    a = tables.classes[0::2]
+    lists = field_next(a[field_kind(a) == LIST])
+    return int(tables.symbols[lists].max(initial=1))
+
+
 def _numbers(tables: Tables) -> NDArray[np.uint64]:
     about, a = tables.about, tables.classes[0::2]
     parts = 1 + np.count_nonzero(are_parts(a))
@@ -142,9 +149,14 @@ class Workspace:
 
 
 class Workspaces:
-    """Workspaces that no thread has at the moment. A list's own lock, so to speak, sees to it that nobody gets another's."""
+    """Workspaces that no thread has at the moment. A list's own lock, so to speak, sees to it that nobody gets another's.
 
-    def __init__(self, longest: int, short: int) -> None:
+    Attributes:
+        ids_per_unit: of `ids_per_unit`.
+    """
+
+    def __init__(self, longest: int, short: int, ids_per_unit: int) -> None:
+        self.ids_per_unit = ids_per_unit
         self._sizes = longest, short
         self._idle: list[Workspace] = []
 

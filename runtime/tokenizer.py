@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from fst import file
 from fst.errors import TextError
 from fst.once import Once
-from fst.runtime.batch import IDS_PER_UNIT, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
+from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
 from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
 from fst.runtime.encoding import BatchEncoding
-from fst.runtime.machine import Machine, Workspaces, locating, machine
+from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Texts, Units, check, units
 from fst.tables import Tables
@@ -59,8 +59,8 @@ class Tokenizer:
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
         around = sum(map(len, self._frame))
-        short = IDS_PER_UNIT * SHORT + around + SLACK
-        self._workspaces = Workspaces(about["max_input_chars_per_word"], short)
+        per_unit = ids_per_unit(tables)
+        self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
 
     def __repr__(self) -> str:
         return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"

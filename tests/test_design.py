@@ -185,7 +185,7 @@ def test_chunks_have_room(longest: int) -> None:
     assert len(stops) == len(results) == len(slots) == len(places) == work.room
     assert len(scratch) == len(events) == len(active) == len(spans) == 2 * work.room
     assert state is work.state
-    assert int(kernels.BEYOND) >= 64 + 3 + tables.WORD_SYMBOLS
+    assert int(kernels.BEYOND) >= 64 + verify.MAX_LISTED + tables.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:
