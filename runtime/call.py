@@ -12,10 +12,10 @@ Nothing of it is state: what a call asks for goes from one step to the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache, partial
-from itertools import chain, pairwise
+from functools import cache, lru_cache, partial
+from itertools import accumulate, chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,8 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.runtime.batch import Batch
+from fst.jit import Deferred
+from fst.once import Once
+from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+from fst.runtime.texts import units
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -45,7 +48,10 @@ MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
 PAD_TOKEN = "[PAD]"
 MOST = (1 << 63) - 1
-FEW = 1 << 10  # samples whose array is kept for the next call with as many
+FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
+SHORT = 1 << 14  # units of UTF-16, at most, in them
+plan_rows, lay_out = (Deferred("fst.runtime.kernels", name) for name in ("plan_rows", "lay_out"))
+ADDED = 16  # the place in a machine of the trie of added tokens that take a second reading; its root is always there
 PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.plan_rows`
 
 
@@ -116,36 +122,32 @@ class Inputs(NamedTuple):
     alone: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Layout:
+class Layout(NamedTuple):
     """Which ids go where.
 
     Attributes:
-        batch: the ids of all texts.
         plan: ``plan`` of `fst.runtime.kernels.plan_rows`.
         width: what rows are padded to.
+        size: the length of every row, padding included; None: they are not of one length.
         options: of the call.
     """
 
-    batch: Batch
     plan: Ints
     width: int
+    size: int | None
     options: Options
 
-    @cached_property
+    @property
     def sizes(self) -> Ints:
         """The length of each row, padding included."""
         return np.maximum(self.plan[:, LENGTH], self.width)
 
-    @cached_property
-    def even(self) -> bool:
-        """Whether all rows are of one length."""
-        return bool((self.sizes == self.sizes[:1]).all())
-
     def put(self, values: NDArray[np.int32], template: Template) -> Ints:
         """What each id has, in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
-        planes = np.empty((template.single.shape[1] - 1, self.sizes.sum()), np.int64)
-        kernels()[1](values, self.plan, *template, self.width, self.options.pad_left, planes)
+        single, pair = template
+        count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
+        planes = np.empty((single.shape[1] - 1, count), np.int64)
+        lay_out.call(values, self.plan, single, pair, self.width, self.options.pad_left, planes)
         return planes
 
     def rows(self, plane: Any) -> Iterator[Any]:
@@ -153,16 +155,23 @@ class Layout:
         ends = np.cumsum(self.sizes).tolist()
         return (plane[begin:end] for begin, end in pairwise([0, *ends]))
 
+    def members(self, planes: Ints) -> dict[str, Any]:
+        """The members of the result that are a number for each token."""
+        names, kind = self.options.names, self.options.kind
+        if self.size is None or kind is None:
+            return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
+        arrays = planes.reshape(len(names), len(self.plan), self.size)
+        return dict(zip(names, arrays if kind == "np" else as_tensor("", arrays, kind), strict=True))
+
     def member(self, name: str, plane: Ints) -> Any:
         """A member of the result from a number, or a span, for each token."""
         kind = self.options.kind
         if kind is None:
             flat = plane.tolist()
             return list(self.rows(flat if plane.ndim == 1 else list(map(tuple, flat))))
-        if not self.even:
+        if self.size is None:
             return as_tensor(name, list(self.rows(plane)), kind)
-        width = int(self.sizes[0]) if len(self.sizes) else 0
-        return as_tensor(name, plane.reshape(len(self.plan), width, *plane.shape[1:] if width else ()), kind)
+        return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
 
     def numbers(self, name: str, numbers: Ints) -> Any:
         """A member of the result from a number for each row."""
@@ -263,11 +272,16 @@ class Caller:
     def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options) -> BatchEncoding:
         """Make what `fst.Tokenizer.__call__` gives."""
         inputs = gather(text, text_pair, options.words)
-        layout = _planned(tokenizer, inputs, options, options.offsets)
-        planes = layout.put(layout.batch.ids, options.template)
-        data = {name: layout.member(name, plane) for name, plane in zip(options.names, planes, strict=True)}
         if options.offsets:
-            data["offset_mapping"] = layout.member("offset_mapping", np.ascontiguousarray(self._offsets(layout).T))
+            batch = _located(tokenizer, inputs, options)
+            ids, splits = batch.ids, batch.row_splits
+        else:
+            ids, splits = _encoded(tokenizer, inputs, options)
+        layout = _planned(splits, inputs.samples, options)
+        planes = layout.put(ids, options.template)
+        data = layout.members(planes)
+        if options.offsets:
+            data["offset_mapping"] = layout.member("offset_mapping", np.ascontiguousarray(self._offsets(layout, batch).T))
         if options.length:
             data["length"] = layout.numbers("length", layout.sizes)
         if options.windows:
@@ -278,34 +292,26 @@ class Caller:
 
     def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options) -> list[Encoding]:
         """All rows of a call, with all that is known of their tokens."""
-        layout = _planned(tokenizer, inputs, options, True)
-        ids = layout.put(layout.batch.ids, self._template(options.special, TRACED))
-        words = layout.put(_word_numbers(layout.batch, inputs, options), self._template(options.special, ("word_ids",)))
-        table = np.concatenate([ids, words, self._offsets(layout)])
+        batch = _located(tokenizer, inputs, options)
+        layout = _planned(batch.row_splits, inputs.samples, options)
+        ids = layout.put(batch.ids, self._template(options.special, TRACED))
+        words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
+        table = np.concatenate([ids, words, self._offsets(layout, batch)])
         tokens = list(map(tokenizer.id_to_token, ids[0].tolist()))
         counts = (1 + layout.plan[:, PAIRED]).tolist()
         tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
         return [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
 
-    def _offsets(self, layout: Layout) -> Ints:
+    def _offsets(self, layout: Layout, batch: Batch) -> Ints:
         """Begin and end of the characters of each token: int64[2, n]."""
+        assert batch.offsets is not None
         template = self._template(layout.options.special, ("offset",))
-        offsets = layout.batch.offsets
-        assert offsets is not None
-        return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in offsets.T])
+        return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
 
     def _make_template(self, special: bool, names: Sequence[str]) -> Template:
         pad = [-1, *_constants(names, self._pad_id or 0, 0, 0, 1, -1)]
         pieces = ([*_pieces(template, special, names), pad] for template in (self._single, self._pair))
         return Template(*(np.array(rows, np.int64) for rows in pieces))
-
-
-@cache
-def kernels() -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """`plan_rows` and `lay_out` of `fst.runtime.kernels`, compiled when they are first needed."""
-    from fst.runtime.kernels import lay_out, plan_rows
-
-    return plan_rows, lay_out
 
 
 def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
@@ -367,21 +373,60 @@ def _is_text(given: Any, words: bool) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
-def _planned(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool) -> Layout:
-    """Encode texts, truncate them, and say what goes where."""
+def _located(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> Batch:
+    """The ids of texts, and where they come from."""
+    return tokenizer._encode(inputs.texts, framed=False, located=True, most=None if inputs.paired else options.most)
+
+
+def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> tuple[Ids, Ints]:
+    """The ids of texts, which may have room behind them, and where those of each begin."""
+    texts = inputs.texts
+    if 0 < len(texts) <= FEW:
+        joined = "".join(texts)
+        if len(joined) <= SHORT and (found := _encoded_short(tokenizer, texts, joined)):
+            return found
+    batch = tokenizer._encode(texts, framed=False, most=None if inputs.paired else options.most)
+    return batch.ids, batch.row_splits
+
+
+def _encoded_short(tokenizer: Tokenizer, texts: Sequence[str], joined: str) -> tuple[Ids, Ints] | None:
+    """The same for a few short texts, without the steps that many need.
+
+    None where not every character is one unit of UTF-16, or where texts may have to be read twice.
+    """
+    if len(tokenizer._machine[ADDED]) > 1:
+        return None
+    try:
+        text = units(joined)
+    except UnicodeEncodeError:
+        return None
+    if len(text) != len(joined):
+        return None
+    starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
+    workspaces = tokenizer._workspaces
+    ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
+    work = workspaces.take()
+    target = (*tokenizer._no_frame, ids, splits[1:], NOWHERE, NOWHERE, UNSUSPECTED)
+    kernel.call(text, starts, NO_MORE, tokenizer._machine, target, work.arrays)
+    workspaces.give_back(work)
+    return ids, splits
+
+
+def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
+    """Truncate samples, and say what goes where."""
+    cut = options.cut
     if options.tight:
-        _check_room(inputs.samples, options.cut)
-    texts: Any = inputs.texts
-    batch = tokenizer._encode(texts, framed=False, located=located, most=None if inputs.paired else options.most)
-    splits, samples, cut = batch.row_splits, inputs.samples, options.cut
+        _check_room(samples, cut)
     plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
-    rows, longest, wrong = kernels()[0](splits, samples, cut, plan)
+    rows, longest, least, most, wrong = plan_rows.call(splits, samples, cut, plan)
     if wrong >= 0:
         raise _refusal(wrong, *samples[wrong].tolist(), splits, cut)
     if rows > len(plan):
         plan = np.empty((rows, PLAN_FIELDS), np.int64)
-        kernels()[0](splits, samples, cut, plan)
-    return Layout(batch, plan, options.padded(longest), options)
+        _, longest, least, most, _ = plan_rows.call(splits, samples, cut, plan)
+    width = options.padded(longest)
+    size = most if most > width else width
+    return Layout(plan, width, size if least >= size or width == size or not rows else None, options)
 
 
 def _check_room(samples: Ints, cut: Ints) -> None:

@@ -784,10 +784,11 @@ def plan_rows(splits, samples, cut, plan):
         plan: int64[rows, 7], filled. Rows for which there is no room in it are counted, and not written.
 
     Returns:
-        How many rows there are; the length of the longest first row of a sample; and the first sample that cannot be truncated so, or -1.
+        How many rows there are; the length of the longest first row of a sample; those of the shortest and the longest of all rows; and the
+        first sample that cannot be truncated so, or -1.
     """
     strategy, stride, from_left, every, reverse = cut[0], cut[3], cut[4], cut[5], cut[8]
-    rows, longest = 0, 0
+    rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
     for sample in range(len(samples)):
         paired = samples[sample, 4]
         begin, end = splits[samples[sample, 0]], splits[samples[sample, 1]]
@@ -795,7 +796,7 @@ def plan_rows(splits, samples, cut, plan):
         size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[1 + paired])
         count, count_2 = count_windows(end - begin, size, stride), count_windows(end_2 - begin_2, size_2, stride)
         if min(size, size_2) < 0 or count * count_2 == 0:
-            return rows, longest, sample
+            return rows, longest, least, most, sample
         added = cut[6 + paired]
         longest = max(longest, size + size_2 + added)
         inner = count if reverse else count_2
@@ -810,9 +811,10 @@ def plan_rows(splits, samples, cut, plan):
                 plan[rows, 0], plan[rows, 1] = window(begin, end, size, stride, from_left, index)
                 plan[rows, 2], plan[rows, 3] = window(begin_2, end_2, size_2, stride, from_left, index_2)
                 plan[rows, 4], plan[rows, 5] = paired, sample
-                plan[rows, 6] = plan[rows, 1] - plan[rows, 0] + plan[rows, 3] - plan[rows, 2] + added
+                plan[rows, 6] = length = plan[rows, 1] - plan[rows, 0] + plan[rows, 3] - plan[rows, 2] + added
+                least, most = min(least, length), max(most, length)
             rows += 1
-    return rows, longest, -1
+    return rows, longest, least, most, -1
 
 
 @inlined
