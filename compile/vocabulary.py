@@ -6,18 +6,19 @@ does not do is refused here, by name.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile import normalizers, pre_tokenizers
+from fst.compile import folders, hub, normalizers, pre_tokenizers
+from fst.compile.conventions import model_input_names, named_tokens, side
+from fst.compile.files import WHITE_SPACE, parse_json, parse_lines, read_text
 from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
 from fst.errors import UnsupportedError, VocabularyError
+from fst.settings import RULES
 from fst.tables import MAX_OUTPUT, MAX_WORD
 
-MAX_SOURCE_BYTES = 1 << 28
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -29,8 +30,6 @@ SETTINGS = (
     ("handle_chinese_chars", bool, "true or false"),
     ("unk_token", str, "a string"),
     ("continuing_subword_prefix", str, "a string"),
-    ("truncation", dict | None, "a mapping or null"),
-    ("padding", dict | None, "a mapping or null"),
 )
 
 
@@ -51,6 +50,13 @@ class Vocabulary:
         pre_tokenizer_parts: where the source has others than one BertPreTokenizer: what they are.
         truncation: what the source asks for; kept to be shown, never applied unasked.
         padding: likewise.
+        named_tokens: names such as pad_token, and their tokens.
+        extra_special_tokens: special tokens that have no name.
+        model_max_length: how many ids a model takes; None if that is not known.
+        model_input_names: what it takes.
+        padding_side: where rows are padded, "right" or "left".
+        truncation_side: where they are cut.
+        clean_up_tokenization_spaces: whether blanks before punctuation go from decoded text once more.
     """
 
     tokens: Mapping[str, int]
@@ -71,6 +77,13 @@ class Vocabulary:
     decoder: Mapping[str, Any] | None = None
     truncation: Mapping[str, Any] | None = None
     padding: Mapping[str, Any] | None = None
+    named_tokens: Mapping[str, str] = field(default_factory=dict)
+    extra_special_tokens: Sequence[str] = field(default_factory=list)
+    model_max_length: int | None = None
+    model_input_names: Sequence[str] = field(default_factory=list)
+    padding_side: str = "right"
+    truncation_side: str = "right"
+    clean_up_tokenization_spaces: bool = False
 
     @property
     def unk_id(self) -> int:
@@ -101,55 +114,32 @@ def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Voca
         OSError: it cannot be read.
     """
     given = {name: value for name, value in options.items() if value is not None}
-    if not isinstance(source, str | Path):
-        if isinstance(source, Mapping):
-            raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
-        vocabulary = _of_tokens({token: number for number, token in enumerate(source)}, given)
-        return _checked(vocabulary, "the vocabulary")
+    if isinstance(source, str | Path):
+        return _checked(_of_path(source, given), str(source))
+    if isinstance(source, Mapping):
+        raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
+    return _checked(_of_tokens({token: number for number, token in enumerate(source)}, given), "the vocabulary")
+
+
+def _of_path(source: str | Path, given: Mapping[str, Any]) -> Vocabulary:
     path = Path(source)
+    if hub.is_name(source) and not path.exists():
+        path = hub.fetched(str(source), folders.FILES)
     if path.is_dir():
-        raise VocabularyError(f"{path} is a folder: name the vocab.txt or tokenizer.json in it")
-    if path.stat().st_size > MAX_SOURCE_BYTES:
-        raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
-    text = _decoded(path)
+        document, settings = folders.read(path)
+        return _with_options(replace(_of_json(document, path), **settings), given)
+    text = read_text(path)
     if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
-        vocabulary = _with_options(_of_json(text, path), given)
-    else:
-        vocabulary = _of_tokens(_of_lines(text), given)
-    return _checked(vocabulary, str(path))
+        return _with_options(_of_json(parse_json(text, path), path), given)
+    return _of_tokens(parse_lines(text), given)
 
 
 def _with_options(vocabulary: Vocabulary, given: Mapping[str, Any]) -> Vocabulary:
     flags = [name for name in FLAGS if name in given]
     if flags and vocabulary.normalizer_parts is not None:
         raise UnsupportedError(f"{flags[0]}: the source does not say it with one BertNormalizer; change its normalizer instead")
-    return replace(vocabulary, **given)
-
-
-def _decoded(path: Path) -> str:
-    data = path.read_bytes()
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    if text.startswith("\ufeff"):
-        raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
-    return text
-
-
-def _of_lines(text: str) -> dict[str, int]:
-    r"""A token a line, as the reference reads them: lines end at "\n" alone, white space at their end is no part of them, and of equal
-    tokens the last one counts.
-    """
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}
-
-
-# What Rust's trim_end removes; str.rstrip() would also remove U+001C to U+001F.
-WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+    named = {"unk_token": given["unk_token"]} if "unk_token" in given else {}
+    return replace(vocabulary, named_tokens={**vocabulary.named_tokens, **named}, **given)
 
 
 def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
@@ -164,15 +154,13 @@ def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
         single=single,
         pair=pair,
         decoder={"prefix": given.get("continuing_subword_prefix", "##"), "cleanup": True},
+        named_tokens=named_tokens(specials, unk_token, None),
+        model_input_names=model_input_names(pair),
     )
     return replace(vocabulary, **given)
 
 
-def _of_json(text: str, path: Path) -> Vocabulary:
-    try:
-        source = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise VocabularyError(f"{path} is not JSON: {error}") from None
+def _of_json(source: Any, path: Path) -> Vocabulary:
     try:
         return _of_parts(source)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
@@ -205,6 +193,10 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         decoder=_decoder(source.get("decoder")),
         truncation=source.get("truncation"),
         padding=source.get("padding"),
+        named_tokens=named_tokens(specials, model["unk_token"], source.get("padding")),
+        model_input_names=model_input_names(pair),
+        truncation_side=side(source.get("truncation")),
+        padding_side=side(source.get("padding")),
         **_normalizer(source.get("normalizer")),
         **_pre_tokenizer(source.get("pre_tokenizer")),
     )
@@ -292,6 +284,9 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     for name, kind, said in SETTINGS:
         if not isinstance(getattr(vocabulary, name), kind):
             raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {said}")
+    for name, rule in RULES.items():
+        if not rule.holds(getattr(vocabulary, name)):
+            raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {rule.said}")
     for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]:
         if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
             raise VocabularyError(f"{where}: token {token!r} is not text")

@@ -22,6 +22,7 @@ from fst.compile.vocabulary import Vocabulary
 from fst.compile.words import word_table
 from fst.errors import UnsupportedError
 from fst.failure import link
+from fst.settings import RULES
 from fst.tables import Tables
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
@@ -149,9 +150,7 @@ KEPT = (
     "pre_tokenizer",
     "normalizer_parts",
     "pre_tokenizer_parts",
-    "decoder",
-    "truncation",
-    "padding",
+    *RULES,
 )
 
 
@@ -160,13 +159,14 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
     about: dict[str, Any] = dict(tables.about)
     specials = about["specials"]
     tokens = dict(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
+    kept: dict[str, Any] = {name: about.get(name) for name in KEPT}
     return Vocabulary(
         tokens=tokens,
         specials=specials,
         skipped=frozenset(token for token, number in specials.items() if number in about["skipped"]),
         single=_template(about["single"]),
         pair=_template(about["pair"]),
-        **{name: about.get(name) for name in KEPT},
+        **kept,
     )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from fst.errors import TableError
+from fst.settings import RULES
 from fst.tables import (
     ARRAYS,
     CODE_POINTS,
@@ -123,8 +124,8 @@ def _verify_about(tables: Tables) -> None:
     for name in ("lowercase", "clean_text", "handle_chinese_chars"):
         need(type(about.get(name)) is bool, f"{name} is true or false")
     need(about.get("strip_accents") in (None, True, False), "strip_accents is true, false or null")
-    for name in ("truncation", "padding"):
-        need(about.get(name) is None or isinstance(about[name], dict), f"{name} is null or a mapping")
+    for name, rule in RULES.items():
+        need(rule.holds(about.get(name)), f"{name} is {rule.said}")
     for name in ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout"):
         need(isinstance(about.get(name), str), f"{name} is a string")
     for name in ("normalizer_parts", "pre_tokenizer_parts"):
@@ -133,9 +134,6 @@ def _verify_about(tables: Tables) -> None:
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")
     need(all(type(number) is int and 0 <= number <= highest for number in (specials or {}).values()), "specials have known ids")
-    decoder = about.get("decoder")
-    sound = decoder is None or (isinstance(decoder, dict) and isinstance(decoder.get("prefix"), str) and "cleanup" in decoder)
-    need(sound, "the decoder is null, or has a prefix and cleanup")
 
 
 def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:

@@ -96,9 +96,9 @@ def applied(pieces: Any, texts: Sequence[list[int]], *, framed: bool) -> Around:
     return found
 
 
-def said_by(reference: Tokenizer, *texts: str, framed: bool) -> Around:
+def said_by(reference: Tokenizer, text: str, pair: str | None = None, *, framed: bool) -> Around:
     """Ask the reference for ids with their type ids."""
-    encoding = reference.encode(*texts, add_special_tokens=framed)
+    encoding = reference.encode(text, pair, add_special_tokens=framed)
     return list(zip(encoding.ids, encoding.type_ids, strict=True))
 
 

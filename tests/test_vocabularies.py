@@ -166,12 +166,6 @@ def test_unfit_lines_are_refused(data: bytes, message: str, tmp_path: Path) -> N
     assert str(path) in str(error.value)
 
 
-def test_folder_is_refused(tmp_path: Path) -> None:
-    """A folder is refused with the names of the files to choose from."""
-    with pytest.raises(fst.VocabularyError, match=r"is a folder: name the vocab\.txt or tokenizer\.json in it"):
-        wordpiece(tmp_path)
-
-
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "folder/vocab.txt"])
 def test_missing_source_is_an_os_error(name: str, tmp_path: Path) -> None:
     """A source that is not there is an `OSError`, as everywhere."""
@@ -482,8 +476,8 @@ def test_largest_ids_are_allowed(read: Read) -> None:
         (["normalizer"], {"type": "BertNormalizer"}, "is not laid out as a tokenizer.json: KeyError 'lowercase'"),
         (["decoder", "prefix"], None, "a decoder's prefix is a string"),
         (["decoder", "cleanup"], 1, "its cleanup true or false"),
-        (["truncation"], 1, "truncation is 1; it is a mapping or null"),
-        (["padding"], [], r"padding is \[\]; it is a mapping or null"),
+        (["truncation"], 1, "truncation is 1; it is null, or a mapping with direction, max_length, strategy and stride"),
+        (["padding"], [], r"padding is \[\]; it is null, or a mapping with direction, strategy, pad_id, pad_type_id and pad_token"),
         (["added_tokens", 0, "content"], "\udc00", r"token '\\udc00' is not text"),
         (["added_tokens", 0, "content"], 1, "token 1 is not text"),
         (["added_tokens", 0, "content"], ["x"], "is not laid out"),

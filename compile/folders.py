@@ -1,0 +1,265 @@
+"""Folders as ``save_pretrained`` writes them and the Hugging Face Hub has them: several files that say one thing together.
+
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some take a
+``tokenizer.json`` as it stands; BERT's and its relatives take only the tokens from it, and make everything else anew, of the settings in
+``tokenizer_config.json``. Either way one ``tokenizer.json`` says the outcome, and that is what becomes of a folder here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fst.compile.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
+from fst.compile.files import parse_json, parse_lines, read_text
+from fst.compile.special_tokens import SpecialTokens, special_tokens
+from fst.errors import UnsupportedError, VocabularyError
+from fst.settings import MAX_MODEL_LENGTH
+
+DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
+SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
+ELSE = f"to compile the {DOCUMENT} or the {VOCABULARY} in it alone, name that"
+FILES = (DOCUMENT, CONFIG, VOCABULARY, SPECIALS, ADDED, MODEL)
+
+Json = dict[str, Any]
+BERT_INPUTS, OTHER_INPUTS = ("input_ids", "token_type_ids", "attention_mask"), ("input_ids", "attention_mask")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Classes of tokenizers that are made anew, of tokens and settings.
+
+    Attributes:
+        names: the special tokens, unless a setting says otherwise.
+        inputs: what a model takes.
+        post_processor: what stands around texts; cls and sep are put in.
+        greedy: names of special tokens that take a blank before them along, if they are given as strings.
+    """
+
+    names: Mapping[str, str]
+    inputs: tuple[str, ...]
+    post_processor: Mapping[str, Any]
+    greedy: tuple[str, ...] = ()
+
+
+BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
+DISTILBERT = Family(BERT_NAMES, OTHER_INPUTS, {"type": "BertProcessing"})
+MPNET = Family(
+    {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", **ROBERTA_NAMES},
+    OTHER_INPUTS,
+    {"type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False},
+    greedy=("mask_token",),
+)
+# Names of classes, without "Fast" at their end.
+FAMILIES = {
+    **dict.fromkeys(
+        ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "ConvBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer",
+         "LayoutLMTokenizer"], BERT,
+    ),
+    "DistilBertTokenizer": DISTILBERT,
+    "MPNetTokenizer": MPNET,
+}  # fmt: skip
+AS_IT_STANDS = ("PreTrainedTokenizer", "TokenizersBackend")
+# The class that a config.json stands for if no file names one, by its type of model.
+MODEL_TYPES = {
+    **dict.fromkeys(
+        ["align", "bark", "bert", "blip", "bros", "chinese_clip", "convbert", "distilbert", "electra", "ernie", "flava", "git",
+         "grounding-dino", "layoutlm", "megatron-bert", "mm-grounding-dino", "mobilebert", "nomic_bert", "squeezebert", "tvp", "vilt",
+         "visual_bert"], "BertTokenizer",
+    ),
+    "mpnet": "MPNetTokenizer",
+}  # fmt: skip
+# Types of model with which tokenizer.json is taken as it stands, whatever class is named.
+ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
+# Settings that would change ids, and the values with which they do not.
+HARMLESS: Mapping[str, tuple[Any, ...]] = {
+    "word_tokenizer_type": (None,),
+    "subword_tokenizer_type": (None, "wordpiece"),
+    "do_basic_tokenize": (None, True),
+    "never_split": (None, []),
+    "split_special_tokens": (None, False),
+    "fast_tokenizer_files": (None, [DOCUMENT]),
+    "init_inputs": (None, []),
+}
+
+
+@dataclass(frozen=True)
+class Files:
+    """What the files of a folder say; a file that is not there says nothing.
+
+    Attributes:
+        document: tokenizer.json, or None.
+        lines: the tokens of vocab.txt, or None where tokenizer.json has them.
+        config: tokenizer_config.json.
+        specials: special_tokens_map.json, in use before tokenizer_config.json had added_tokens_decoder.
+        added: added_tokens.json, likewise.
+        model: config.json.
+    """
+
+    document: Json | None
+    lines: Mapping[str, int] | None
+    config: Json
+    specials: Json
+    added: Json
+    model: Json
+
+
+def read(folder: Path) -> tuple[Json, dict[str, Any]]:
+    """Read a folder.
+
+    Returns:
+        The tokenizer.json that the files amount to, and the settings that they state beside it, named as in `fst.compile.vocabulary`.
+
+    Raises:
+        VocabularyError: it holds no vocabulary, or a file is not laid out as it should be.
+        UnsupportedError: a file asks for something that is not supported; the message names it.
+        OSError: a file cannot be read.
+    """
+    files = _files(folder)
+    try:
+        return _outcome(files)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{folder}: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {type(error).__name__} {error}") from None
+
+
+def _files(folder: Path) -> Files:
+    document, lines = _object(folder / DOCUMENT), None
+    if document is None:
+        if not (folder / VOCABULARY).is_file():
+            raise VocabularyError(f"{folder} holds neither a {DOCUMENT} nor a {VOCABULARY}")
+        lines = parse_lines(read_text(folder / VOCABULARY))
+    config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
+    return Files(document, lines, config, specials, added, model)
+
+
+def _object(path: Path) -> Json | None:
+    if not path.is_file():
+        return None
+    found = parse_json(read_text(path), path)
+    if not isinstance(found, dict):
+        raise VocabularyError(f"{path} is no JSON object")
+    return found
+
+
+def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
+    _refuse(files.config)
+    name = _class(files)
+    family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
+    tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
+    document = _as_it_stands(files, tokens) if family is None else _made_anew(files, family, tokens)
+    return document, _settings(files, family, tokens, is_class_known=name is not None)
+
+
+def _refuse(config: Json) -> None:
+    """Refuse settings that change ids in ways that are not supported."""
+    for name, harmless in HARMLESS.items():
+        if config.get(name) not in harmless:
+            raise UnsupportedError(f"{CONFIG} asks for {name} {config[name]!r}; {ELSE}")
+    code = config.get("auto_map")
+    if isinstance(code, list) or (isinstance(code, dict) and "AutoTokenizer" in code):
+        raise UnsupportedError(f"{CONFIG} asks for code of its own, as auto_map; {ELSE}")
+
+
+def _class(files: Files) -> str | None:
+    """The name of the class that the files name, or None; it is a supported one."""
+    kind = files.model.get("model_type")
+    stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
+    if kind in ALWAYS_AS_IT_STANDS:
+        stated = AS_IT_STANDS[0]
+    if not stated and kind:
+        if kind not in MODEL_TYPES:
+            raise UnsupportedError(f"{MODEL} names the type of model {kind!r}, and no file a tokenizer_class; {ELSE}")
+        stated = MODEL_TYPES[kind]
+    if not stated:
+        return None
+    name = str(stated).removesuffix("Fast")
+    if name not in FAMILIES and name not in AS_IT_STANDS:
+        known = ", ".join([*FAMILIES, "PreTrainedTokenizerFast"])
+        raise UnsupportedError(f"tokenizer_class {stated}: supported are {known}; {ELSE}")
+    if name in AS_IT_STANDS and files.document is None:
+        raise UnsupportedError(f"tokenizer_class {stated} without a {DOCUMENT}")
+    return name
+
+
+def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The special tokens where no file names them, and which of these take a blank before them along."""
+    if family is not None:
+        return family.names, family.greedy
+    padding = (files.document or {}).get("padding")
+    return ({} if padding is None else {"pad_token": padding["pad_token"]}), ()
+
+
+def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
+    """The tokenizer.json, with the added tokens that it does not have."""
+    document = files.document or {}
+    return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), document["model"]["vocab"])}
+
+
+def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
+    """BERT's tokenizer, of tokens and settings."""
+    vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
+    added = tokens.added_to((), vocabulary)
+    ids = {**vocabulary, **{token["content"]: token["id"] for token in added}}
+    unk, cls, sep = (tokens.named[name].content for name in ("unk_token", "cls_token", "sep_token"))
+    return {
+        "version": "1.0",
+        "truncation": document.get("truncation"),
+        "padding": document.get("padding"),
+        "added_tokens": added,
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+            "strip_accents": config.get("strip_accents"),
+            "lowercase": config.get("do_lower_case", True),
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": unk,
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocabulary,
+        },
+    }
+
+
+def _vocabulary(files: Files) -> Mapping[str, int]:
+    if files.document is None:
+        return files.lines or {}
+    model = files.document["model"]
+    if model.get("type", "WordPiece") != "WordPiece" or "merges" in model:
+        raise UnsupportedError(f"model {model.get('type', 'BPE')}: only WordPiece is supported")
+    return dict(model["vocab"].items())
+
+
+def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
+    """What the files state beside what ids follow from. Where they name no class, what they leave open is left open."""
+    config = files.config
+    found: dict[str, Any] = {name: config[name] for name in ("padding_side", "truncation_side", "clean_up_tokenization_spaces") if name in config}
+    found["model_max_length"] = _length(config.get("model_max_length", config.get("max_len")))
+    found["named_tokens"] = {name: token.content for name, token in tokens.named.items()}
+    found["extra_special_tokens"] = [token.content for token in tokens.extras]
+    inputs = config.get("model_input_names")
+    if inputs is not None or is_class_known:
+        found["model_input_names"] = list(inputs or (family.inputs if family else OTHER_INPUTS))
+    if not is_class_known and files.document is not None:
+        specials = {token["content"] for token in files.document.get("added_tokens") or ()}
+        usual = named_tokens(specials, files.document["model"]["unk_token"], files.document.get("padding"))
+        found["named_tokens"] = {**usual, **found["named_tokens"]}
+    return found
+
+
+def _length(value: Any) -> int | None:
+    """The length of a model's input; a very large number stands for none."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ValueError(f"model_max_length {value!r} is no number")
+    return None if value > MAX_MODEL_LENGTH else int(value)

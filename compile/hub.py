@@ -1,0 +1,51 @@
+"""Names on the Hugging Face Hub: the files of a tokenizer are fetched, or found in the cache, by huggingface_hub."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fst.errors import UnsupportedError, VocabularyError
+
+# A model, or an owner and a model. What ends like a file is a file that is not there.
+NAME = re.compile(r"(?!.*\.(json|txt|npz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+
+
+def is_name(source: object) -> bool:
+    """Whether a source may be the name of a model on the Hub.
+
+    Example:
+        >>> is_name("BAAI/bge-small-en-v1.5"), is_name("bert-base-uncased"), is_name("models/bert/vocab.txt"), is_name("./bert")
+        (True, True, False, False)
+    """
+    return isinstance(source, str) and NAME.fullmatch(source) is not None
+
+
+def fetched(name: str, files: tuple[str, ...]) -> Path:
+    """The folder in the cache of huggingface_hub that holds those of the files that a model has, all of one version.
+
+    What is in the cache is not fetched again, and with the variable HF_HUB_OFFLINE=1 nothing is.
+
+    Raises:
+        UnsupportedError: huggingface_hub is not installed.
+        VocabularyError: there is no such model, or it cannot be had.
+    """
+    absent = f"there is no file or folder {name!r}"
+    try:
+        from huggingface_hub import errors, snapshot_download
+    except ImportError:
+        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install 'fst-toolkit[hf]'") from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(files)))
+    except errors.HFValidationError:
+        raise VocabularyError(f"{absent}, and it is no name of a model on the Hugging Face Hub either") from None
+    except errors.GatedRepoError:
+        raise VocabularyError(f"{name!r} on the Hugging Face Hub is for those who were let in: ask there, then `hf auth login`") from None
+    except errors.RepositoryNotFoundError:
+        raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
+    except errors.LocalEntryNotFoundError:
+        raise VocabularyError(
+            f"{absent}, no model of that name in the cache, and the Hugging Face Hub is not to be reached, or HF_HUB_OFFLINE is set"
+        ) from None
+    except Exception as error:  # whatever else the ways of a network raise; they differ between versions
+        raise VocabularyError(f"{name!r} cannot be fetched from the Hugging Face Hub: {error}") from None
