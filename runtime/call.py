@@ -46,7 +46,7 @@ PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FI
 SIDES = ("right", "left")
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
-PAD_TOKEN = "[PAD]"
+STR = {str}
 MOST = (1 << 63) - 1
 FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
 SHORT = 1 << 14  # units of UTF-16, at most, in them
@@ -161,7 +161,7 @@ class Layout(NamedTuple):
         if self.size is None or kind is None:
             return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
         arrays = planes.reshape(len(names), len(self.plan), self.size)
-        return dict(zip(names, arrays if kind == "np" else as_tensor("", arrays, kind), strict=True))
+        return dict(zip(names, arrays if kind == "np" else as_tensor("input_ids", arrays, kind), strict=True))
 
     def member(self, name: str, plane: Ints) -> Any:
         """A member of the result from a number, or a span, for each token."""
@@ -191,11 +191,9 @@ class Caller:
         self._single, self._pair = about["single"], about["pair"]
         self._added = _added(self._single), _added(self._pair)
         self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
-        padding, truncation = about.get("padding") or {}, about.get("truncation") or {}
-        self._pad_id = ids.get(padding.get("pad_token", PAD_TOKEN))
-        self._pad_side, self._cut_side = (str(asked.get("direction", SIDES[0])).lower() for asked in (padding, truncation))
-        self._longest = about.get("model_max_length")
-        self._inputs = about.get("model_input_names") or MODEL_INPUTS
+        self._pad_id = ids.get(about["named_tokens"].get("pad_token", ""))
+        self._pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
+        self._longest, self._inputs = about["model_max_length"], about["model_input_names"]
         self._template = cache(self._make_template)
         self.resolve = lru_cache(FEW)(self._resolve)
 
@@ -232,7 +230,7 @@ class Caller:
             strategy, filling = KEEP, NOTHING if filling == FIXED else filling
         longest = longest or 0
         if filling != NOTHING and self._pad_id is None:
-            raise ValueError(f"padding={padding!r}: the vocabulary has no token {PAD_TOKEN!r}, and its source names no other to pad with")
+            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token to pad with, such as '[PAD]', or does not hold it")
         multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
         if strategy != KEEP and filling != NOTHING and longest % multiple:
             raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}; rows cannot be truncated to one and padded")
@@ -325,7 +323,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         TextError: they are not texts; the message says where.
         ValueError: there are not as many second texts as first ones.
     """
-    if text_pair is None and not words and isinstance(text, list) and set(map(type, text)) == {str}:
+    if text_pair is None and not words and type(text) is list and set(map(type, text)) == STR:
         return Inputs(text, _singles(len(text)), False, False)
     many = isinstance(text, list | tuple) and (not words or bool(text) and isinstance(text[0], list | tuple))
     if not many:
