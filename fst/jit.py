@@ -67,11 +67,15 @@ class Deferred:
 
 def _before_fork() -> None:
     """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever."""
-    compiler = sys.modules.get("numba.core.compiler_lock")
-    for lock in (_first_call, getattr(compiler, "global_compiler_lock", None)):
-        if lock is not None:
-            lock.acquire()
-            _held.append(lock)
+    _hold(_first_call)
+    compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
+    if compiler is not None:
+        _hold(compiler)
+
+
+def _hold(lock: Any) -> None:
+    lock.acquire()
+    _held.append(lock)
 
 
 def _after_fork() -> None:
