@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.once import Once
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
 from fst.runtime.texts import units
@@ -230,10 +229,10 @@ class Caller:
             strategy, filling = KEEP, NOTHING if filling == FIXED else filling
         longest = longest or 0
         if filling != NOTHING and self._pad_id is None:
-            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token to pad with, such as '[PAD]', or does not hold it")
+            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
         multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
         if strategy != KEEP and filling != NOTHING and longest % multiple:
-            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}; rows cannot be truncated to one and padded")
+            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so that rows cannot be both")
         left = longest - self._added[0]
         if strategy != KEEP and 0 <= left < _count("stride", stride):
             raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
@@ -325,7 +324,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == STR:
         return Inputs(text, _singles(len(text)), False, False)
-    many = isinstance(text, list | tuple) and (not words or bool(text) and isinstance(text[0], list | tuple))
+    many = isinstance(text, list | tuple) and (not words or (bool(text) and isinstance(text[0], list | tuple)))
     if not many:
         given = [(text, text_pair) if text_pair else text]
     elif text_pair is None:
@@ -418,7 +417,7 @@ def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
     plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
     rows, longest, least, most, wrong = plan_rows.call(splits, samples, cut, plan)
     if wrong >= 0:
-        raise _refusal(wrong, *samples[wrong].tolist(), splits, cut)
+        raise _refusal(wrong, samples[wrong].tolist(), splits, cut)
     if rows > len(plan):
         plan = np.empty((rows, PLAN_FIELDS), np.int64)
         _, longest, least, most, _ = plan_rows.call(splits, samples, cut, plan)
@@ -435,8 +434,9 @@ def _check_room(samples: Ints, cut: Ints) -> None:
             raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
 
 
-def _refusal(row: int, first: int, first_end: int, second: int, second_end: int, paired: int, splits: Ints, cut: Ints) -> ValueError:
+def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
     """The error for a sample that cannot be truncated as it is asked."""
+    first, first_end, second, second_end, paired = sample
     strategy, room, stride = int(cut[0]), int(cut[1 + paired]), int(cut[3])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
     found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"

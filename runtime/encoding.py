@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import UserDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,9 +151,9 @@ class Encoding:
 class BatchEncoding(UserDict[str, Any]):
     """What a call gives: a dictionary of lists or arrays whose members are attributes too, and the rows they were made of.
 
-    ``encoding["input_ids"]`` and ``encoding.input_ids`` are a member, ``encoding[0]`` is the first row, an `Encoding`. Methods that take two
-    numbers take the second one alone where there is one row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Which characters tokens
-    stand for is found out when it is first asked; texts are kept for it. It does not go into a pickle.
+    ``encoding["input_ids"]`` and ``encoding.input_ids`` are a member, ``encoding[0]`` is the first row, an `Encoding`. Methods that take
+    two numbers may be given the second one alone: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Which characters tokens stand for is
+    found out when it is first asked; texts are kept for it. It does not go into a pickle.
 
     Args:
         data: the members.
@@ -300,14 +301,20 @@ def as_tensor(name: str, value: Any, kind: str) -> Any:
     """
     if kind == "np":
         return value if isinstance(value, np.ndarray) else _numpy(value)
-    import torch
-
+    torch = _torch()
     if torch.is_tensor(value):
         return value
     array = value if isinstance(value, np.ndarray) else _numpy(value)
     if array.dtype == object:
         raise ValueError(f"the rows of {name!r} are not of one length, and a tensor's are: pass padding=True, or truncation=True with it")
     return torch.from_numpy(array)
+
+
+def _torch() -> Any:
+    try:
+        return import_module("torch")
+    except ImportError:
+        raise ImportError("return_tensors='pt' takes PyTorch, which is not installed: pip install torch") from None
 
 
 def _numpy(value: Any) -> NDArray[Any]:

@@ -839,7 +839,7 @@ def lay_out(values, plan, single, pair, width, from_left, out):
         values: int32[ids], for the first plane: the ids themselves, or something else that each of them has.
         plan: int64[rows, 7].
         single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 where the first text stands, 1 where the second
-            does, -1 for a special token; the others are for the planes, a text's first excepted. The last piece is what rows are padded with.
+            does, -1 for a special token; the others are for the planes, a text's first excepted. The last piece is padding.
         width: rows are padded to so many places; longer ones stay as they are.
         from_left: whether they are padded on the left.
         out: int64[planes, n], filled: rows, one after the other.

@@ -112,9 +112,10 @@ class Tokenizer:
             text_pair: the second text, or a list of them, one for each first text.
             add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around texts.
             padding: True or "longest": fill rows up to the longest; "max_length": up to `max_length`; False or "do_not_pad".
-            truncation: True or "longest_first", "only_first", "only_second": make rows no longer than `max_length`; False or "do_not_truncate".
-                None: True where there is a `max_length` and no padding, else False.
-            max_length: special tokens included; None: the longest that the model takes. Where nothing says what that is, nothing is truncated.
+            truncation: True or "longest_first", "only_first", "only_second": make rows no longer than `max_length`; False or
+                "do_not_truncate". None: True where there is a `max_length` and no padding, else False.
+            max_length: special tokens included; None: the longest that the model takes. Where nothing says what that is, nothing is
+                truncated.
             stride: how many ids a window shares with the one before it.
             is_split_into_words: texts come as lists of words.
             pad_to_multiple_of: the length of padded rows is a multiple of it.
