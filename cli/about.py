@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
+from fst.settings import RULES
 
 if TYPE_CHECKING:
     from fst.tables import Tables
@@ -21,6 +22,7 @@ OPTIONS = (
     "continuing_subword_prefix",
     "max_input_chars_per_word",
 )
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # where the options above do not say all
 MAX_LISTED = 12  # special tokens that a person wants to see; a program gets all
 
 
@@ -39,12 +41,11 @@ def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
         "classes": len(tables.classes) // 2,
         "words": int((tables.words[3::4] > 0).sum()),
         "options": {name: about[name] for name in OPTIONS},
+        **{name: about.get(name) for name in PARTS},
         "specials": about["specials"],
         "skipped": [spellings[number] for number in about["skipped"]],
         **{name: [_named(piece, spellings) for piece in about[name]] for name in ("single", "pair")},
-        "decoder": about["decoder"],
-        "truncation": about["truncation"],
-        "padding": about["padding"],
+        **{name: about.get(name) for name in RULES},
     }
 
 
@@ -56,10 +57,16 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
         **{name: description[name] for name in ("kind", "layout")},
         **{name: f"{description[name]:,}" for name in ("tokens", "states", "entries", "columns", "classes", "words")},
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
+        **{name: json.dumps(description[name], ensure_ascii=False) for name in PARTS if description[name] is not None},
         "special tokens": _specials(description["specials"]),
         **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
+        "named tokens": ", ".join(f"{name} {token}" for name, token in description["named_tokens"].items()) or "none",
+        **({"more special tokens": " ".join(description["extra_special_tokens"])} if description["extra_special_tokens"] else {}),
+        "model": _model(description),
         "decoder": json.dumps(description["decoder"], ensure_ascii=False),
-        **{name: _unapplied(description[name]) for name in ("truncation", "padding")},
+        "truncation": _unapplied(description["truncation"], _truncation),
+        "padding": _unapplied(description["padding"], _padding),
+        "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
     }
     width = max(map(len, shown))
     return (f"{name:{width}}  {value}" for name, value in shown.items())
@@ -85,5 +92,23 @@ def _specials(specials: dict[str, int]) -> str:
     return (", ".join(first) or "none") + (f", and {more} more" if more else "")
 
 
-def _unapplied(asked: Any) -> str:
-    return "none" if asked is None else f"{json.dumps(asked, ensure_ascii=False)}, asked for by the source, not applied"
+def _model(description: dict[str, Any]) -> str:
+    length = description["model_max_length"]
+    inputs = ", ".join(description["model_input_names"])
+    return f"takes {inputs}" + ("" if length is None else f", of up to {length:,} ids")
+
+
+def _truncation(asked: Mapping[str, Any]) -> str:
+    side = asked.get("direction", "Right").lower()
+    return f"to {asked['max_length']:,} ids, {asked['strategy']}, stride {asked['stride']:,}, at the {side}"
+
+
+def _padding(asked: Mapping[str, Any]) -> str:
+    strategy, multiple = asked["strategy"], asked.get("pad_to_multiple_of")
+    width = "the longest row" if strategy == "BatchLongest" else f"{strategy['Fixed']:,} ids"
+    multiples = f", to a multiple of {multiple:,}" if multiple else ""
+    return f"to {width}{multiples}, with {asked['pad_token']} {asked['pad_id']}, at the {asked['direction'].lower()}"
+
+
+def _unapplied(asked: Mapping[str, Any] | None, told: Callable[[Mapping[str, Any]], str]) -> str:
+    return "none" if asked is None else f"{told(asked)}; asked for by the source, not applied"

@@ -127,12 +127,26 @@ def main() -> None:
 def compile_command(source: str, output: str, layout: str, **options: Any) -> None:
     """Compile a vocabulary, SOURCE, into a table file.
 
-    SOURCE is a tokenizer.json, or a vocab.txt with one token a line. An option that is not given is what a tokenizer.json says, and
-    BERT's own setting for a vocab.txt: all four of the first are on.
+    SOURCE is one of these. An option that is not given is what SOURCE says; of a vocab.txt alone it is BERT's own setting: all four of the
+    first are on.
+
+    \b
+      tokenizer.json   as the library tokenizers reads it
+      vocab.txt        one token a line
+      a folder         with these, tokenizer_config.json and the like: all count, as
+                       they do for AutoTokenizer.from_pretrained of transformers
+      a model's name   on the Hugging Face Hub, where no such file is: its folder is
+                       fetched into the cache of huggingface_hub, or found in it
+
+    What cannot be had exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info` shows
+    them; nothing is cut or padded unless a call asks for it.
 
     \b
     Examples:
       fst compile bert-base-uncased/tokenizer.json -o bert.npz
+      fst compile bert-base-uncased/ -o bert.npz
+      fst compile BAAI/bge-small-en-v1.5 -o bge.npz
+      HF_HUB_OFFLINE=1 fst compile BAAI/bge-small-en-v1.5 -o bge.npz
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile vocab.txt -o small.npz --layout compact
     """
@@ -240,7 +254,9 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
 @table_argument
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def info_command(table: str, as_json: bool) -> None:
-    """Tell what a table is: its kind, its size, and the options that it was compiled with.
+    """Tell what a table is: its kind, its size, the options that it was compiled with, and what its source says of the model.
+
+    Templates are spelled as the library tokenizers spells them: $A and $B are the texts, and what stands behind a colon is a type id.
 
     \b
     Examples:

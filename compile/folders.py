@@ -73,6 +73,8 @@ MODEL_TYPES = {
 }  # fmt: skip
 # Types of model with which tokenizer.json is taken as it stands, whatever class is named.
 ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
+# Settings that are kept as they are.
+AS_THEY_ARE = ("padding_side", "truncation_side", "clean_up_tokenization_spaces")
 # Settings that would change ids, and the values with which they do not.
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "word_tokenizer_type": (None,),
@@ -242,7 +244,7 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
 def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
     """What the files state beside what ids follow from. Where they name no class, what they leave open is left open."""
     config = files.config
-    found: dict[str, Any] = {name: config[name] for name in ("padding_side", "truncation_side", "clean_up_tokenization_spaces") if name in config}
+    found: dict[str, Any] = {name: config[name] for name in AS_THEY_ARE if name in config}
     found["model_max_length"] = _length(config.get("model_max_length", config.get("max_len")))
     found["named_tokens"] = {name: token.content for name, token in tokens.named.items()}
     found["extra_special_tokens"] = [token.content for token in tokens.extras]

@@ -43,9 +43,6 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
         raise VocabularyError(f"{name!r} on the Hugging Face Hub is for those who were let in: ask there, then `hf auth login`") from None
     except errors.RepositoryNotFoundError:
         raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
-    except errors.LocalEntryNotFoundError:
-        raise VocabularyError(
-            f"{absent}, no model of that name in the cache, and the Hugging Face Hub is not to be reached, or HF_HUB_OFFLINE is set"
-        ) from None
-    except Exception as error:  # whatever else the ways of a network raise; they differ between versions
-        raise VocabularyError(f"{name!r} cannot be fetched from the Hugging Face Hub: {error}") from None
+    except Exception as error:  # no network, no answer, nothing in the cache: what is raised differs between versions
+        reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
+        raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub cannot be asked: {reason}") from None

@@ -245,6 +245,7 @@ def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     if part["type"] != "WordPiece":
         raise UnsupportedError(f"decoder {part['type']}: only WordPiece is supported")
+    _only(part, "decoder", "type prefix cleanup")
     if not isinstance(part["prefix"], str) or not isinstance(part["cleanup"], bool):
         raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
     return {"prefix": part["prefix"], "cleanup": part["cleanup"]}

@@ -46,11 +46,13 @@ def wordpiece(
     """Compile a WordPiece vocabulary.
 
     Normalisation, pre-tokenisation and WordPiece become one transducer over the characters of raw text, whose ids are those of
-    ``tokenizers.Tokenizer.from_file`` for every string. An option that is None is what the source says; a ``vocab.txt`` or a list of tokens
-    says nothing, and then BERT's own settings count, which are given in brackets.
+    ``tokenizers.Tokenizer.from_file`` for every string, and for a folder those of ``transformers.AutoTokenizer.from_pretrained``. An option
+    that is None is what the source says; a ``vocab.txt`` or a list of tokens says nothing, and then BERT's own settings count, which are
+    given in brackets.
 
     Args:
-        source: a ``vocab.txt`` (one token a line), a ``tokenizer.json``, or the tokens in the order of their ids.
+        source: a ``vocab.txt`` (one token a line); a ``tokenizer.json``; a folder with one of these, ``tokenizer_config.json`` and the
+            like; as a str the name of a model on the Hugging Face Hub, where no such file is; or the tokens in the order of their ids.
         lowercase: lower-case the text [True].
         strip_accents: decompose characters and drop the accents [what `lowercase` is].
         clean_text: drop control characters, and take all white space for blanks [True].
@@ -62,8 +64,8 @@ def wordpiece(
         layout: "dense" makes one transition look-up a character, "compact" at most two from a much smaller table; "auto" chooses.
 
     Raises:
-        VocabularyError: the source is not a vocabulary, or does not hold the unknown token.
-        UnsupportedError: it asks for something that this version does not do; the message names it.
+        VocabularyError: the source is not a vocabulary, or does not hold the unknown token; or the Hub does not have it or is out of reach.
+        UnsupportedError: it asks for something that this version does not do; the message names it. Or huggingface_hub is not installed.
         OSError: the source cannot be read.
 
     Example:

@@ -376,6 +376,28 @@ class TestInfo:
         assert (told["kind"], told["tokens"]) == ("wordpiece", "12")
         assert (told["single"], told["pair"]) == ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
         assert told["special tokens"] == "[PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4"
+        assert "pad_token [PAD]" in told["named tokens"]
+        assert told["model"] == "takes input_ids, token_type_ids, attention_mask"
+        assert (told["truncation"], told["padding"], told["sides"]) == ("none", "none", "truncation right, padding right")
+
+    def test_what_a_folder_says(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """What a folder says of the model, of truncation and of padding is told as a person reads it."""
+        (tmp_path / "folder").mkdir()
+        tokenizer = reference(TOKENS)
+        tokenizer.enable_truncation(7, stride=2)
+        tokenizer.enable_padding(direction="left", pad_to_multiple_of=8)
+        tokenizer.save(str(tmp_path / "folder" / "tokenizer.json"))
+        config = {"tokenizer_class": "BertTokenizer", "model_max_length": 1024, "extra_special_tokens": ["<x>", "<y>"]}
+        (tmp_path / "folder" / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+        call("compile", tmp_path / "folder", "-o", tmp_path / "t.npz")
+        lines = dict(line.split("  ", 1) for line in call("info", tmp_path / "t.npz").stdout.splitlines())
+        told = {name: value.strip() for name, value in lines.items()}
+        assert told["model"] == "takes input_ids, token_type_ids, attention_mask, of up to 1,024 ids"
+        assert told["more special tokens"] == "<x> <y>"
+        assert told["truncation"] == "to 7 ids, LongestFirst, stride 2, at the right; asked for by the source, not applied"
+        padding = "to the longest row, to a multiple of 8, with [PAD] 0, at the left"
+        assert told["padding"] == f"{padding}; asked for by the source, not applied"
+        assert told["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """What the source asks for and nobody applies is told."""

@@ -13,7 +13,7 @@ import random
 import tracemalloc
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -869,6 +869,18 @@ FLAGS = ("lowercase", "clean_text", "handle_chinese_chars")
 NO_FLAGS: tuple[Any, ...] = (None, 0, 1, "true", [], {})
 STRINGS = ("unk_token", "continuing_subword_prefix", "pre_tokenizer", "layout", "kind")
 NO_STRINGS: tuple[Any, ...] = (None, 1, True, ["##"], {})
+NO_TEXTS: tuple[Any, ...] = (None, 1, True, ["##"], {}, "\ud800")
+NO_LISTS_OF_TEXTS: tuple[Any, ...] = (None, 1, "a", {}, [None], [1], [["a"]], ["\udfff"])
+NO_SIZES: tuple[Any, ...] = (None, -1, 1 << 64, 1.0, True, "1", [])
+NO_SIDES: tuple[Any, ...] = (None, "", "Right", "top", 1, ["right"])
+NO_MAPPINGS: tuple[Any, ...] = ([], 1, "none", True, {})
+
+
+def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str, Any]]:
+    """Spoil each value of a mapping in several ways."""
+    return [{**mapping, name: value} for name, values in wrong.items() for value in values]
+
+
 NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(NUMBERS, NO_NUMBERS),
     "skipped": NO_LISTS_OF_IDS,
@@ -878,19 +890,36 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(STRINGS, NO_STRINGS),
     "strip_accents": ("null", 2, "true", [], {}),
     "specials": (None, [], 1, "[UNK]", {"[UNK]": None}, {"[UNK]": True}, {"[UNK]": -1}, {"[UNK]": 1 << 22}, {"[UNK]": "1"}),
-    "decoder": (
-        [],
-        1,
-        "##",
-        True,
-        {},
-        {"prefix": "##"},
-        {"cleanup": True},
-        {"prefix": None, "cleanup": True},
-        {"prefix": 1, "cleanup": True},
+    "decoder": (*NO_MAPPINGS, *spoilt({"prefix": "##", "cleanup": True}, prefix=NO_TEXTS, cleanup=NO_FLAGS)),
+    "truncation": (
+        *NO_MAPPINGS,
+        *spoilt(
+            {"direction": "Right", "max_length": 3, "strategy": "OnlyFirst", "stride": 0},
+            direction=(None, "right", 1),
+            max_length=NO_SIZES,
+            strategy=(None, "only_first", 1, {}),
+            stride=NO_SIZES,
+        ),
     ),
-    "truncation": ([], 1, "none", True),
-    "padding": ([], 1, "none", True),
+    "padding": (
+        *NO_MAPPINGS,
+        *spoilt(
+            {"direction": "Left", "strategy": {"Fixed": 3}, "pad_to_multiple_of": 8, "pad_id": 0, "pad_type_id": 0, "pad_token": "a"},
+            direction=(None, "left", 1),
+            strategy=(None, "Fixed", 1, {}, {"Fixed": -1}, {"Fixed": "1"}, {"Fixed": 1, "more": 1}, {"BatchLongest": 1}),
+            pad_to_multiple_of=NO_SIZES[1:],
+            pad_id=(*NO_SIZES, 1 << 32),
+            pad_type_id=(*NO_SIZES, 1 << 32),
+            pad_token=NO_TEXTS,
+        ),
+    ),
+    "named_tokens": (None, [], 1, "[PAD]", {"pad_token": None}, {"pad_token": 0}, {"pad_token": "\ud800"}, {"pad_token": ["[PAD]"]}),
+    "extra_special_tokens": NO_LISTS_OF_TEXTS,
+    "model_input_names": NO_LISTS_OF_TEXTS,
+    "model_max_length": (0, -1, 10**9 + 1, True, 1.0, "512", [], {}),
+    "padding_side": NO_SIDES,
+    "truncation_side": NO_SIDES,
+    "clean_up_tokenization_spaces": NO_FLAGS,
     **dict.fromkeys(("normalizer_parts", "pre_tokenizer_parts"), ({}, 1, "NFC", True, [None], ["NFC"])),
 }
 
@@ -913,7 +942,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": 3, **said}).encode()))
-    if name in ("strip_accents", "decoder", "truncation", "padding", "normalizer_parts", "pre_tokenizer_parts"):
+    if name in ("strip_accents", "decoder", "truncation", "padding", "model_max_length", "normalizer_parts", "pre_tokenizer_parts"):
         assert fst.load(path).about.get(name) is None
     else:
         refused(path, path.read_bytes(), "not a sound table")

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import folders, wordpiece
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = (
@@ -272,3 +278,318 @@ def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     reference = auto(folder)
     same_ids(tokenizer, reference)
     same_settings(tokenizer, reference)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
+        (full(tokenizer_class="RobertaTokenizerFast"), "tokenizer_class RobertaTokenizerFast: supported are"),
+        (bare(tokenizer_class="PreTrainedTokenizerFast"), r"tokenizer_class PreTrainedTokenizerFast without a tokenizer\.json"),
+        (bare(word_tokenizer_type="mecab"), "tokenizer_config.json asks for word_tokenizer_type 'mecab'; to compile the tokenizer.json or"),
+        (bare(subword_tokenizer_type="character"), "asks for subword_tokenizer_type 'character'"),
+        (bare(do_basic_tokenize=False), "asks for do_basic_tokenize False"),
+        (bare(never_split=["a"]), r"asks for never_split \['a'\]"),
+        (full(split_special_tokens=True), "asks for split_special_tokens True"),
+        (full(init_inputs=["x"]), r"asks for init_inputs \['x'\]"),
+        (full(fast_tokenizer_files=["tokenizer.4.0.json"]), "asks for fast_tokenizer_files"),
+        (full(auto_map={"AutoTokenizer": ["x.Y", None]}), "asks for code of its own, as auto_map"),
+        (full(auto_map=["x.Y", None]), "asks for code of its own, as auto_map"),
+        ({"tokenizer.json": document(), "config.json": {"model_type": "t5"}}, "config.json names the type of model 't5', and no file a"),
+        (full({"tokenizer.json": document(model={"type": "BPE", "vocab": {}, "merges": []})}), "model BPE"),
+        (full({"tokenizer.json": document(model={"vocab": {}, "merges": []})}), "model BPE"),
+        (standing({"tokenizer.json": document(model={"type": "Unigram", "vocab": []})}), "model Unigram"),
+    ],
+)
+def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
+    """What a folder asks for and is not supported is refused by its name."""
+    with pytest.raises(fst.UnsupportedError, match=message):
+        wordpiece(write(tmp_path / "folder", files))
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "holds neither a tokenizer.json nor a vocab.txt"),
+        ({"tokenizer_config.json": {}, "tokenizer.model": ""}, "holds neither a tokenizer.json nor a vocab.txt"),
+        ({"vocab.txt": LINES, "tokenizer_config.json": "["}, "tokenizer_config.json is not JSON"),
+        ({"vocab.txt": LINES, "tokenizer_config.json": "[" * 100_000}, "tokenizer_config.json is not JSON"),
+        ({"vocab.txt": LINES, "tokenizer_config.json": []}, "tokenizer_config.json is no JSON object"),
+        ({"vocab.txt": LINES, "special_tokens_map.json": "1"}, "special_tokens_map.json is no JSON object"),
+        ({"vocab.txt": LINES, "added_tokens.json": "null"}, "added_tokens.json is no JSON object"),
+        ({"tokenizer.json": "[]"}, "tokenizer.json is no JSON object"),
+        ({"tokenizer.json": {}}, "KeyError 'model'"),
+        (full({"tokenizer.json": {"model": 1}}), "not laid out"),
+        (full({"tokenizer.json": document(added_tokens=[1])}), "not laid out"),
+        (full({"tokenizer.json": document(padding=1)}), "padding is 1; it is null, or a mapping"),
+        (standing({"tokenizer.json": document(padding=1)}), "not laid out"),
+        (bare({"vocab.txt": ""}), "not laid out|empty"),
+        (bare({"vocab.txt": "a\n"}), r"does not hold the unknown token '\[UNK\]'"),
+        (bare(unk_token="<unk>"), "does not hold the unknown token '<unk>'"),
+        (bare(unk_token=None), "KeyError 'unk_token'"),
+        (bare(cls_token=None), "KeyError 'cls_token'"),
+        (bare(pad_token=1), "1 stands for a special token; it is a string, or a mapping of the type AddedToken"),
+        (bare(pad_token={"content": "[PAD]"}), "stands for a special token"),
+        (bare(pad_token={"__type": "AddedToken"}), "not laid out"),
+        (bare(pad_token=typed("[PAD]") | {"more": 1}), "not laid out"),
+        (bare(pad_token=typed("[PAD]") | {"lstrip": 1}), "its content is a string, and its settings are true or false"),
+        (bare(extra_special_tokens=1), "not laid out"),
+        (bare(extra_special_tokens=[1]), "1 stands for a special token"),
+        (bare(extra_special_tokens={"x": None}), "None stands for a special token"),
+        (bare(added_tokens_decoder=[]), "not laid out"),
+        (bare(added_tokens_decoder={"x": added("a")}), "not laid out"),
+        (bare(added_tokens_decoder={"1": "a"}), "not laid out"),
+        (bare(added_tokens_decoder={"1": {"content": 1}}), "its content is a string"),
+        (bare({"added_tokens.json": {"z0": "x", "z1": 1}}), "not laid out"),
+        (bare(do_lower_case="no"), "lowercase is 'no'; it is true or false"),
+        (bare(tokenize_chinese_chars=None), "handle_chinese_chars is None; it is true or false"),
+        (bare(model_max_length="512"), "model_max_length '512' is no number"),
+        (bare(model_max_length=True), "model_max_length True is no number"),
+        (bare(model_max_length=0), "model_max_length is 0; it is null or a whole number from 1"),
+        (bare(model_max_length=-1), "model_max_length is -1"),
+        (bare(model_input_names=[1]), r"model_input_names is \[1\]; it is a list of strings"),
+        (bare(padding_side="top"), "padding_side is 'top'; it is 'right' or 'left'"),
+        (bare(truncation_side=None), "truncation_side is None"),
+        (bare(clean_up_tokenization_spaces=1), "clean_up_tokenization_spaces is 1; it is true or false"),
+        (bare(image_token="\ud800"), r"'\\ud800'.* not text|named_tokens is"),
+    ],
+)
+def test_folder_that_is_not_laid_out_as_one_is_refused(files: Json, message: str, tmp_path: Path) -> None:
+    """A file that is not what it should be is refused, and the message names the folder."""
+    folder = write(tmp_path / "folder", files)
+    with pytest.raises(fst.VocabularyError, match=message) as error:
+        wordpiece(folder)
+    assert str(folder) in str(error.value)
+
+
+JSON = st.recursive(
+    st.sampled_from([None, True, 0, 1, -1, 1.5, "", "a", "[PAD]", "BertTokenizer", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["content", "__type", "0", "a"]), inner, max_size=2),
+    max_leaves=3,
+)
+KEYS = (
+    "tokenizer_class", "do_lower_case", "strip_accents", "pad_token", "unk_token", "foo_token", "extra_special_tokens",
+    "additional_special_tokens", "added_tokens_decoder", "model_max_length", "max_len", "model_input_names", "padding_side", "auto_map",
+)  # fmt: skip
+
+
+@given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(folders.FILES))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
+    """Whatever stands in the files of a folder, it is read, or refused in this package's own words."""
+    content = json.dumps(other) if name.endswith(".json") else LINES
+    files = {"vocab.txt": LINES, "tokenizer_config.json": config, name: content}
+    try:
+        tokenizer = fst.Tokenizer(wordpiece(write(tmp_path / "folder", files)))
+    except (fst.VocabularyError, fst.UnsupportedError):
+        return
+    assert tokenizer.encode("a", add_special_tokens=False).tolist() == [5]
+
+
+# Where no file names a class
+
+
+def test_folder_without_a_class_is_its_tokenizer_json(tmp_path: Path) -> None:
+    """Where no file names a class, a folder is its tokenizer.json, with the settings that tokenizer_config.json states."""
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document(normalizer=CASED)), encoding="utf-8")
+    alone = wordpiece(tmp_path / "tokenizer.json")
+    config = {"do_lower_case": True, "model_max_length": 512, "padding_side": "left", "pad_token": "<pad>"}
+    folder = wordpiece(write(tmp_path / "folder", {"tokenizer.json": document(normalizer=CASED), "tokenizer_config.json": config}))
+    assert folder.run("Ab A") == alone.run("Ab A")
+    named = {**alone.about["named_tokens"], "pad_token": "<pad>"}
+    expected = {"model_max_length": 512, "padding_side": "left", "named_tokens": named}
+    assert {name: folder.about[name] for name in expected} == expected
+    assert folder.about["model_input_names"] == alone.about["model_input_names"] == ["input_ids", "token_type_ids", "attention_mask"]
+
+
+@pytest.mark.parametrize("config", [{}, {"do_lower_case": False, "strip_accents": True}], ids=["nothing said", "settings"])
+def test_folder_without_a_class_and_a_tokenizer_json_is_bert_s(config: Json, tmp_path: Path) -> None:
+    """A vocab.txt with a tokenizer_config.json that names no class is made BERT's tokenizer, by its settings."""
+    transformers = pytest.importorskip("transformers", reason="the reference for folders")
+    folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
+    reference = transformers.BertTokenizer.from_pretrained(folder)
+    tokenizer = fst.Tokenizer(wordpiece(folder))
+    same_ids(tokenizer, reference)
+    same_settings(tokenizer, reference)
+
+
+def test_option_overrides_a_folder(tmp_path: Path) -> None:
+    """An option counts, whatever a folder says, and the unknown token is then the one that has the name."""
+    folder = write(tmp_path / "folder", bare(do_lower_case=False))
+    tables = wordpiece(folder, lowercase=True, unk_token="q", layout="dense")
+    assert tables.run("B") == [TOKENS.index("q")]
+    assert tables.about["named_tokens"]["unk_token"] == "q"
+    assert tables.about["layout"] == "dense"
+
+
+# Real ones
+
+FOLDER_NAMES = ("all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased")
+SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]", "Привет мир", "über-straße")
+
+
+@needs_shared
+@pytest.mark.parametrize("name", FOLDER_NAMES)
+def test_real_folder_is_what_the_reference_makes_of_it(name: str, auto: Any) -> None:
+    """Folders of models in use have the ids that AutoTokenizer gives, and those of their tokenizer.json."""
+    folder = SHARED / "vocab" / name
+    tables, reference = wordpiece(folder), auto(folder)
+    tokenizer = fst.Tokenizer(tables)
+    for text in SENTENCES:
+        assert tokenizer.encode(text).tolist() == reference(text)["input_ids"]
+    assert tables.run(SENTENCES[0]) == wordpiece(folder / "tokenizer.json").run(SENTENCES[0])
+    assert tables.about["model_max_length"] == as_known(reference.model_max_length)
+    assert tables.about["named_tokens"] == {f"{use}_token": f"[{use.upper()}]" for use in ("pad", "unk", "cls", "sep", "mask")}
+
+
+@needs_shared
+def test_real_folder_without_a_tokenizer_json() -> None:
+    """KR-BERT's folder, a vocab.txt and a setting, is BERT's tokenizer with that setting."""
+    transformers = pytest.importorskip("transformers", reason="the reference for folders")
+    folder = SHARED / "vocab" / "KR-BERT"
+    tokenizer, reference = fst.Tokenizer(wordpiece(folder)), transformers.BertTokenizer.from_pretrained(folder)
+    for text in ("안녕하세요 세계 Hello", "대한민국은 [MASK] 이다."):
+        assert tokenizer.encode(text).tolist() == reference(text)["input_ids"]
+
+
+@needs_shared
+def test_japanese_words_are_refused_by_name() -> None:
+    """bert-base-japanese splits words with MeCab, which is refused; its vocab.txt alone is not."""
+    folder = SHARED / "vocab" / "bert-base-japanese"
+    with pytest.raises(fst.UnsupportedError, match="word_tokenizer_type 'mecab'"):
+        wordpiece(folder)
+    assert wordpiece(folder / "vocab.txt").about["named_tokens"]["pad_token"] == "[PAD]"
+
+
+# Names on the Hub
+
+NAME = "some-owner/some-model"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+# What a user runs, in a process of its own: huggingface_hub looks at its variables once.
+COMPILE = "from fst.cli.main import main; main(prog_name='fst')"
+WITHOUT = "import sys; sys.modules['huggingface_hub'] = None; " + COMPILE
+
+
+def run(code: str, source: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Compile a source in a process with a home of its own."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    environment = {**inherited, "HF_HOME": str(home / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "NO_PROXY": "127.0.0.1", **variables}
+    command = [sys.executable, "-W", "error", "-c", code, "compile", source, "-o", str(home / "table.npz")]
+    return subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+def cache(home: Path, files: Files, name: str = NAME) -> None:
+    """Lay files out as huggingface_hub does in its cache."""
+    place = home / "hf" / "hub" / ("models--" + name.replace("/", "--"))
+    (place / "refs").mkdir(parents=True)
+    (place / "refs" / "main").write_text(COMMIT, encoding="utf-8")
+    (place / "snapshots").mkdir()
+    write(place / "snapshots" / COMMIT, files)
+
+
+@pytest.fixture(scope="module")
+def hub() -> None:
+    """The library that knows the Hub."""
+    pytest.importorskip("huggingface_hub", reason="names on the Hub are its business")
+
+
+@pytest.fixture
+def answer() -> Iterator[Callable[[int, str], str]]:
+    """A Hub that gives one answer to everything."""
+    servers = []
+
+    def serve(status: int, code: str) -> str:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.send_response(status)
+                self.send_header("X-Error-Code", code)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            do_HEAD = do_GET  # noqa: N815
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        servers.append(server)
+        Thread(target=server.serve_forever).start()
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.usefixtures("hub")
+def test_name_in_the_cache_is_its_folder(tmp_path: Path) -> None:
+    """A model that is in the cache compiles without a network, into the bytes that its folder compiles into."""
+    cache(tmp_path, full(do_lower_case=False))
+    done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    wordpiece(write(tmp_path / "folder", full(do_lower_case=False))).save(tmp_path / "other.npz")
+    assert (tmp_path / "table.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+
+
+@pytest.mark.usefixtures("hub")
+def test_files_come_before_names(tmp_path: Path) -> None:
+    """Where there is a folder of that name, the Hub is not asked."""
+    (tmp_path / "some-owner").mkdir()
+    write(tmp_path / NAME, bare())
+    assert run(WITHOUT, NAME, tmp_path).returncode == 0
+
+
+NO_FILE = "Error: there is no file or folder 'some-owner/some-model'"
+UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face Hub cannot be asked"
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize(
+    ("code", "name", "variables", "message"),
+    [
+        (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install 'fst-toolkit[hf]'"),
+        (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
+        (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
+        (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
+        (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
+        (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
+        (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
+        (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
+    ],
+    ids=["no huggingface_hub", "offline", "no network", "no name", "a file", "another file", "a path", "a path from here"],
+)
+def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
+    """A source that is no file, and that cannot be had from the Hub, fails with one line that says why, and what to do."""
+    done = run(code, name, tmp_path, **variables)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "table.npz").exists()
+
+
+@pytest.mark.usefixtures("hub")
+@pytest.mark.parametrize(
+    ("status", "code", "message"),
+    [
+        (404, "RepoNotFound", f"{NO_FILE}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`"),
+        (403, "GatedRepo", "Error: 'some-owner/some-model' on the Hugging Face Hub is for those who were let in: ask there, then `hf auth"),
+        (400, "", f"{UNASKED}: Bad request\n"),
+    ],
+)
+def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
+    """What the Hub answers where it does not give a model is told in one line."""
+    done = run(COMPILE, NAME, tmp_path, HF_ENDPOINT=answer(status, code))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(message), done.stderr
+
+
+@pytest.mark.usefixtures("hub")
+def test_cached_model_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
+    """A model in the cache that has no files of a tokenizer is refused."""
+    cache(tmp_path, {"config.json": {"model_type": "bert"}})
+    done = run(COMPILE, NAME, tmp_path, HF_HUB_OFFLINE="1")
+    assert "holds neither a tokenizer.json nor a vocab.txt" in done.stderr

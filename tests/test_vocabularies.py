@@ -388,6 +388,14 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
         (["post_processor"], template("$ [SEP] $", FRAME), "post_processor TemplateProcessing whose 'single' does not have its text"),
         (["decoder"], {"type": "ByteLevel"}, "decoder ByteLevel"),
         (["decoder"], {"type": "Sequence", "decoders": []}, "decoder Sequence"),
+        (["decoder"], {"type": "BPEDecoder", "suffix": "</w>"}, "decoder BPEDecoder: only WordPiece is supported"),
+        (["decoder"], {"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}, "decoder Metaspace"),
+        (["decoder"], {"type": "CTC", "pad_token": "x", "word_delimiter_token": "|", "cleanup": True}, "decoder CTC"),
+        (["decoder"], {"type": "Fuse"}, "decoder Fuse"),
+        (["decoder"], {"type": "ByteFallback"}, "decoder ByteFallback"),
+        (["decoder"], {"type": "Strip", "content": " ", "start": 1, "stop": 0}, "decoder Strip"),
+        (["decoder"], {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}, "decoder Replace"),
+        (["decoder", "more"], True, "decoder has 'more'"),
         (["added_tokens", 0, "single_word"], True, r"added token '\[PAD\]' with single_word"),
         (["added_tokens", 0, "lstrip"], True, r"added token '\[PAD\]' with lstrip"),
         (["added_tokens", 4, "rstrip"], True, r"added token '\[MASK\]' with rstrip"),
@@ -476,6 +484,8 @@ def test_largest_ids_are_allowed(read: Read) -> None:
         (["normalizer"], {"type": "BertNormalizer"}, "is not laid out as a tokenizer.json: KeyError 'lowercase'"),
         (["decoder", "prefix"], None, "a decoder's prefix is a string"),
         (["decoder", "cleanup"], 1, "its cleanup true or false"),
+        (["truncation"], {"max_length": 3, "strategy": "OnlyFirst", "stride": -1}, "truncation is .*; it is null, or a mapping"),
+        (["padding"], {"strategy": "Fixed"}, "padding is .*; it is null, or a mapping"),
         (["truncation"], 1, "truncation is 1; it is null, or a mapping with direction, max_length, strategy and stride"),
         (["padding"], [], r"padding is \[\]; it is null, or a mapping with direction, strategy, pad_id, pad_type_id and pad_token"),
         (["added_tokens", 0, "content"], "\udc00", r"token '\\udc00' is not text"),
@@ -565,6 +575,48 @@ def test_truncation_and_padding_are_kept_and_not_applied(read: Read, path: Path,
         same_ids(made, reference)
 
 
+LEFT = {"direction": "Left", "max_length": 3, "strategy": "OnlyFirst", "stride": 1}
+PADDED = {"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": 8, "pad_id": 7, "pad_type_id": 0, "pad_token": "x"}
+ROBERTA = ("[UNK]", "<s>", "</s>", "<pad>", "<mask>", "a")
+BERT_INPUTS, OTHER_INPUTS = ["input_ids", "token_type_ids", "attention_mask"], ["input_ids", "attention_mask"]
+BERT_NAMED = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+ROBERTA_NAMED = {"unk_token": "[UNK]", "cls_token": "<s>", "sep_token": "</s>", "pad_token": "<pad>", "mask_token": "<mask>"}
+ROBERTA_AROUND = {"type": "RobertaProcessing", "sep": ["</s>", 2], "cls": ["<s>", 1], "trim_offsets": False, "add_prefix_space": False}
+ROBERTA_ADDED = [added(number, token) for number, token in enumerate(ROBERTA[:5])]
+
+
+@pytest.mark.parametrize(
+    ("parts", "settings"),
+    [
+        ({}, {"named_tokens": BERT_NAMED, "model_input_names": BERT_INPUTS, "padding_side": "right", "truncation_side": "right"}),
+        ({"truncation": LEFT, "padding": PADDED}, {"padding_side": "left", "truncation_side": "left"}),
+        ({"padding": PADDED}, {"named_tokens": BERT_NAMED | {"pad_token": "x"}, "truncation_side": "right"}),
+        ({"truncation": without(LEFT, "direction")}, {"truncation_side": "right"}),
+        ({"added_tokens": [], "model": {"unk_token": "x"}}, {"named_tokens": {"unk_token": "x"}}),
+        (
+            {"tokens": ROBERTA, "added_tokens": ROBERTA_ADDED, "post_processor": ROBERTA_AROUND},
+            {"named_tokens": ROBERTA_NAMED, "model_input_names": OTHER_INPUTS},
+        ),
+        ({"post_processor": None}, {"model_input_names": BERT_INPUTS}),
+    ],
+)
+def test_what_a_document_does_not_say_is_as_usual(parts: dict[str, Any], settings: dict[str, Any], read: Read) -> None:
+    """Of a tokenizer.json alone, special tokens have the names that their spelling or the padding gives them, and type ids are taken where
+    the template for a pair has any; the model's length is not known.
+    """
+    about = read(document(**parts)).about
+    expected = {"model_max_length": None, "extra_special_tokens": [], "clean_up_tokenization_spaces": False, **settings}
+    assert {name: about[name] for name in expected} == expected
+
+
+def test_bare_vocabulary_has_bert_s_names() -> None:
+    """A vocab.txt has BERT's names for its special tokens, as far as it has them, and BERT's inputs."""
+    about = wordpiece([token for token in TOKENS if token != "[MASK]"], unk_token="x").about
+    assert about["named_tokens"] == without(BERT_NAMED, "mask_token") | {"unk_token": "x"}
+    assert about["model_input_names"] == BERT_INPUTS
+    assert (about["model_max_length"], about["padding_side"], about["truncation_side"]) == (None, "right", "right")
+
+
 def test_no_truncation_and_no_padding_are_none(read: Read) -> None:
     """A source that says nothing of truncation and padding leaves them None."""
     tokenizer = read(document())
@@ -639,6 +691,9 @@ DECODERS: dict[str, Any] = {
     "without cleanup": {"type": "WordPiece", "prefix": "##", "cleanup": False},
     "of another prefix": {"type": "WordPiece", "prefix": "n", "cleanup": True},
     "of no prefix": {"type": "WordPiece", "prefix": "", "cleanup": True},
+    "of a blank": {"type": "WordPiece", "prefix": " ", "cleanup": True},
+    "of a token": {"type": "WordPiece", "prefix": "##n't", "cleanup": True},
+    "of no prefix, without cleanup": {"type": "WordPiece", "prefix": "", "cleanup": False},
     "none": None,
 }
 SAID = [
