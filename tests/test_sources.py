@@ -280,6 +280,27 @@ def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     same_settings(tokenizer, reference)
 
 
+FLAGGED: dict[str, Json] = {
+    "MPNet's": bare(tokenizer_class="MPNetTokenizer"),
+    "MPNet's, numbered": bare(tokenizer_class="MPNetTokenizer", added_tokens_decoder={"18": added("<mask>", normalized=True)}),
+    "MPNet's, by the type of the model": {"vocab.txt": LINES, "config.json": {"model_type": "mpnet"}},
+    "an older map": bare({"special_tokens_map.json": OLDER}),
+    "older added tokens": bare({"added_tokens.json": {"z1": 99, "<img>": 98, "<x>": 97}}, image_token="<img>"),
+    "numbered tokens": bare(added_tokens_decoder={"7": {"content": "q", "lstrip": True}, "3": {"content": "z0", "single_word": True}}),
+    "tokens replaced": standing(added_tokens_decoder={"4": added("[MASK]", lstrip=True), "9": {"content": "z0", "rstrip": True}}),
+    "named, typed": standing(pad_token={"__type": "AddedToken", "content": "<x>", "lstrip": True}),
+}
+
+
+@pytest.mark.parametrize("files", FLAGGED.values(), ids=FLAGGED.keys())
+def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tmp_path: Path) -> None:
+    """The added tokens of a folder have the ids and the settings that AutoTokenizer gives them, whatever is made of these settings."""
+    folder = write(tmp_path / "folder", files)
+    read, _ = folders.read(folder)
+    expected = json.loads(auto(folder).backend_tokenizer.to_str())
+    assert {part["id"]: part for part in read["added_tokens"]} == {part["id"]: part for part in expected["added_tokens"]}
+
+
 # What is refused
 
 
