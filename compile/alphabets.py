@@ -46,6 +46,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     rows, ranks = _renumbered(*_mapped(rows, ranks, last))
     rows = _isolated(rows)
     _need_room(codes, rows)
+    _need_no_fences(rows, pre_tokenizers)
     return _of_rows(codes, rows, ranks, passes & ranks.any(), specials)
 
 
@@ -92,8 +93,12 @@ def _need_room(codes: Ints, rows: Symbols) -> None:
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
+
+
+def _need_no_fences(rows: Symbols, pre_tokenizers: Sequence[Component]) -> None:
     if np.any((rows > BREAK) & (rows < ISOLATED)):
-        raise UnsupportedError("a pre_tokenizer that splits where characters of two kinds meet")
+        names = " ".join(part["type"] for part in pre_tokenizers)
+        raise UnsupportedError(f"pre_tokenizer {names}: it splits where characters of two kinds meet")
 
 
 def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], specials: Mapping[str, int]) -> Alphabet:

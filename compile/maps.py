@@ -32,7 +32,7 @@ class Map:
         return cls(np.empty(0, np.int64), np.empty((0, 1), np.int32))
 
     @classmethod
-    def of(cls, sources: Iterable[int] | Ints, images: Symbols) -> Map:
+    def of(cls, sources: Iterable[int] | Ints, images: Symbols | Ints) -> Map:
         """The map of sources in any order to rows of images."""
         unsorted = np.array(sources if isinstance(sources, np.ndarray) else list(sources), np.int64)
         order = np.argsort(unsorted, kind="stable")

@@ -94,7 +94,7 @@ class Normalization:
         decomposition = characters.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
-        if not np.array_equal(*(_in_order(_padded(images, width))[0] for images in (whole, parts))):
+        if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
             raise UnsupportedError(f"normalizer {name} before a normalizer that tells composed letters from others")
 
 

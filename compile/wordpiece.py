@@ -5,7 +5,7 @@ Vocabulary → alphabet and trie → failure links and pops → transducer → r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import Alphabet
+from fst.compile import normalizers, pre_tokenizers
 from fst.compile import vocabulary as vocabularies
 from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
+from fst.compile.components import Component
 from fst.compile.layout import lay_out
 from fst.compile.templates import Template
 from fst.compile.vocabulary import Vocabulary
 from fst.compile.words import word_table
-from fst.errors import UnsupportedError
+from fst.errors import TableError, UnsupportedError
 from fst.failure import link
 from fst.settings import RULES
 from fst.tables import Tables
@@ -118,6 +120,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "columns": int(rows.columns.max(initial=0)) + 1,
         "dead": int(rows.slots[-1]),
         "unk_id": vocabulary.unk_id,
+        "model_tokens": len(vocabulary.tokens),
         "single": _pieces(vocabulary.single),
         "pair": _pieces(vocabulary.pair),
         "skipped": sorted(vocabulary.specials[token] for token in vocabulary.skipped),
@@ -160,8 +163,10 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
     """The vocabulary that tables were compiled from."""
     about: dict[str, Any] = dict(tables.about)
     specials = about["specials"]
-    tokens = dict(zip(tables.tokens, tables.token_ids.tolist(), strict=True))
+    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
     kept: dict[str, Any] = {name: about.get(name) for name in KEPT}
+    kept["normalizer_parts"] = _components(normalizers.components, "normalizers", kept["normalizer_parts"])
+    kept["pre_tokenizer_parts"] = _components(pre_tokenizers.components, "pretokenizers", kept["pre_tokenizer_parts"])
     return Vocabulary(
         tokens=tokens,
         specials=specials,
@@ -170,6 +175,14 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
         pair=_template(about["pair"]),
         **kept,
     )
+
+
+def _components(of: Callable[[Component], Any], listed: str, parts: Any) -> Any:
+    """Components from a table, which may come from strangers."""
+    try:
+        return None if parts is None else of({"type": "Sequence", listed: parts})
+    except (KeyError, TypeError, ValueError) as error:
+        raise TableError(f"not a sound table: {listed} are not what they should be: {type(error).__name__} {error}") from None
 
 
 def _pieces(template: Template) -> list[list[Any]]:

@@ -1,0 +1,472 @@
+"""Normalizers and pre-tokenizers of a ``tokenizer.json``, alone and in sequences: words and ids are the reference's, or they are refused.
+
+What components make of a text is compared as words, which needs no vocabulary; what the kernel makes of that, as ids.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared_data import SHARED, needs_shared
+from tokenizers import Tokenizer
+
+import fst
+from fst.alphabet import Alphabet
+from fst.compile import characters, normalizers, pre_tokenizers, wordpiece
+from fst.compile.alphabets import alphabet
+from fst.compile.wordpiece import vocabulary_of
+
+Part = dict[str, Any]
+
+
+def bert(**settings: Any) -> Part:
+    """BertNormalizer as it is most often found, but for some settings."""
+    usual = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+    return {**usual, **settings}
+
+
+def replaced(pattern: str, content: str) -> Part:
+    """Replace one string by another."""
+    return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
+
+
+NFC, NFD, NFKC, NFKD, LOWERCASE, STRIP_ACCENTS, BERT = (
+    {"type": kind} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertPreTokenizer")
+)
+STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
+SPLIT = {"type": "WhitespaceSplit"}
+ISOLATE = {"type": "Punctuation", "behavior": "Isolated"}
+DIGITS = {"type": "Digits", "individual_digits": True}
+
+NORMALIZERS: dict[str, list[Part]] = {
+    "none": [],
+    "the quick tour's": [NFD, LOWERCASE, STRIP_ACCENTS],
+    "lower case": [LOWERCASE],
+    "lower case first": [LOWERCASE, NFD, STRIP_ACCENTS],
+    "lower case last": [NFD, STRIP_ACCENTS, LOWERCASE],
+    "decomposed": [NFD],
+    "decomposed for compatibility": [NFKD],
+    "compatibility without accents": [NFKD, LOWERCASE, STRIP_ACCENTS],
+    "composed marks dropped": [STRIP_ACCENTS],
+    "composed before BERT's": [NFC, bert()],
+    "compatibility before BERT's": [NFKC, bert()],
+    "composed, lower case, decomposed": [NFC, LOWERCASE, NFD, STRIP_ACCENTS],
+    "composed after decomposed": [NFC, NFKD, NFC, NFD],
+    "BERT's twice": [bert(), bert()],
+    "BERT's with accents, decomposed": [bert(strip_accents=False), NFD],
+    "decomposed and cleaned": [NFD, bert(strip_accents=False, lowercase=False)],
+    "cleaned between two orders": [NFD, bert(strip_accents=False), NFKD],
+    "quotes replaced": [replaced("’", "'"), replaced("“", '"'), bert()],
+    "a letter replaced by marks": [replaced("x", "\u0323\u0301"), bert(strip_accents=True, lowercase=False)],
+    "a letter replaced by a letter with an accent": [replaced("x", "é\u0323"), NFD],
+    "a letter dropped": [replaced("x", ""), NFD],
+    "a mark replaced": [NFD, replaced("\u0301", "'")],
+    "a blank added": [replaced("x", " x ")],
+    "stripped": [STRIP, LOWERCASE],
+}
+PRE_TOKENIZERS: dict[str, list[Part]] = {
+    "none": [],
+    "BERT's": [BERT],
+    "white space": [SPLIT],
+    "white space and punctuation": [SPLIT, ISOLATE],
+    "BERT's and digits": [BERT, DIGITS],
+    "digits and white space": [DIGITS, SPLIT],
+    "punctuation": [{"type": "Punctuation"}],
+    "no punctuation": [{"type": "Punctuation", "behavior": "Removed"}],
+    "punctuation with what is before": [SPLIT, {"type": "Punctuation", "behavior": "MergedWithPrevious"}],
+    "punctuation with what is after": [{"type": "Punctuation", "behavior": "MergedWithNext"}, SPLIT],
+    "punctuation both ways": [{"type": "Punctuation", "behavior": behavior} for behavior in ("MergedWithNext", "MergedWithPrevious")],
+}
+each_normalizer = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS)
+each_pre_tokenizer = pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS)
+
+TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def sequence(parts: Sequence[Part], listed: str) -> Part | None:
+    """Lay components out as a file has them: none, one, or a sequence."""
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return {"type": "Sequence", listed: list(parts)}
+
+
+def document(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], tokens: Sequence[str] = TOKENS) -> dict[str, Any]:
+    """Lay out a tokenizer.json."""
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": 3, "content": "[MASK]", "single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+        ],
+        "normalizer": sequence(normalizer, "normalizers"),
+        "pre_tokenizer": sequence(pre_tokenizer, "pretokenizers"),
+        "post_processor": None,
+        "decoder": None,
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": {token: number for number, token in enumerate(tokens)},
+        },
+    }
+
+
+def words_of(reference: Tokenizer, text: str) -> list[str]:
+    """Ask the reference for the words of a text that has no special tokens."""
+    normalizer: Any = reference.normalizer
+    pre_tokenizer: Any = reference.pre_tokenizer
+    normal = normalizer.normalize_str(text) if normalizer else text
+    found = [word for word, _ in pre_tokenizer.pre_tokenize_str(normal)] if pre_tokenizer else [normal]
+    return [word for word in found if word]
+
+
+def check_words(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
+    """Find the words of all texts to be the reference's."""
+    check_words_of(alphabet_of(normalizer, pre_tokenizer), normalizer, pre_tokenizer, texts)
+
+
+def check_words_of(ours: Alphabet, normalizer: Sequence[Part], pre_tokenizer: Sequence[Part], texts: Sequence[str]) -> None:
+    """The same where the alphabet is known."""
+    reference = Tokenizer.from_str(json.dumps(document(normalizer, pre_tokenizer)))
+    for text in texts:
+        assert ours.run(text) == words_of(reference, text), ascii(text)
+
+
+def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Alphabet:
+    """Compose components as they are read from a file."""
+    return alphabet(
+        normalizers.components(sequence(normalizer, "normalizers")),
+        pre_tokenizers.components(sequence(pre_tokenizer, "pretokenizers")),
+        {},
+    )
+
+
+CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+CONTEXT = "{0} a{0}A \u1e9b\u0323{0}\u0301 \u302e{0}\u1b44{0}. 1{0}\u3099"
+
+
+@functools.cache
+def notable() -> list[str]:
+    """Characters that any component treats differently from its neighbours, and of those in long runs some."""
+    changed = np.zeros(0x110000, np.int64)
+    for power, values in enumerate(map(frozenset, ((*map(tuple, characters._properties()[name]),) for name in characters._properties()))):
+        for first, last, _ in values:
+            changed[first : last + 1] |= 1 << power
+    edges = np.flatnonzero(np.diff(changed, prepend=-1, append=-1))
+    codes = {*edges.tolist(), *(edges[1:] - 1).tolist(), *np.flatnonzero(changed)[::37].tolist(), *range(0x3100), *range(0, 0x110000, 1009)}
+    codes.update(*(sources.tolist() for sources in (characters.compatible().sources[::3], characters.lower().sources)))
+    codes.update(np.flatnonzero(characters.orders()).tolist())
+    return [chr(code) for code in sorted(codes) if code < 0x110000 and not 0xD800 <= code < 0xE000]
+
+
+@each_normalizer
+def test_notable_characters(normalizer: list[Part]) -> None:
+    """What each normalizer makes of a character, beside letters and between marks, is what the reference makes of it."""
+    check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in notable()[::7]])
+
+
+@pytest.mark.slow
+@each_normalizer
+def test_every_character(normalizer: list[Part]) -> None:
+    """The same for every code point."""
+    check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in CODE_POINTS])
+
+
+@each_pre_tokenizer
+def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
+    """Where each pre-tokenizer splits, beside letters and beside its like, is where the reference splits."""
+    check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in notable()[::7]])
+
+
+@pytest.mark.slow
+@each_pre_tokenizer
+def test_every_character_splits(pre_tokenizer: list[Part]) -> None:
+    """The same for every code point."""
+    check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in CODE_POINTS])
+
+
+MIXED = [
+    *" .,'’“-_!1½²x2abceoA\u00e9\u0130\u0131\u00df\u03c2\u4e2d\u6587\uf900\u304b\u304c\uac00\uac01\u1100\u1161\u11a8",
+    *"\u0301\u0323\u0345\u0308\u1b44\u302e\u3099\U0001e000\U0001d165\u00a0\u200b\ufeff\t\n\u0085\u2028\u0344\u212b\ufb01\u2026\u01d6\u2260",
+    *"\ufdfa\u33a8\uff21\uff76\uff9e\u0958\u0915\u093c\u0f73\u0f77\u0e33\u1e9b\u2126\u1f82\U0001d15e\U0001f600\ue000\ufffd\u0000",
+]
+
+
+def mixtures(seed: int, count: int) -> list[str]:
+    """Make short texts of characters that components treat differently."""
+    rng = random.Random(seed)
+    return ["".join(rng.choices(MIXED, k=rng.randint(1, 16))) for _ in range(count)]
+
+
+def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
+    """Say whether Strip is seen, which is to be refused."""
+    splits_at_all = any(part["type"] in ("BertPreTokenizer", "WhitespaceSplit") for part in pre_tokenizer)
+    return STRIP in normalizer and not splits_at_all
+
+
+@pytest.mark.parametrize("pre_tokenizer", list(PRE_TOKENIZERS.values())[::3], ids=list(PRE_TOKENIZERS)[::3])
+@each_normalizer
+def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
+    """Normalizers and pre-tokenizers together make the words that the reference makes."""
+    if is_refused(normalizer, pre_tokenizer):
+        with pytest.raises(fst.UnsupportedError, match="normalizer Strip"):
+            alphabet_of(normalizer, pre_tokenizer)
+    else:
+        check_words(normalizer, pre_tokenizer, mixtures(1, 150))
+
+
+ANY_NORMALIZER = st.one_of(
+    st.sampled_from([NFC, NFD, NFKC, NFKD, LOWERCASE, STRIP_ACCENTS, STRIP, {**STRIP, "strip_left": False}]),
+    st.builds(
+        bert,
+        clean_text=st.booleans(),
+        handle_chinese_chars=st.booleans(),
+        strip_accents=st.none() | st.booleans(),
+        lowercase=st.booleans(),
+    ),
+    st.builds(replaced, st.sampled_from(MIXED), st.text(st.sampled_from(MIXED), max_size=4)),
+)
+ANY_PRE_TOKENIZER = st.one_of(
+    st.sampled_from([BERT, SPLIT, DIGITS]),
+    st.sampled_from(pre_tokenizers.BEHAVIORS).map(lambda behavior: {"type": "Punctuation", "behavior": behavior}),
+)
+
+
+@settings(max_examples=60)
+@given(
+    normalizer=st.lists(ANY_NORMALIZER, max_size=5),
+    pre_tokenizer=st.lists(ANY_PRE_TOKENIZER, max_size=3),
+    texts=st.lists(st.text(st.sampled_from(MIXED), max_size=12), max_size=40),
+)
+def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: list[str]) -> None:
+    """Any sequence of components makes the words that the reference makes, or is refused."""
+    try:
+        ours = alphabet_of(normalizer, pre_tokenizer)
+    except fst.UnsupportedError:
+        return
+    check_words_of(ours, normalizer, pre_tokenizer, texts)
+
+
+@pytest.mark.slow
+@settings(max_examples=3000)
+@given(
+    normalizer=st.lists(ANY_NORMALIZER, max_size=6),
+    pre_tokenizer=st.lists(ANY_PRE_TOKENIZER, max_size=4),
+    seed=st.integers(0, 1 << 20),
+)
+def test_any_sequence_at_length(normalizer: list[Part], pre_tokenizer: list[Part], seed: int) -> None:
+    """The same for more sequences and more texts."""
+    try:
+        ours = alphabet_of(normalizer, pre_tokenizer)
+    except fst.UnsupportedError:
+        return
+    check_words_of(ours, normalizer, pre_tokenizer, mixtures(seed, 200))
+
+
+Load = Callable[[dict[str, Any]], tuple[Tokenizer, fst.Tokenizer]]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """Make the reference and the package's tokenizer, by way of a table file, of a tokenizer.json."""
+
+    def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
+        path = tmp_path / "tokenizer.json"
+        path.write_text(json.dumps(source), encoding="utf-8")
+        wordpiece(path).save(tmp_path / "tables.npz")
+        return Tokenizer.from_str(json.dumps(source)), fst.load(tmp_path / "tables.npz")
+
+    return both
+
+
+def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: list[str]) -> None:
+    """Find the ids of all texts to be the reference's, as strings and as bytes."""
+    expected = [encoding.ids for encoding in reference.encode_batch_fast(texts, add_special_tokens=False)]
+    rows: list[Any] = [texts, [text.encode() for text in texts]]
+    for kind in rows:
+        batch = tokenizer.encode_batch(kind, add_special_tokens=False)
+        wrong = [(text, ids.tolist(), right) for text, ids, right in zip(texts, batch, expected, strict=True) if ids.tolist() != right]
+        assert not wrong, f"{len(wrong)} of {len(texts)}, first {wrong[0]!a}"
+
+
+@functools.cache
+def small_vocabulary() -> list[str]:
+    """Tokens of one character, for all characters of the mixtures and what they may become, and some of two."""
+    made = set(MIXED) | {char for text in MIXED for char in words_after(text)}
+    letters = sorted(made - {" "})
+    return [*TOKENS, *letters, *(f"##{char}" for char in letters), "a.", "##..", "ab", "##é", "'s", "##a1"]
+
+
+def words_after(char: str) -> Iterator[str]:
+    """What any of the normalizers makes of a character."""
+    for parts in NORMALIZERS.values():
+        reference = Tokenizer.from_str(json.dumps(document(parts, [])))
+        yield from itertools.chain.from_iterable(words_of(reference, char))
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer"),
+    [
+        *(pytest.param(NORMALIZERS[name], [BERT, DIGITS], id=name) for name in NORMALIZERS),
+        *(pytest.param([NFKD], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
+    ],
+)
+def test_ids(normalizer: list[Part], pre_tokenizer: list[Part], load: Load) -> None:
+    """The kernel makes the reference's ids of what components make of a text, special tokens in it or not."""
+    reference, tokenizer = load(document(normalizer, pre_tokenizer, small_vocabulary()))
+    texts = mixtures(2, 500)
+    check_ids(reference, tokenizer, [*texts, *map("[MASK]".join, itertools.pairwise(texts[:300])), "".join(texts)])
+
+
+def test_walk(load: Load) -> None:
+    """The slow walk makes the same ids."""
+    source = document([NFKD], PRE_TOKENIZERS["punctuation both ways"], small_vocabulary())
+    reference, tokenizer = load(source)
+    for text in mixtures(3, 300):
+        assert tokenizer._tables.run(text) == reference.encode(text, add_special_tokens=False).ids, ascii(text)
+
+
+def test_characters_of_many_symbols_have_room(load: Load) -> None:
+    """A text of nothing but characters that become eighteen has all of its ids."""
+    reference, tokenizer = load(document([NFKD], [], small_vocabulary()))
+    check_ids(reference, tokenizer, ["\ufdfa", "\ufdfa" * 5, "\ufdfa " * 3000, "a" * 5000 + "\ufdfa" * 5000])
+    reference, tokenizer = load(document([NFKD], [DIGITS, SPLIT, ISOLATE], small_vocabulary()))
+    check_ids(reference, tokenizer, ["\ufdfa" * 10_000, "\u33a8" * 40_000])
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"])
+def test_ids_of_real_text(name: str, load: Load) -> None:
+    """With a real vocabulary, sentences in 109 languages have the reference's ids."""
+    source = json.loads((SHARED / "vocab/bert-base-multilingual-cased/tokenizer.json").read_text(encoding="utf-8"))
+    reference, tokenizer = load(source | {"normalizer": sequence(NORMALIZERS[name], "normalizers"), "truncation": None, "padding": None})
+    lines = (SHARED / "corpora/multi_sentences_500.jsonl").read_text(encoding="utf-8").split("\n")[::20]
+    check_ids(reference, tokenizer, [json.loads(line)["text"] for line in lines if line])
+
+
+@pytest.mark.parametrize(
+    ("parts", "same"),
+    [
+        pytest.param([NFC, bert()], [bert()], id="composition before BERT's"),
+        pytest.param([NFD, bert()], [bert()], id="decomposition before BERT's"),
+        pytest.param([NFC, NFD], [NFD], id="composition before decomposition"),
+        pytest.param([NFKC, NFD], [NFKD], id="composition for compatibility before decomposition"),
+        pytest.param([LOWERCASE, LOWERCASE], [LOWERCASE], id="lower case twice"),
+        pytest.param([STRIP, LOWERCASE], [LOWERCASE], id="strip"),
+    ],
+)
+def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> None:
+    """What a later component undoes leaves no trace in the alphabet."""
+    ours, theirs = alphabet_of(parts, [BERT]), alphabet_of(same, [BERT])
+    for name in ("symbols", "ranks", "passes"):
+        assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer", "message"),
+    [
+        ([NFC], [BERT], "normalizer NFC: composed letters"),
+        ([NFKC, LOWERCASE], [BERT], "normalizer NFKC: composed letters"),
+        ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that tells composed letters"),
+        ([NFD, replaced("\u0301", "'"), NFD], [BERT], "normalizers that order marks, then change them"),
+        ([replaced("x", "\u0301a"), NFD], [BERT], "replaces a character by marks, followed by something else"),
+        ([replaced("x", "a" * 33)], [BERT], "U\\+0078 becomes 33 symbols"),
+        ([replaced("ab", "c")], [BERT], "normalizer Replace of {'String': 'ab'}"),
+        ([replaced("", "c")], [BERT], "normalizer Replace of {'String': ''}"),
+        ([{"type": "Replace", "pattern": {"Regex": "a"}, "content": "b"}], [BERT], "normalizer Replace of {'Regex': 'a'}"),
+        ([STRIP], [], "normalizer Strip without a pre_tokenizer that splits at all white space"),
+        ([STRIP, replaced("\u3000", "_")], [SPLIT], "normalizer Strip without"),
+        ([{"type": "Prepend", "prepend": "x"}], [BERT], "normalizer Prepend"),
+        ([{"type": "Nmt"}], [BERT], "normalizer Nmt"),
+        ([{"type": "Precompiled", "precompiled_charsmap": ""}], [BERT], "normalizer Precompiled"),
+        ([{"type": "ByteLevel"}], [BERT], "normalizer ByteLevel"),
+        ([LOWERCASE | {"extra": 1}], [BERT], "normalizer Lowercase has 'extra'"),
+        ([], [{"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}], "pre_tokenizer ByteLevel"),
+        ([], [{"type": "Split", "pattern": {"String": "a"}, "behavior": "Isolated", "invert": False}], "pre_tokenizer Split"),
+        ([], [{"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": True}], "pre_tokenizer Metaspace"),
+    ],
+)
+def test_refused_by_name(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
+    """What cannot be exact is refused when it is compiled, and the message says which component it is."""
+    with pytest.raises(fst.UnsupportedError, match=message):
+        load(document(normalizer, pre_tokenizer))
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer", "message"),
+    [
+        ([STRIP | {"strip_left": 1}], [], "strip_left is 1; it is true or false"),
+        ([{"type": "Strip", "strip_left": True}], [], "KeyError 'strip_right'"),
+        ([{"type": "Replace", "pattern": "a", "content": "b"}], [], "pattern is 'a'; it is a mapping"),
+        ([{"type": "Replace", "pattern": {"String": "a"}, "content": None}], [], "content is None; it is a string"),
+        ([{"type": "Sequence", "normalizers": [None]}], [], "is not laid out as a tokenizer.json"),
+        ([{"type": "Sequence"}], [], "KeyError 'normalizers'"),
+        ([], [{"type": "Digits"}], "KeyError 'individual_digits'"),
+        ([], [{"type": "Punctuation", "behavior": "isolated"}], "Punctuation has 'isolated' for its behavior"),
+        ([], [{"type": "Punctuation", "behavior": 1}], "behavior is 1; it is a string or null"),
+    ],
+)
+def test_malformed_component_is_refused(normalizer: list[Part], pre_tokenizer: list[Part], message: str, load: Load) -> None:
+    """A component whose fields are not what they should be is an error of the vocabulary, not of the package."""
+    with pytest.raises(fst.VocabularyError, match=message):
+        load(document(normalizer, pre_tokenizer))
+
+
+def test_sequences_in_sequences_are_flat() -> None:
+    """A sequence of sequences is the sequence of what is in them, however deep."""
+    nested: Part = {"type": "Sequence", "normalizers": [NFD, {"type": "Sequence", "normalizers": [LOWERCASE]}, STRIP_ACCENTS]}
+    for _ in range(500):
+        nested = {"type": "Sequence", "normalizers": [nested]}
+    assert normalizers.components(nested) == (NFD, LOWERCASE, STRIP_ACCENTS)
+
+
+def test_too_many_components_are_refused() -> None:
+    """A sequence that would take long to compile is refused."""
+    with pytest.raises(fst.UnsupportedError, match="normalizer of more than 100 components"):
+        normalizers.components({"type": "Sequence", "normalizers": [LOWERCASE] * 101})
+
+
+def test_sequence_of_one_is_that_one(load: Load) -> None:
+    """A BertNormalizer in a sequence of its own is a BertNormalizer, whose settings options may replace."""
+    source = document([bert(lowercase=False)], [BERT])
+    source["normalizer"] = {"type": "Sequence", "normalizers": [source["normalizer"]]}
+    source["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [source["pre_tokenizer"]]}
+    about = load(source)[1].about
+    assert (about["lowercase"], about["clean_text"], about["pre_tokenizer"]) == (False, True, "bert")
+    assert about["normalizer_parts"] is about["pre_tokenizer_parts"] is None
+
+
+def test_tables_say_what_they_were_made_from(load: Load) -> None:
+    """Tables have the components that they were compiled from, and in short what these do."""
+    tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._tables
+    assert {name: tables.about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
+        "lowercase": True,
+        "strip_accents": True,
+        "clean_text": False,
+        "handle_chinese_chars": False,
+        "pre_tokenizer": "other",
+    }
+    vocabulary = vocabulary_of(tables)
+    assert vocabulary.normalizers == (NFD, LOWERCASE, STRIP_ACCENTS)
+    assert vocabulary.pre_tokenizers == (SPLIT, DIGITS)
+
+
+def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> None:
+    """An option of BertNormalizer is refused where the source has other normalizers; one that replaces the pre-tokenizers is not."""
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
+    with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not say it with one BertNormalizer"):
+        wordpiece(path, lowercase=False)
+    assert wordpiece(path, pre_tokenizer="bert").about["pre_tokenizer"] == "bert"
