@@ -26,7 +26,7 @@ from fst.errors import TextError
 from fst.jit import Deferred
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
-from fst.runtime.texts import units
+from fst.runtime.texts import not_text_at, units
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -45,7 +45,6 @@ PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FI
 SIDES = ("right", "left")
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
-STR = {str}
 MOST = (1 << 63) - 1
 FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
 SHORT = 1 << 14  # units of UTF-16, at most, in them
@@ -75,6 +74,7 @@ class Options:
         multiple: what the length of padded rows is a multiple of.
         pad_left: whether padding comes first.
         words: whether texts come split into words.
+        whole: whether they do not, and no offsets are asked for.
         kind: "np", "pt", or None for lists.
         names: members that are a number for each token, "input_ids" first.
         template: with planes for these.
@@ -91,6 +91,7 @@ class Options:
     multiple: int
     pad_left: bool
     words: bool
+    whole: bool
     kind: str | None
     names: tuple[str, ...]
     template: Template
@@ -160,7 +161,8 @@ class Layout(NamedTuple):
         if self.size is None or kind is None:
             return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
         arrays = planes.reshape(len(names), len(self.plan), self.size)
-        return dict(zip(names, arrays if kind == "np" else as_tensor("input_ids", arrays, kind), strict=True))
+        arrays = arrays if kind == "np" else as_tensor("input_ids", arrays, kind)
+        return {name: arrays[plane] for plane, name in enumerate(names)}
 
     def member(self, name: str, plane: Ints) -> Any:
         """A member of the result from a number, or a span, for each token."""
@@ -259,6 +261,7 @@ class Caller:
             multiple=multiple,
             pad_left=pad_left,
             words=bool(is_split_into_words),
+            whole=not (is_split_into_words or return_offsets_mapping),
             kind=tensor_kind(return_tensors),
             names=names,
             template=self._template(bool(add_special_tokens), names),
@@ -268,12 +271,13 @@ class Caller:
 
     def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options) -> BatchEncoding:
         """Make what `fst.Tokenizer.__call__` gives."""
-        inputs = gather(text, text_pair, options.words)
+        short = _encoded_short(tokenizer, text) if options.whole and text_pair is None and type(text) is list else None
+        inputs = Inputs(text, _few_singles(len(text)), False, False) if short else gather(text, text_pair, options.words)
         if options.offsets:
-            batch = _located(tokenizer, inputs, options)
+            batch = _batch(tokenizer, inputs, options, True)
             ids, splits = batch.ids, batch.row_splits
         else:
-            ids, splits = _encoded(tokenizer, inputs, options)
+            ids, splits = short or _encoded(tokenizer, inputs, options)
         layout = _planned(splits, inputs.samples, options)
         planes = layout.put(ids, options.template)
         data = layout.members(planes)
@@ -289,7 +293,7 @@ class Caller:
 
     def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options) -> list[Encoding]:
         """All rows of a call, with all that is known of their tokens."""
-        batch = _located(tokenizer, inputs, options)
+        batch = _batch(tokenizer, inputs, options, True)
         layout = _planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self._template(options.special, TRACED))
         words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
@@ -322,7 +326,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         TextError: they are not texts; the message says where.
         ValueError: there are not as many second texts as first ones.
     """
-    if text_pair is None and not words and type(text) is list and set(map(type, text)) == STR:
+    if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
         return Inputs(text, _singles(len(text)), False, False)
     many = isinstance(text, list | tuple) and (not words or (bool(text) and isinstance(text[0], list | tuple)))
     if not many:
@@ -370,36 +374,49 @@ def _is_text(given: Any, words: bool) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
-def _located(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> Batch:
-    """The ids of texts, and where they come from."""
-    return tokenizer._encode(inputs.texts, framed=False, located=True, most=None if inputs.paired else options.most)
+def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool) -> Batch:
+    """The ids of texts and, if they are to be located, where they come from."""
+    try:
+        return tokenizer._encode(inputs.texts, framed=False, located=located, most=None if inputs.paired else options.most)
+    except TextError as error:
+        raise _not_text(inputs) or error from None
+
+
+def _not_text(inputs: Inputs) -> TextError | None:
+    """The error for the first sample that is not text, by its own number: texts are more, of pairs or in words."""
+    for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
+        for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
+            place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
+            if place is not None:
+                return not_text_at(row, place, text)
+    return None
 
 
 def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> tuple[Ids, Ints]:
     """The ids of texts, which may have room behind them, and where those of each begin."""
-    texts = inputs.texts
-    if 0 < len(texts) <= FEW:
-        joined = "".join(texts)
-        if len(joined) <= SHORT and (found := _encoded_short(tokenizer, texts, joined)):
-            return found
-    batch = tokenizer._encode(texts, framed=False, most=None if inputs.paired else options.most)
+    short = _encoded_short(tokenizer, inputs.texts)
+    if short:
+        return short
+    batch = _batch(tokenizer, inputs, options, False)
     return batch.ids, batch.row_splits
 
 
-def _encoded_short(tokenizer: Tokenizer, texts: Sequence[str], joined: str) -> tuple[Ids, Ints] | None:
+def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
     """The same for a few short texts, without the steps that many need.
 
-    None where not every character is one unit of UTF-16, or where texts may have to be read twice.
+    None where they are not few, or not short, or no texts, have characters beyond U+FFFF, or may have to be read twice.
     """
-    if len(tokenizer._machine[ADDED]) > 1:
+    if not 0 < len(texts) <= FEW or len(tokenizer._machine[ADDED]) > 1:
         return None
     try:
-        text = units(joined)
-    except UnicodeEncodeError:
+        starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
+        if starts[-1] > SHORT:
+            return None
+        text = units("".join(texts))
+    except (TypeError, UnicodeEncodeError):
         return None
-    if len(text) != len(joined):
+    if len(text) != starts[-1]:
         return None
-    starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
     workspaces = tokenizer._workspaces
     ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
     work = workspaces.take()

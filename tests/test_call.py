@@ -605,6 +605,8 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
         (("a", ["b"]), {}, "row 0 is to be a str, or a pair of them, and is tuple"),
         (("a b",), {"is_split_into_words": True}, "row 0 is to be a list of words, or a pair of such lists, and is str"),
         ((["a\ud800"],), {}, "row 0, position 1: a lone surrogate"),
+        ((["a", "b"], ["c", "de\udc00"]), {}, "row 1, position 2: a lone surrogate"),
+        (([["a", "b", "c"], ["d", "\ud800"]],), {"is_split_into_words": True}, "row 1, position 0: a lone surrogate"),
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
