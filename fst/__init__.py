@@ -15,6 +15,7 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
+    from fst.runtime.hf import hf
     from fst.runtime.tokenizer import Tokenizer, load
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "Tokenizer",
     "UnsupportedError",
     "VocabularyError",
+    "hf",
     "load",
 ]
 
@@ -36,4 +38,8 @@ def __getattr__(name: str) -> Any:
         from fst.runtime import tokenizer
 
         return getattr(tokenizer, name)
+    if name == "hf":
+        from fst.runtime.hf import hf
+
+        return hf
     raise AttributeError(f"module 'fst' has no attribute {name!r}")

@@ -113,6 +113,7 @@ def _verify_about(tables: Tables) -> None:
     need(about.get("kind") == "wordpiece", f"kind {about.get('kind')!r} is known")
     highest = int(tables.token_ids.max())
     _need_number(about, "unk_id", highest)
+    _need_number(about, "model_tokens", len(tables.token_ids))
     _need_number(about, "dead", len(tables.entries) - 1)
     _need_number(about, "columns", MAX_LABEL)
     need(about["columns"] >= 1, "a row has a finish entry")

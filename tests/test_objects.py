@@ -224,7 +224,7 @@ def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
     """Threads that use a new tokenizer at the same time all get what a thread gets alone, whatever has to be computed first."""
     texts = rows(4, 5)
 
-    def everything(one: fst.Tokenizer) -> list[Any]:
+    def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
         traced = one(texts, return_offsets_mapping=True)
         plain = [one.tokenize(texts[1]), one.decode(range(40)), one.token_to_id("un"), one.encode(texts[2]).tolist()]
         return [dict(traced), traced.word_ids(1), *plain]
@@ -232,7 +232,7 @@ def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
     expected = everything(tokenizer())
     for _ in range(8):
         new = fst.Tokenizer(tables())
-        assert together(16, lambda _, new=new: everything(new)) == [expected] * 16
+        assert together(16, functools.partial(everything, new)) == [expected] * 16
 
 
 def test_what_is_computed_once_holds_no_lock() -> None:
