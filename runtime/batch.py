@@ -22,7 +22,7 @@ from fst.file import usable_cores
 from fst.jit import Deferred
 from fst.once import Once
 from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
-from fst.runtime.texts import Ints, Texts, Units, characters, gather, not_text_at, starts_of, units, whole
+from fst.runtime.texts import Ints, Texts, Units, characters, decoded, gather, length, not_text_at, readable, starts_of, units, whole
 
 Ids = NDArray[np.int32]
 Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of a text, and their places
@@ -254,14 +254,15 @@ class Share:
 
     def _encode_long(self, text: str | bytes, row: int, ends: Ints) -> None:
         """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted."""
-        text = whole(text, self._task.kind, row, self._task.errors)
+        text = readable(text, self._task.kind, row, self._task.errors)
         piece = size = self._task.piece
         first, begin = self.count, 0
         while True:
             more = begin + size < len(text)
             try:
-                read_from = units(text[begin : begin + size])
-            except UnicodeEncodeError as error:
+                string = decoded(text[begin : begin + size], more)
+                read_from = units(string)
+            except (UnicodeEncodeError, UnicodeDecodeError) as error:
                 raise not_text_at(row, begin + error.start, text) from None
             starts = np.array([0, len(read_from)])
             read = self._encode(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
@@ -272,7 +273,8 @@ class Share:
                 ends[0] = self.count
                 return
             # What cannot be read before more of it is known, say a run of marks, is read with more.
-            begin, size = begin + characters(read_from[:read]), piece if read else 2 * size
+            begin += length(string[: characters(read_from[:read])], type(text))
+            size = piece if read else 2 * size
 
     def _encode(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel for rows from one on; where it stopped reading."""

@@ -7,7 +7,7 @@ in the kernel. (Taking ASCII as it is, in bytes, saves 1 % of the time, and take
 from __future__ import annotations
 
 import sys
-from codecs import utf_16_be_encode, utf_16_le_encode
+from codecs import utf_8_decode, utf_16_be_encode, utf_16_le_encode
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -90,6 +90,29 @@ def whole(text: str | bytes, kind: type, row: int, errors: str) -> str:
         except UnicodeDecodeError as error:
             raise not_text_at(row, error.start, text) from None
     return text if errors == "strict" else _replaced(text)
+
+
+def readable(text: str | bytes, kind: type, row: int, errors: str) -> str | bytes:
+    """One text as `decoded` takes it, a piece at a time: with `errors` strict, as it is.
+
+    Raises:
+        TextError: it is not of the kind.
+    """
+    return text if errors == "strict" and isinstance(text, kind) else whole(text, kind, row, errors)
+
+
+def decoded(piece: str | bytes, more: bool) -> str:
+    """A piece of a text as str; where there is `more` of the text, without a character that is cut in two.
+
+    Raises:
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    return utf_8_decode(piece, "strict", not more)[0] if isinstance(piece, bytes) else piece
+
+
+def length(text: str, kind: type) -> int:
+    """How long a text is as str, or as bytes."""
+    return len(text.encode()) if issubclass(kind, bytes) else len(text)
 
 
 def units(text: str) -> Units:

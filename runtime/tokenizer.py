@@ -17,10 +17,12 @@ from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
 from fst.runtime.encoding import BatchEncoding
 from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
+from fst.runtime.rows import cut, in_bytes
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Texts, Units, check, units
 from fst.tables import Tables
 
+OFFSETS = (False, True, "chars", "bytes")
 SHORT = 1 << 10  # characters in a text that `encode` takes the short way
 
 
@@ -201,7 +203,8 @@ class Tokenizer:
         texts: Texts,
         *,
         add_special_tokens: bool = True,
-        offsets: bool = False,
+        max_length: int | None = None,
+        offsets: bool | str = False,
         threads: int | None = None,
         errors: str = "strict",
     ) -> Batch:
@@ -210,14 +213,17 @@ class Tokenizer:
         Args:
             texts: a list or tuple, all str or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
-            offsets: also say which characters each id stands for, and which word it belongs to.
+            max_length: how many ids a row may have, special tokens included; the others at its end are left out. What they are made of is
+                not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
+            offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
+                belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
             threads: how many may work at it; None: as many as this process may use. The ids do not depend on it.
             errors: as in `encode`.
 
         Raises:
             TextError: a row is not text; the message names it.
             UnsupportedError: `offsets`, and two tokens of different lengths have one id.
-            ValueError: `threads` is less than 1.
+            ValueError: `threads` is less than 1, `max_length` less than the special tokens around a text, or `offsets` something else.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -225,7 +231,17 @@ class Tokenizer:
             >>> batch.ids, batch.row_splits
             (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
         """
-        return self._encode(texts, framed=add_special_tokens, located=offsets, threads=threads, errors=errors)
+        if offsets not in OFFSETS:
+            raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
+        before, after = self._frame if add_special_tokens else self._no_frame
+        if max_length is not None and max_length < len(before) + len(after):
+            raise ValueError(f"max_length={max_length}: a row has {len(before) + len(after)} special tokens, and at least as many ids")
+        batch = self._encode(
+            texts, framed=add_special_tokens, located=bool(offsets), most=max_length, threads=threads, errors=errors
+        )
+        if max_length is not None:
+            batch = cut(batch, max_length, after)
+        return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
 
     def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
         """How many ids each text has. They are not kept, so that memory does not grow with the texts.

@@ -1,0 +1,83 @@
+"""Rows of a batch, after they were encoded: cut to a length, and located in bytes."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.runtime.batch import Batch, Ids
+from fst.runtime.texts import whole
+
+MALFORMED = "fst.malformed"  # how to decode what may not be UTF-8, so that it is known how long it was
+STAND_IN = 0xDC00  # with the number of bytes, for what is not UTF-8: a lone surrogate, which no text has
+LONGEST = 4  # bytes of a character
+
+
+def cut(batch: Batch, longest: int, after: Ids) -> Batch:
+    """Rows of at most so many ids, as many of them from the text as there are when those that stand after a text are put behind.
+
+    Args:
+        batch: with special tokens around its texts. A row that is long enough may lack those after it.
+        longest: ids in a row, no less than special tokens.
+        after: the ids that stand after a text.
+    """
+    lengths = np.diff(batch.row_splits)
+    full = lengths >= longest
+    if not full.any():
+        return batch
+    ends = np.cumsum(np.minimum(lengths, longest))
+    kept = np.arange(batch.row_splits[-1]) - np.repeat(batch.row_splits[:-1], lengths) < longest
+    last = (ends[full, None] - np.arange(len(after), 0, -1)).ravel()
+    ids = batch.ids[kept]
+    ids[last] = np.tile(after, np.count_nonzero(full))
+    splits = np.concatenate([[0], ends])
+    if batch.offsets is None or batch.words is None:
+        return Batch(ids, splits)
+    offsets, words = batch.offsets[kept], batch.words[kept]
+    offsets[last], words[last] = 0, -1
+    return Batch(ids, splits, offsets, words)
+
+
+def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
+    """The same batch, with offsets in bytes of UTF-8 instead of characters: of a text given as bytes its own, whether UTF-8 or not.
+
+    Args:
+        batch: with offsets.
+        texts, errors: what it was made of.
+    """
+    if all(text.isascii() for text in texts) or batch.offsets is None:
+        return batch
+    lengths = np.diff(batch.row_splits)
+    reached = np.zeros(len(texts), np.int64)  # no text is looked at beyond the last character that an id stands for
+    reached[lengths > 0] = np.maximum.reduceat(batch.offsets[:, 1], batch.row_splits[:-1][lengths > 0])
+    read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
+    ends = np.concatenate([[0], np.cumsum(_sizes("".join(read)), dtype=np.int64)])
+    first = np.repeat(np.fromiter(accumulate(map(len, read), initial=0), np.int64, len(read) + 1)[:-1], lengths)[:, None]
+    return replace(batch, offsets=(ends[first + batch.offsets] - ends[first]).astype(np.int32))
+
+
+def _characters(text: str | bytes, end: int, errors: str) -> str:
+    """The first characters of a text, with a stand-in for each piece of bytes that is not UTF-8."""
+    if isinstance(text, bytes):
+        return text[: LONGEST * end].decode("utf-8", MALFORMED)[:end]
+    return whole(text, str, 0, errors)[:end]
+
+
+def _sizes(text: str) -> NDArray[np.uint8]:
+    """The bytes of each character, or of what it stands for."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+    sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
+    return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)
+
+
+def _stand_in(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return chr(STAND_IN + error.end - error.start), error.end
+
+
+codecs.register_error(MALFORMED, _stand_in)
