@@ -9,13 +9,15 @@ import functools
 import gzip
 import itertools
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import random
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from machines import ADDED, PIECES, TOKENS, compiled
 from shared_data import SHARED, needs_shared
@@ -23,15 +25,20 @@ from test_reference import (
     CASED,
     CODE_POINTS,
     CONTEXTS,
+    FLAGS,
     KEPT,
+    OF_ALL_KINDS,
     PART,
     SETTINGS,
     UNCASED,
     golden_texts,
     hostile,
     letters,
+    mixed,
     pair_of,
     sentences,
+    texts_of_all_kinds,
+    words_by_script,
 )
 from tokenizers import AddedToken, Tokenizer, normalizers
 
@@ -46,6 +53,11 @@ BLOCK = 64
 each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.keys())
 each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 each_vocabulary = pytest.mark.parametrize("name", [UNCASED, CASED])
+
+
+def in_both_kinds(texts: Sequence[str], *threads: int) -> Iterator[tuple[Any, int]]:
+    """Texts as str and as bytes, each with several numbers of threads."""
+    return itertools.product((list(texts), [text.encode() for text in texts]), threads)
 
 
 @dataclass(frozen=True)
@@ -105,8 +117,7 @@ class Pair:
     def check(self, texts: Sequence[str], **options: Any) -> None:
         """Find all texts to be located as the reference does it, as strings and as bytes, with one thread and two, or show a text."""
         expected = referred(self.reference, texts, **options)
-        kinds: tuple[list[str] | list[bytes], ...] = (list(texts), [text.encode() for text in texts])
-        for rows, threads in itertools.product(kinds, (1, 2)):
+        for rows, threads in in_both_kinds(texts, 1, 2):
             if located(self.tokenizer, rows, threads=threads, **options) != expected:
                 self._show(rows, texts, threads=threads, **options)
 
@@ -314,3 +325,310 @@ def test_sentences_in_many_languages(name: str) -> None:
 def test_hostile_texts(name: str) -> None:
     """Texts that were made to break programs are located as by the reference."""
     located_pair(name).check([text for text in hostile() if name == CASED or not swaps(text)])
+
+
+MIXTURE = [  # what normalisation changes, drops, takes apart or isolates; what is cut out; and what only looks so
+    *("ab", "e\u0301", "É", "İ", "ß", "ﬁ", "ﷺ", "½", "≠", "각", "한국", "\u1112\u1161", "\u0344", "\u0301", "\u0301\u0301", "\u1b44"),
+    *("\u302e", "\U0001d165", "\U0001d15f", "か\u3099", "が", "中", "中文", "𠀀", "豈", "\u0901", "क्षि", "\u200d", "\u200b", "\0", "\x1f"),
+    *("\ufffd", "\ue000", "\u0378", "\U0001f600", "\U0001f468\u200d\U0001f469", "𐐀", "\U0001e000", "\u2028", "\u3000", "\u00a0"),
+    *(" ", "  ", "\t", "\n", ".", "..", "-", "'", "[MASK]", "[MASK", "[UNK]", "[CLS][SEP]", "##", "#", "ab" * 60, "é" * 101, "q"),
+]
+PREFIXES = ("##", "", "a", "é", "[MASK]", "\u0301", "▁")
+
+
+@functools.lru_cache(maxsize=1)
+def pair_of_options(reference: Callable[..., Tokenizer], **options: Any) -> Pair:
+    """Build a vocabulary of all kinds of tokens with some options and another prefix."""
+    prefix = options.get("continuing_subword_prefix", "##")
+    tokens = [*dict.fromkeys(prefix + token[2:] if token[:2] == "##" else token for token in OF_ALL_KINDS)]
+    return Pair(reference(tokens, **options), fst.Tokenizer(wordpiece(tokens, **options)))
+
+
+def strips(options: Mapping[str, Any]) -> bool:
+    """Whether accents are stripped, so that marks are ordered."""
+    asked = options.get("strip_accents")
+    return bool(options.get("lowercase", True) if asked is None else asked)
+
+
+def some_options(seed: int) -> dict[str, Any]:
+    """Draw options, another prefix and another longest word."""
+    rng = random.Random(seed)
+    drawn = {name: rng.choice(values) for name, values in FLAGS.items()}
+    return {**drawn, "continuing_subword_prefix": rng.choice(PREFIXES), "max_input_chars_per_word": rng.choice([1, 2, 7, 100])}
+
+
+@pytest.mark.parametrize("seed", range(20))
+@given(texts=st.lists(st.lists(st.sampled_from(MIXTURE), max_size=12).map("".join), min_size=1, max_size=6))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_mixture(texts: list[str], seed: int, reference: Callable[..., Tokenizer]) -> None:
+    """Any mixture of what is changed, dropped, taken apart, isolated or cut out is located as by the reference, with any options."""
+    options = some_options(seed)
+    pair_of_options(reference, **options).check([text for text in texts if not (strips(options) and swaps(text))])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prefix", PREFIXES, ids=ascii)
+@pytest.mark.parametrize(
+    "options",
+    [pytest.param(dict(zip(FLAGS, values, strict=True)), id="-".join(map(str, values))) for values in itertools.product(*FLAGS.values())],
+)
+def test_options(options: dict[str, Any], prefix: str, reference: Callable[..., Tokenizer]) -> None:
+    """Each combination of options, with each prefix, locates words of all kinds as the reference does."""
+    pair = pair_of_options(reference, **options, continuing_subword_prefix=prefix)
+    pair.check([text for text in texts_of_all_kinds() if not (strips(options) and swaps(text))])
+
+
+@needs_shared
+@each_vocabulary
+def test_mixed_scripts(name: str) -> None:
+    """Random words of random scripts, side by side, are located as by the reference."""
+    rng = random.Random(6)
+    texts = mixed(words_by_script(rng), rng, 10_000)
+    located_pair(name).check([text for text in texts if name == CASED or not swaps(text)])
+
+
+LONG = pytest.mark.parametrize("char", ["a", "É", "한", "\U0001f600", "a\0", "q"], ids=ascii)
+
+
+@functools.cache
+def long_words(longest: int) -> Tables:
+    """Compile a vocabulary that long words are made of."""
+    return wordpiece(SYLLABLES, max_input_chars_per_word=longest)
+
+
+SYLLABLES = [
+    "[UNK]",
+    *(prefix + piece for prefix in ("", "##") for piece in ("a", "aaa", "e", "ee", "\u1112\u1161", "\u11ab", "\U0001f600")),
+]
+
+
+@LONG
+@pytest.mark.parametrize("longest", [99, 300])
+def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]) -> None:
+    """Words of hundreds and thousands of characters, known or too long, at any place of a chunk, are located as by the reference."""
+    pair = Pair(reference(SYLLABLES, max_input_chars_per_word=longest), fst.Tokenizer(long_words(longest)))
+    words = [(char * size)[:size] for size in (1, 99, 100, 101, 299, 300, 301, 4_095, 4_096, 4_097, 20_000)]
+    pair.check([*words, " ".join(words * 9), "." + "[UNK]".join(words), "中".join(reversed(words))])
+
+
+@pytest.mark.parametrize("char", ["a", "한", "a\0"], ids=ascii)
+def test_words_over_several_chunks(char: str) -> None:
+    """Words of thousands of characters that are segmented are located as by the walk; the reference takes minutes for one of them."""
+    words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]
+    texts = [" ".join(words), "." + "[UNK]".join(words)]
+    assert located(fst.Tokenizer(long_words(5_000)), texts) == walked(long_words(5_000), texts)
+
+
+@pytest.mark.xfail(strict=True, reason="a mark keeps its place where canonical ordering moves it; the reference gives it another's")
+def test_marks_that_change_places(reference: Callable[..., Tokenizer]) -> None:
+    """In a run of marks, what comes first in canonical order has the place of what stood first, and so on."""
+    rng = random.Random(10)
+    chars = [*KEPT, *KEPT, "\u0301", "\u0323", "\u0344", "\U0001d15f", "é", "a", "\0"]
+    pair_of_letters("uncased", reference).check(["".join(rng.choices(chars, k=rng.randint(2, 12))) for _ in range(100)])
+
+
+def test_ids_of_two_lengths_are_not_located() -> None:
+    """Where two tokens of different lengths have one id, its offsets are refused by a token's name, and ids are as ever."""
+    several = replace(tables(), token_ids=np.where(tables().token_ids == TOKENS.index("un"), TOKENS.index("a"), tables().token_ids))
+    tok = fst.Tokenizer(several)
+    with pytest.raises(fst.UnsupportedError, match="token 'a' has an id that a token of another length has too"):
+        tok.encode_batch(["a"], offsets=True)
+    assert tok.encode_batch(["a"]).ids.tolist() == tokenizer().encode("a").tolist()
+
+
+def test_offsets_are_made_only_when_asked_for() -> None:
+    """A batch has no offsets and no words unless they are asked for, and its ids do not depend on it."""
+    plain, both = (tokenizer().encode_batch(list(PIECES), offsets=asked) for asked in (False, True))
+    assert plain.offsets is plain.words is None
+    assert np.array_equal(plain.ids, both.ids)
+    assert np.array_equal(plain.row_splits, both.row_splits)
+    assert both.offsets is not None
+    assert both.words is not None
+    assert both.offsets.dtype == both.words.dtype == np.int32
+    assert both.offsets.shape == (len(both.ids), 2)
+
+
+@pytest.mark.parametrize("texts", [[], [""], ["", ""]])
+def test_special_tokens_around_a_text_come_from_nowhere(texts: list[str]) -> None:
+    """Ids that are put around a text have the offsets (0, 0) and the word -1, also around nothing."""
+    for asked in (True, "chars", "bytes"):
+        found = located(tokenizer(), texts, add_special_tokens=True, offsets=asked)
+        assert found == Rows([2, 3] * len(texts), [0, 0, 0, 0] * len(texts), [-1, -1] * len(texts), [2] * len(texts))
+
+
+# Bytes
+
+
+def bytes_before(data: bytes, count: int) -> int:
+    """How many bytes the first characters of some bytes are, by definition: what is before and what is behind decode to what they are."""
+    text = data.decode("utf-8", "replace")
+    parts = ((at, data[:at].decode("utf-8", "replace"), data[at:].decode("utf-8", "replace")) for at in range(len(data) + 1))
+    return next(at for at, before, after in parts if (before, after) == (text[:count], text[count:]))
+
+
+def in_bytes(rows: Rows, texts: Sequence[bytes]) -> Rows:
+    """Turn offsets in characters into offsets in bytes, one by one."""
+    owners = [text for text, count in zip(texts, rows.lengths, strict=True) for _ in range(2 * count)]
+    return replace(rows, offsets=[bytes_before(text, count) for text, count in zip(owners, rows.offsets, strict=True)])
+
+
+@given(
+    texts=st.lists(st.lists(st.sampled_from([*MIXTURE, "a", "b "]), max_size=6).map("".join), max_size=4),
+    cut=st.sampled_from([None, 2, 4, 7]),
+    around=st.booleans(),
+)
+@settings(max_examples=200)
+def test_offsets_in_bytes(texts: list[str], cut: int | None, around: bool) -> None:
+    """Offsets in bytes are those in characters, each mapped to the bytes of UTF-8 before it, for str and for bytes."""
+    options: dict[str, Any] = {"add_special_tokens": around, "max_length": cut}
+    data = [text.encode() for text in texts]
+    expected = in_bytes(located(tokenizer(), texts, **options), data)
+    assert located(tokenizer(), texts, offsets="bytes", **options) == expected
+    assert located(tokenizer(), data, offsets="bytes", **options) == expected
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from([b"a", b"b ", b"\xc3", b"\xa9", b"\xe4\xb8", b"\xad", b"\xf0\x9f\x98", b"\x80", b"\xff", b"\xed\xa0\x80"]))
+        .map(b"".join),
+        max_size=4,
+    ),
+    cut=st.sampled_from([None, 3, 5]),
+)
+@settings(max_examples=300)
+def test_offsets_in_bytes_that_are_not_utf_8(texts: list[bytes], cut: int | None) -> None:
+    """Where bytes that are not UTF-8 are replaced, offsets in bytes are those of the bytes that were given."""
+    options: dict[str, Any] = {"errors": "replace", "max_length": cut}
+    assert located(fallible(), texts, offsets="bytes", **options) == in_bytes(located(fallible(), texts, **options), texts)
+
+
+@functools.cache
+def fallible() -> fst.Tokenizer:
+    """Make a tokenizer that does not drop U+FFFD."""
+    return fst.Tokenizer(wordpiece([*TOKENS, "\ufffd", "##\ufffd"], clean_text=False))
+
+
+def test_offsets_in_bytes_of_surrogates() -> None:
+    """Where surrogates are replaced, offsets are those in the text with U+FFFD, or with the character that two of them make."""
+    for asked, expected in (("chars", [0, 1, 1, 2, 3, 4]), ("bytes", [0, 3, 3, 7, 8, 9])):
+        found = located(fallible(), ["\ud800\ud83d\ude00 b"], offsets=asked, errors="replace")
+        assert found.offsets == expected, fallible().tokenize("\ufffd\U0001f600 b")
+
+
+@pytest.mark.parametrize("asked", ["utf-8", "characters", "", None, 2, ["bytes"]])
+def test_other_offsets_are_refused(asked: Any) -> None:
+    """Offsets are none, in characters or in bytes; whatever else is asked for is refused by its name."""
+    with pytest.raises(ValueError, match=r"^offsets=.*: there are False, True or 'chars', and 'bytes'$"):
+        tokenizer().encode_batch(["a"], offsets=asked)
+
+
+# Rows that are cut
+
+
+@functools.cache
+def truncating(name: str, max_length: int) -> Tokenizer:
+    """Load a vocabulary for the reference that truncates."""
+    reference = Tokenizer.from_str(pair_of(name).reference.to_str())
+    reference.enable_truncation(max_length)
+    return reference
+
+
+@needs_shared
+@each_vocabulary
+@pytest.mark.parametrize("around", [True, False])
+@pytest.mark.parametrize("max_length", [2, 3, 7, 128])
+def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of at most so many ids, special tokens included, are the reference's, whether or not long texts are read to their end."""
+    texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]
+    expected = referred(truncating(name, max_length), texts, add_special_tokens=around)
+    for few in (1 << 14, 0):
+        monkeypatch.setattr(batch, "FEW", few)
+        for rows, threads in in_both_kinds(texts, 1, 2):
+            options: dict[str, Any] = {"max_length": max_length, "add_special_tokens": around, "threads": threads}
+            assert located(pair_of(name).tokenizer, rows, **options) == expected
+            assert pair_of(name).tokenizer.encode_batch(rows, **options).ids.tolist() == expected.ids
+
+
+@pytest.mark.usefixtures("short_blocks")
+@given(
+    texts=st.lists(st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), max_size=30).map("".join), max_size=5),
+    max_length=st.integers(2, 80),
+    around=st.booleans(),
+    threads=st.sampled_from([1, 3]),
+)
+@settings(max_examples=300)
+def test_cut_rows_begin_as_whole_ones(texts: list[str], max_length: int, around: bool, threads: int) -> None:
+    """A cut row begins as the whole one does, and ends with what stands after a text, however few of its characters are read at a time."""
+    options: dict[str, Any] = {"add_special_tokens": around}
+    after = 1 if around else 0
+    whole = tokenizer().encode_batch(texts, offsets=True, **options)
+    for rows in (texts, [text.encode() for text in texts]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batch, "FEW", 0)
+            found = tokenizer().encode_batch(rows, offsets=True, max_length=max_length, threads=threads, **options)
+        for row, given_whole in enumerate(whole):
+            begin, end = whole.row_splits[row : row + 2].tolist()
+            kept = slice(begin, begin + min(end - begin, max_length) - after)
+            last = slice(end - after, end)
+            own = slice(*found.row_splits[row : row + 2].tolist())
+            for part, of_whole in ((found.ids, whole.ids), (found.offsets, whole.offsets), (found.words, whole.words)):
+                assert part is not None
+                assert of_whole is not None
+                assert part[own].tolist() == [*of_whole[kept].tolist(), *of_whole[last].tolist()], given_whole
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+def test_long_text_is_not_read_to_its_end(kind: type) -> None:
+    """What stands far behind the last id of a cut row is not read: it may even be no text."""
+    text: Any = "b " * 100_000 + "\ud800" if kind is str else b"b " * 100_000 + b"\xff"
+    assert tokenizer().encode_batch([text, text], max_length=5).ids.tolist() == [2, 7, 7, 7, 3] * 2
+    with pytest.raises(fst.TextError, match=r"^row 0, position 200000: "):
+        tokenizer().encode_batch([text, text], max_length=150_000)
+
+
+@pytest.mark.parametrize("max_length", [1, 0, -1])
+def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> None:
+    """A row that special tokens alone would fill and more is refused; without them any length will do that is one."""
+    with pytest.raises(ValueError, match=f"^max_length={max_length}: a row has 2 special tokens, and at least as many ids$"):
+        tokenizer().encode_batch(["a"], max_length=max_length)
+    if max_length >= 0:
+        assert tokenizer().encode_batch(["a a a"], max_length=max_length, add_special_tokens=False).ids.tolist() == [5] * max_length
+    else:
+        with pytest.raises(ValueError, match="max_length=-1"):
+            tokenizer().encode_batch(["a"], max_length=max_length, add_special_tokens=False)
+
+
+# Counts
+
+
+@pytest.mark.usefixtures("short_blocks")
+@given(
+    texts=st.lists(st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS.values(), " ", "b")), max_size=60).map("".join), max_size=5),
+    times=st.sampled_from([1, 30]),
+    around=st.booleans(),
+)
+@settings(max_examples=100)
+def test_counts_are_the_lengths_of_rows(texts: list[str], times: int, around: bool) -> None:
+    """A text has as many tokens as it has ids, whichever threads count and however long it is."""
+    expected = np.diff(tokenizer().encode_batch(texts * times, add_special_tokens=around).row_splits).tolist()
+    for rows, threads in in_both_kinds(texts * times, 1, 3):
+        counts = tokenizer().count_tokens(rows, add_special_tokens=around, threads=threads)
+        assert counts.dtype == np.int64
+        assert counts.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [str, bytes])
+@pytest.mark.parametrize("rows", [1, 100])
+def test_counting_takes_no_more_memory_for_more_text(rows: int, kind: type) -> None:
+    """Ids that are counted are not kept: more text takes no more memory, be it one text or many."""
+    peaks = []
+    for size in (1_000_000, 8_000_000):
+        text: Any = ("un b " if kind is str else b"un b ") * (size // rows // 5)
+        texts = [text] * rows
+        tokenizer().count_tokens(texts, threads=1)
+        tracemalloc.start()
+        counts = tokenizer().count_tokens(texts, threads=1, add_special_tokens=False)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert counts.tolist() == [size // rows // 5 * 2] * rows
+    assert peaks[1] < 1.5 * peaks[0]
