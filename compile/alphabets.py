@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
 from fst.compile.components import Component
+from fst.compile.compositions import composition
 from fst.compile.maps import Ints, Map, Symbols, closed_up, union
 from fst.compile.normalizers import Normalization, normalization, ordered
 from fst.compile.pre_tokenizers import Splits
@@ -37,9 +39,12 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     """
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
-    last = normal.second.then(split)
-    codes = union(normal.first.sources, last.sources, np.flatnonzero(characters.orders()))
-    rows = normal.first.apply(codes)
+    first, last = normal.first, normal.second.then(split)
+    composed = None
+    if normal.composed:
+        composed, first = composition(normal)
+    codes = union(first.sources, last.sources, np.flatnonzero(characters.orders()))
+    rows = first.apply(codes)
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
         rows, ranks, passes = ordered(rows)
@@ -47,7 +52,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     rows = _isolated(rows)
     _need_room(codes, rows)
     _need_no_fences(rows, pre_tokenizers)
-    return _of_rows(codes, rows, ranks, passes & ranks.any(), specials)
+    return _of_rows(codes, rows, ranks, passes & ranks.any(), specials, composed)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
@@ -101,11 +106,11 @@ def _need_no_fences(rows: Symbols, pre_tokenizers: Sequence[Component]) -> None:
         raise UnsupportedError(f"pre_tokenizer {names}: it splits where characters of two kinds meet")
 
 
-def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], specials: Mapping[str, int]) -> Alphabet:
+def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], *rest: Any) -> Alphabet:
     """The alphabet in which code points become rows of symbols, and all others stay as they are."""
     symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
     symbols[:, 0] = np.arange(CODE_POINTS)
     symbols[codes] = rows
     all_ranks, all_passes = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool)
     all_ranks[codes], all_passes[codes] = ranks, passes
-    return Alphabet(symbols, all_ranks, all_passes, specials)
+    return Alphabet(symbols, all_ranks, all_passes, *rest)

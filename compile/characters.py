@@ -23,7 +23,7 @@ def those(name: str, value: str | None = None) -> Ints:
     >>> [chr(code) for code in those("cjk")[:2]]
     ['㐀', '㐁']
     """
-    runs = [np.arange(first, last + 1) for first, last, found in _properties()[name] if value in (None, found)]
+    runs = [np.arange(first, last + 1) for first, last, found in properties()[name] if value in (None, found)]
     return np.concatenate(runs)
 
 
@@ -68,13 +68,14 @@ def dropped(name: str) -> Map:
 def orders() -> NDArray[np.uint8]:
     """uint8[0x110000], the place of each mark in canonical ordering, from 1 on; 0 for everything else."""
     places = np.zeros(CODE_POINTS, np.uint8)
-    for first, last, value in _properties()["order"]:
+    for first, last, value in properties()["order"]:
         places[first : last + 1] = int(value)
     return places
 
 
 @cache
-def _properties() -> dict[str, Property]:
+def properties() -> dict[str, Property]:
+    """The runs of each property: first and last code point, and value."""
     known: dict[str, Property] = {}
     for line in files("fst.compile").joinpath("characters.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
@@ -87,7 +88,7 @@ def _spelled(name: str) -> Map:
     """The map of a property whose values are code points."""
     changes = {
         code: [int(image, 16) for image in value.split()]
-        for first, last, value in _properties()[name]
+        for first, last, value in properties()[name]
         if value != "hangul"
         for code in range(first, last + 1)
     }

@@ -15,7 +15,7 @@ Whatever no rule applies to is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,7 @@ class Normalization:
 
     Attributes:
         composed: the normalizer that composes the text after the ordering, if one does.
+        before: what becomes of characters before that normalizer decomposes them.
         stripped: for each Strip, what becomes of characters after it.
     """
 
@@ -62,6 +63,7 @@ class Normalization:
     ordered: bool
     second: Map
     composed: str | None = None
+    before: Map = field(default_factory=Map.identity)
     stripped: tuple[Map, ...] = ()
 
     def mapped(self, by: Map) -> Normalization:
@@ -70,6 +72,11 @@ class Normalization:
         if self.ordered:
             return replace(self, second=self.second.then(by), stripped=stripped)
         return replace(self, first=self.first.then(by), stripped=stripped)
+
+    @property
+    def compatible(self) -> bool:
+        """Whether what is composed was decomposed for compatibility."""
+        return self.composed == "NFKC"
 
     def decomposed(self, by: Map) -> Normalization:
         """Decompose the text, and order it canonically."""
@@ -114,8 +121,6 @@ def normalization(parts: Sequence[Component]) -> Normalization:
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
         result = _then(result, part)
-    if result.composed:
-        raise UnsupportedError(f"normalizer {result.composed}: composed letters are only supported where they are decomposed afterwards")
     return result
 
 
@@ -134,7 +139,7 @@ def _then(before: Normalization, part: Component) -> Normalization:
     if kind == "Replace":
         return before.mapped(_replacement(part))
     decomposed = before.decomposed(characters.compatible() if "K" in kind else characters.canonical())
-    return replace(decomposed, composed=kind) if kind.endswith("C") else decomposed
+    return replace(decomposed, composed=kind, before=before.first.then(before.second)) if kind.endswith("C") else decomposed
 
 
 def strips(part: Component) -> bool:

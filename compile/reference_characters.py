@@ -27,6 +27,7 @@ HEADER = """\
 #   lower        its lower case (hexadecimal)
 #   canonical    its canonical decomposition (hexadecimal; hangul: the standard's rule for syllables)
 #   compatible   its compatibility decomposition, where that is another
+#   composed     yes: it has a canonical decomposition, and composition makes it
 #   order        of a mark: its place in canonical ordering
 #   white        yes: white space
 #   punctuation  yes: punctuation
@@ -51,7 +52,7 @@ def properties() -> Iterator[tuple[str, str, str]]:
 
     clean, cjk, strip = bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)
     lower, combining, white = (each().normalize_str for each in (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip))
-    canonical, compatible = normalizers.NFD().normalize_str, normalizers.NFKD().normalize_str
+    canonical, compatible, composed = (each().normalize_str for each in (normalizers.NFD, normalizers.NFKD, normalizers.NFC))
     punctuation, numeric = pre_tokenizers.Punctuation().pre_tokenize_str, pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
     word = pre_tokenizers.Whitespace().pre_tokenize_str
 
@@ -70,6 +71,8 @@ def properties() -> Iterator[tuple[str, str, str]]:
             yield "lower", char, hexadecimal(lower(char))
         if decomposed != char:
             yield "canonical", char, "hangul" if "가" <= char <= "힣" else hexadecimal(decomposed)
+        if composed(char) == char != decomposed:
+            yield "composed", char, "yes"
         if compatible(char) != decomposed:
             yield "compatible", char, hexadecimal(compatible(char))
         if not white(char):

@@ -89,7 +89,10 @@ def wordpiece(
         "max_input_chars_per_word": max_input_chars_per_word,
         "pre_tokenizer": pre_tokenizer,
     }
-    return assemble(vocabularies.read(source, options), layout)
+    tables = assemble(vocabularies.read(source, options), layout)
+    if tables.about["composition"]:
+        raise UnsupportedError("normalizer NFC or NFKC: composed letters are only supported where they are decomposed afterwards")
+    return tables
 
 
 def automaton(vocabulary: Vocabulary) -> tuple[Alphabet, Transducer]:
@@ -126,6 +129,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "skipped": sorted(vocabulary.specials[token] for token in vocabulary.skipped),
         "specials": dict(vocabulary.specials),
         **{name: getattr(vocabulary, name) for name in KEPT},
+        "composition": alphabet.composition and alphabet.composition.stored(),
     }
     return Tables(
         about=about,

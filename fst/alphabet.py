@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.composition import Composition
 from fst.tables import CODE_POINTS
 
 BREAK = CODE_POINTS  # the symbol between two words; what follows it, up to `ISOLATED`, are fences
@@ -30,12 +31,14 @@ class Alphabet:
         ranks: uint8[0x110000, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
         passes: bool[0x110000], whether a run of marks goes on through a code point: it is a mark, or was no longer there.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
+        composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
     """
 
     symbols: NDArray[np.int32]
     ranks: NDArray[np.uint8]
     passes: NDArray[np.bool_]
     specials: Mapping[str, int] = field(default_factory=dict)
+    composition: Composition | None = None
 
     @classmethod
     def plain(cls) -> Alphabet:
@@ -82,6 +85,8 @@ class Alphabet:
     def _normalise(self, text: str) -> Iterator[int]:
         """The symbols of a text, with runs of marks in canonical order."""
         run: list[tuple[int, int]] = []
+        if self.composition and not self.composition.suspects.isdisjoint(map(ord, text)):
+            text, _ = self.composition.apply(text)
         for code_point in map(ord, text):
             if not self.passes[code_point]:
                 yield from _in_order(run)

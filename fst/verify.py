@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.composition import Composition
 from fst.errors import TableError
 from fst.settings import RULES
 from fst.tables import (
@@ -132,9 +133,17 @@ def _verify_about(tables: Tables) -> None:
     for name in ("normalizer_parts", "pre_tokenizer_parts"):
         parts = about.get(name)
         need(parts is None or (isinstance(parts, list) and all(isinstance(part, dict) for part in parts)), f"{name} is null or mappings")
+    _verify_composition(about.get("composition"))
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")
     need(all(type(number) is int and 0 <= number <= highest for number in (specials or {}).values()), "specials have known ids")
+
+
+def _verify_composition(stored: Any) -> None:
+    try:
+        _ = None if stored is None else Composition.from_stored(stored)
+    except ValueError as error:
+        need(False, f"what composes is known: {error}")
 
 
 def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:

@@ -881,6 +881,12 @@ def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str,
     return [{**mapping, name: value} for name, values in wrong.items() for value in values]
 
 
+COMPOSITION: dict[str, Any] = {"first": [], "decompositions": [], "orders": [], "pairs": [], "suspects": [[]]}
+NO_ROWS: tuple[tuple[str, Any], ...] = (
+    ("first", []), ("first", 1), ("first", [-1]), ("first", [0x110000]), ("first", [0xD800]), ("first", [True]), ("first", ["a"]),
+    ("first", [97] * 65), ("decompositions", []), ("orders", [1]), ("orders", [1, 2, 3]), ("pairs", [1, 2]), ("pairs", [1, 2, 3, 4]),
+    ("suspects", [-1]), ("suspects", None),
+)  # fmt: skip
 NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(NUMBERS, NO_NUMBERS),
     "skipped": NO_LISTS_OF_IDS,
@@ -920,6 +926,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     "padding_side": NO_SIDES,
     "truncation_side": NO_SIDES,
     "clean_up_tokenization_spaces": NO_FLAGS,
+    "composition": ([], 1, {}, COMPOSITION | {"first": {}}, *(COMPOSITION | {name: [row]} for name, row in NO_ROWS)),
     **dict.fromkeys(("normalizer_parts", "pre_tokenizer_parts"), ({}, 1, "NFC", True, [None], ["NFC"])),
 }
 
@@ -942,7 +949,8 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": 3, **said}).encode()))
-    if name in ("strip_accents", "decoder", "truncation", "padding", "model_max_length", "normalizer_parts", "pre_tokenizer_parts"):
+    may_be_null = ("composition", "normalizer_parts", "pre_tokenizer_parts")
+    if name in may_be_null or name in ("strip_accents", "decoder", "truncation", "padding", "model_max_length"):
         assert fst.load(path).about.get(name) is None
     else:
         refused(path, path.read_bytes(), "not a sound table")
