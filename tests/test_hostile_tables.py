@@ -43,12 +43,14 @@ from fst.tables import (
     ROOT,
     Array,
     Tables,
+    Walk,
     field_kind,
     field_label,
     field_next,
     field_output,
     pack,
 )
+from fst.verify import verify
 
 # Failure links that emit one token and several, and special tokens of more than one byte a character.
 TOKENS = [
@@ -988,11 +990,62 @@ def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: 
     # What the table of words says may be another thing now than what the rest says: that must be safe, and without it there is but one.
     walker = fst.Tokenizer(without_words(tables))
     for text in TEXTS:
-        ids = tables.run(text)
+        walk = Walk(tables)
+        ids = walk.run(text)
         assert walker.encode(text, add_special_tokens=False).tolist() == ids
+        assert located(walker, text) in (None, (ids, walk.offsets, walk.words))
+        assert all(0 <= place <= len(text) for pair in (located(tokenizer, text) or ([], [], []))[1] for place in pair)
         for found in (ids, tokenizer.encode(text, add_special_tokens=False).tolist()):
             assert len(found) <= len(text.encode())
             assert all(0 <= number <= int(tables.token_ids.max()) for number in found)
+
+
+def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[int, int]], list[int]] | None:
+    """Ids, offsets and words of a text, unless tokens of different lengths have one id."""
+    try:
+        found = tokenizer.encode_batch([text], add_special_tokens=False, offsets=True)
+    except fst.UnsupportedError:
+        return None
+    assert found.offsets is not None
+    assert found.words is not None
+    return found.ids.tolist(), [(begin, end) for begin, end in found.offsets.tolist()], found.words.tolist()
+
+
+@given(
+    layout=st.sampled_from(["dense", "compact"]),
+    seed=st.integers(0, 1 << 30),
+    cuts=st.sampled_from(["as they are", "all in the first", "all in the last", "anywhere"]),
+    indicator=st.sampled_from(["", "##", "é", "#" * 5000]),
+    longest=st.sampled_from([0, 1, 5, 100]),
+)
+@settings(max_examples=200)
+def test_places_are_safe_whatever_length_tokens_have(
+    layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, Tables]
+) -> None:
+    """Tables that give ids to other tokens than those that they stand for, of any length, are sound: places stay within their words."""
+    tables, chance = good[layout], np.random.default_rng(seed)
+    size, count = len(tables.token_bytes), len(tables.token_ids)
+    ends = {
+        "as they are": tables.token_ends,
+        "all in the first": np.full(count, size),
+        "all in the last": np.append(np.zeros(count - 1, np.int64), size),
+        "anywhere": np.append(np.sort(chance.integers(0, size, count - 1)), size),
+    }[cuts]
+    changed = replace(
+        tables,
+        about={**tables.about, "continuing_subword_prefix": indicator, "max_input_chars_per_word": longest},
+        token_ids=chance.permutation(tables.token_ids),
+        token_bytes=np.full(size, ord("a"), np.uint8),
+        token_ends=ends.astype(np.int64),
+    )
+    verify(changed)
+    for text in TEXTS:
+        walk = Walk(changed)
+        walk.run(text)
+        assert located(fst.Tokenizer(without_words(changed)), text) == (walk.ids, walk.offsets, walk.words)
+        found = located(fst.Tokenizer(changed), text)
+        assert found
+        assert all(0 <= place <= len(text) for pair in found[1] for place in pair)
 
 
 def without_words(tables: Tables) -> Tables:
