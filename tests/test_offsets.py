@@ -29,6 +29,7 @@ from test_reference import (
     KEPT,
     OF_ALL_KINDS,
     PART,
+    QUICK,
     SETTINGS,
     UNCASED,
     golden_texts,
@@ -47,10 +48,9 @@ from fst.compile import wordpiece
 from fst.runtime import batch, machine
 from fst.tables import Tables, Walk
 
-FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
+FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
 BLOCK = 64
 
-each_filler = pytest.mark.parametrize("filler", FILLERS.values(), ids=FILLERS.keys())
 each_piece = pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 each_vocabulary = pytest.mark.parametrize("name", [UNCASED, CASED])
 
@@ -187,18 +187,17 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
 
 
 @pytest.mark.usefixtures("short_chunks")
-@each_filler
 @each_piece
-def test_any_piece_straddles_the_end_of_a_chunk(piece: str, filler: str) -> None:
+def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
     """A piece comes from the same places wherever in it a chunk ends."""
     limit = short_chunked(5)._workspaces.take().room
-    start = filler * (limit // len(filler) - 10)
-    check_walk(short_chunked(5), [start + "a" * more + piece + "b" for more in range(70)], 5)
+    starts = [filler * (limit // len(filler) - 10) for filler in FILLERS]
+    check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in range(70)], 5)
 
 
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("longest", [1, 5, 12, 13, 100])
-@given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
+@given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), min_size=4, max_size=60))
 @settings(max_examples=40)
 def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
     """Pieces in any order, over several chunks, come from where the walk says, whatever the longest word is."""
@@ -206,24 +205,24 @@ def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> 
 
 
 @pytest.mark.usefixtures("short_blocks")
-@each_filler
 @each_piece
-def test_any_piece_straddles_the_end_of_a_block(piece: str, filler: str) -> None:
+def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
     """A piece of a long row comes from the same places wherever in it what is read at a time ends."""
-    start = filler * (2 * BLOCK // len(filler) + 1)
-    check_walk(tokenizer(), [start + "a" * more + piece + " b" + start[: 40 - more % 40] for more in range(BLOCK + 2)], 100)
+    starts = [filler * (2 * BLOCK // len(filler) + 1) for filler in FILLERS]
+    texts = [starts[more % 3] + "a" * more + piece + " b" + starts[more % 3][: 40 - more % 40] for more in range(BLOCK + 2)]
+    check_walk(tokenizer(), texts, 100)
 
 
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("longest", [1, 12, 100])
-@given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS.values(), " ", "b", "a", "!", "[", "<")), min_size=20, max_size=100))
-@settings(max_examples=40)
+@given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), min_size=20, max_size=60))
+@settings(max_examples=20)
 def test_any_long_row_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> None:
     """A long row of anything comes from where the walk says, alone and among others, with threads and without."""
     text = "".join(pieces)
     rows = [text[: 3 * BLOCK], text, "", text[::-1], "a"]
-    check_walk(tokenizer(longest), rows, longest)
-    check_walk(tokenizer(longest), rows * 3, longest, threads=3)
+    for threads in (1, 3):
+        check_walk(tokenizer(longest), rows, longest, threads)
 
 
 @functools.cache
@@ -241,7 +240,7 @@ def machine_pair() -> Pair:
     return Pair(reference, tokenizer())
 
 
-@given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS.values(), " ", "b", "a", "!", "[", "<")), max_size=30))
+@given(pieces=st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b", "a", "!", "[", "<")), max_size=30))
 @settings(max_examples=200)
 def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
     """The walk, which says what the kernel computes, says of ids, offsets and words what the reference says."""
@@ -265,7 +264,7 @@ def test_golden_offsets(name: str) -> None:
     assert len(kept) > 20_000
     assert found.lengths == [len(pairs) for pairs in kept]
     assert found.offsets == [place for pairs in kept for pair in pairs for place in pair]
-    pair.check(golden_texts())
+    pair.check(golden_texts()[::5])
 
 
 @functools.cache
@@ -288,8 +287,9 @@ def some_code_points() -> list[str]:
     return sorted({*changed, *CODE_POINTS[:0x3100], *CODE_POINTS[::97]})
 
 
-each_context = pytest.mark.parametrize(
-    ("setting", "context"), [pytest.param(*case, id="-".join(case)) for case in itertools.product(SETTINGS, CONTEXTS)]
+each_context = pytest.mark.parametrize(("setting", "context"), [*itertools.product(SETTINGS, CONTEXTS)])
+each_quick_context = pytest.mark.parametrize(
+    ("setting", "context"), [*QUICK, ("uncased", "between stripped marks"), ("lower case with accents", "before a letter")]
 )
 
 
@@ -300,7 +300,7 @@ def check_in_context(chars: Sequence[str], setting: str, context: str, reference
     pair_of_letters(setting, reference).check([text for text in texts if not (strips and swaps(text))])
 
 
-@each_context
+@each_quick_context
 def test_some_characters_in_context(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """What a character becomes, if anything, comes from where the reference says, and so does what is beside it."""
     check_in_context(some_code_points(), setting, context, reference)
@@ -317,7 +317,7 @@ def test_every_character_in_context(setting: str, context: str, reference: Calla
 @each_vocabulary
 def test_sentences_in_many_languages(name: str) -> None:
     """Sentences of 109 languages are located as by the reference."""
-    located_pair(name).check(sentences())
+    located_pair(name).check(sentences()[::4])
 
 
 @needs_shared
@@ -551,7 +551,7 @@ def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bo
 
 @pytest.mark.usefixtures("short_blocks")
 @given(
-    texts=st.lists(st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), max_size=30).map("".join), max_size=5),
+    texts=st.lists(st.lists(st.sampled_from((*PIECES, *FILLERS, " ", "b", "a", "!")), max_size=30).map("".join), max_size=5),
     max_length=st.integers(2, 80),
     around=st.booleans(),
     threads=st.sampled_from([1, 3]),
@@ -603,7 +603,7 @@ def test_length_without_room_for_special_tokens_is_refused(max_length: int) -> N
 
 @pytest.mark.usefixtures("short_blocks")
 @given(
-    texts=st.lists(st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS.values(), " ", "b")), max_size=60).map("".join), max_size=5),
+    texts=st.lists(st.lists(st.sampled_from((*PIECES, *ADDED, *FILLERS, " ", "b")), max_size=60).map("".join), max_size=5),
     times=st.sampled_from([1, 30]),
     around=st.booleans(),
 )
