@@ -41,7 +41,7 @@ def hf(tokenizer: Tokenizer, **settings: Any) -> Any:
     Example::
 
         model = SentenceTransformer("all-MiniLM-L6-v2")
-        model.tokenizer = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
+        model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
     return _class()(tokenizer, **settings)
 

