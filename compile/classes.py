@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ class Classes:
 
     Attributes:
         of_label: int64[labels], the class of each letter of the trie.
+        of_symbol: int64[2**21 + 0x110000], the class of each symbol of the alphabet.
     """
 
     pages: NDArray[np.uint16]
@@ -43,9 +44,12 @@ class Classes:
     symbols: NDArray[np.uint32]
     specials: NDArray[np.int32]
     of_label: Ints
+    of_symbol: Ints
 
 
-def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int) -> Classes:
+def classify(
+    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: Collection[int], apart: Collection[int]
+) -> Classes:
     """Find the classes.
 
     Args:
@@ -53,12 +57,14 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[st
         trie: the trie of the machine.
         rows: its layout.
         word_of_one: the token ids of the characters that are a whole token.
-        unk_id: the id of other characters that are a word of their own.
+        other_ids: the id of other characters that are a word of their own; then those of added tokens that are not among the alphabet's.
+        apart: symbols that have a class of their own, even if they act like others.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    class_of_symbol, class_of_label, class_of_id, records = _symbol_classes(alphabet, trie, rows, word_of_one, unk_id)
+    found = _symbol_classes(alphabet, trie, rows, word_of_one, list(other_ids))
+    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, trie, apart) if apart else found
     symbols = alphabet.symbols
     plain = (symbols[:, 0] >= 0) & (symbols[:, 1:] < 0).all(axis=1) & ~alphabet.passes
     starters = [ord(special[0]) for special in alphabet.specials]
@@ -77,18 +83,21 @@ def classify(alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[st
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
     pages, blocks = _two_stages(single.astype(np.uint16))
     specials = _special_trie({special: class_of_id[number] for special, number in alphabet.specials.items()})
-    return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label)
+    return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label, class_of_symbol)
+
+
+SymbolClasses = tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]
 
 
 def _symbol_classes(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], unk_id: int
-) -> tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]:
+    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
+) -> SymbolClasses:
     """The class of each symbol, `ISOLATED` ones included, of each letter, of each id that a word of one symbol has, and all records."""
     labels = np.arange(len(trie.letters))
     from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
     from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
     in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
-    ids = np.unique([unk_id, *word_of_one.values(), *alphabet.specials.values()])
+    ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
     between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # without a number it is a blank
@@ -99,13 +108,31 @@ def _symbol_classes(
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
     between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(labels)])
 
-    alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, unk_id)])
+    alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, other_ids[0])])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
     class_of_symbol[:CODE_POINTS] = word_class[trie.label_of]
     class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
     return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records
+
+
+def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> SymbolClasses:
+    """The same with a class more for each of some symbols; the parts of words still come first."""
+    class_of_symbol, class_of_label, class_of_id, records = found
+    own = np.array(sorted(symbols))
+    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # all that there are, and then the new ones
+    order = np.argsort(of_record, kind="stable")
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    class_of_symbol = number[class_of_symbol]
+    class_of_symbol[own] = number[len(records) :]
+    class_of_label = number[class_of_label]
+    letters = own[own < CODE_POINTS]
+    labels = trie.label_of[letters]
+    class_of_label[labels[labels > 0]] = class_of_symbol[letters[labels > 0]]
+    class_of_id = {token: int(number[known]) for token, known in class_of_id.items()}
+    return class_of_symbol, class_of_label, class_of_id, records[of_record[order]]
 
 
 def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile import folders, hub, normalizers, pre_tokenizers
+from fst.compile.added import AddedToken, added_tokens
 from fst.compile.conventions import model_input_names, named_tokens, side
-from fst.compile.files import WHITE_SPACE, parse_json, parse_lines, read_text
+from fst.compile.files import parse_json, parse_lines, read_text
 from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
 from fst.errors import UnsupportedError, VocabularyError
 from fst.settings import RULES
-from fst.tables import MAX_OUTPUT, MAX_WORD
+from fst.tables import MAX_OUTPUT, MAX_WORD, WHITE_SPACE
 
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -40,7 +41,8 @@ class Vocabulary:
     Attributes:
         tokens: token → id.
         specials: strings that are recognised in raw text, and their ids; they need not be in ``tokens``.
-        skipped: the specials that decoding leaves out.
+        skipped: those of them, and of the late ones, that decoding leaves out.
+        late: strings that are recognised by what they are in normalised text, or by what stands around them; see `fst.compile.added`.
         single: what stands around the ids of a text, [CLS] and [SEP]; see `fst.compile.templates`.
         pair: what stands around those of two texts.
         decoder: ``{"prefix": str, "cleanup": bool}``, or None: tokens are joined with blanks.
@@ -62,6 +64,7 @@ class Vocabulary:
     tokens: Mapping[str, int]
     specials: Mapping[str, int]
     skipped: frozenset[str]
+    late: Mapping[str, AddedToken] = field(default_factory=dict)
     single: Template = BARE[0]
     pair: Template = BARE[1]
     lowercase: bool = True
@@ -177,14 +180,15 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         raise UnsupportedError(f"model {kind}: only WordPiece is supported")
     _only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
     tokens = dict(model["vocab"].items())
-    specials, skipped = _added_tokens(source.get("added_tokens") or [], tokens)
+    added = added_tokens(source.get("added_tokens") or [], tokens)
     single, pair = of_post_processor(source.get("post_processor"))
     if trims(source.get("post_processor")):
-        _untrimmed([*tokens, *specials])
+        _untrimmed([*tokens, *added.specials, *added.late])
     return Vocabulary(
         tokens=tokens,
-        specials=specials,
-        skipped=skipped,
+        specials=added.specials,
+        late=added.late,
+        skipped=added.skipped,
         single=single,
         pair=pair,
         unk_token=model["unk_token"],
@@ -193,7 +197,7 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         decoder=_decoder(source.get("decoder")),
         truncation=source.get("truncation"),
         padding=source.get("padding"),
-        named_tokens=named_tokens(specials, model["unk_token"], source.get("padding")),
+        named_tokens=named_tokens({**added.specials, **added.late_ids}, model["unk_token"], source.get("padding")),
         model_input_names=model_input_names(pair),
         truncation_side=side(source.get("truncation")),
         padding_side=side(source.get("padding")),
@@ -251,33 +255,6 @@ def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
     return {"prefix": part["prefix"], "cleanup": part["cleanup"]}
 
 
-def _added_tokens(parts: list[dict[str, Any]], tokens: Mapping[str, int]) -> tuple[dict[str, int], frozenset[str]]:
-    """Added tokens with the ids that the reference gives them, and those that decoding leaves out.
-
-    One that the vocabulary has keeps its id; another gets the number of tokens and of those added before, even if a token has it already.
-    Of two with one id, the reference only finds the last in a text.
-    """
-    ids: dict[str, int] = {}
-    found: dict[int, str] = {}
-    following = len(tokens)
-    for part in parts:
-        content = part["content"]
-        if not content:
-            continue
-        for setting in ("single_word", "lstrip", "rstrip", "normalized"):
-            if part.get(setting):
-                raise UnsupportedError(f"added token {content!r} with {setting}: only tokens found as they stand are supported")
-        if content not in ids:
-            ids[content] = tokens.get(content, following)
-            following += content not in tokens
-        found[ids[content]] = content
-    for content, number in ids.items():
-        if found[number] != content and content not in tokens:
-            raise UnsupportedError(f"added tokens {content!r} and {found[number]!r} with one id, {number}: number the tokens without gaps")
-    special = {part["content"] for part in parts if part.get("special")}
-    return {content: number for number, content in found.items()}, frozenset(special.intersection(found.values()))
-
-
 def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     """Refuse what would only fail later, or silently."""
     if not vocabulary.tokens:
@@ -288,7 +265,8 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     for name, rule in RULES.items():
         if not rule.holds(getattr(vocabulary, name)):
             raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {rule.said}")
-    for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]:
+    late = {content: token.id for content, token in vocabulary.late.items()}
+    for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items(), *late.items()]:
         if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
             raise VocabularyError(f"{where}: token {token!r} is not text")
         if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
@@ -297,7 +275,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
         raise VocabularyError(
             f"{where} does not hold the unknown token {vocabulary.unk_token!r}; add it, or name the right one with unk_token"
         )
-    known = {*vocabulary.tokens.values(), *vocabulary.specials.values()}
+    known = {*vocabulary.tokens.values(), *vocabulary.specials.values(), *late.values()}
     for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")

@@ -6,15 +6,17 @@ Vocabulary → alphabet and trie → failure links and pops → transducer → r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.alphabet import Alphabet
+from fst.alphabet import BREAK, Alphabet
 from fst.compile import normalizers, pre_tokenizers
 from fst.compile import vocabulary as vocabularies
+from fst.compile.added import AddedToken, context, patterns
 from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
 from fst.compile.components import Component
@@ -112,9 +114,14 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     """The tables of a vocabulary."""
     alphabet, transducer = automaton(vocabulary)
     rows = lay_out(transducer, _visits(transducer.trie), layout)
-    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), vocabulary.unk_id)
-    words, displacements = word_table(transducer.trie, classes.of_label)
-    everything = {**vocabulary.tokens, **vocabulary.specials}
+    late = patterns(alphabet, vocabulary.late)
+    late_ids = {content: token.id for content, token in vocabulary.late.items()}
+    other_ids = [vocabulary.unk_id, *late_ids.values()]
+    apart = {symbol for pattern in late for symbol in pattern}.difference([BREAK])
+    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), other_ids, apart)
+    inside = [tuple(classes.of_symbol[list(pattern)].tolist()) for pattern in late if max(pattern) < BREAK]
+    words, displacements = word_table(transducer.trie, classes.of_label, inside)
+    everything = {**vocabulary.tokens, **vocabulary.specials, **late_ids}
     encoded = [token.encode() for token in everything]
     about = {
         "kind": "wordpiece",
@@ -126,8 +133,10 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "model_tokens": len(vocabulary.tokens),
         "single": _pieces(vocabulary.single),
         "pair": _pieces(vocabulary.pair),
-        "skipped": sorted(vocabulary.specials[token] for token in vocabulary.skipped),
+        "skipped": sorted({**vocabulary.specials, **late_ids}[token] for token in vocabulary.skipped),
         "specials": dict(vocabulary.specials),
+        "late": {content: asdict(token) for content, token in vocabulary.late.items()},
+        "context": context(alphabet, vocabulary.late),
         **{name: getattr(vocabulary, name) for name in KEPT},
         "composition": alphabet.composition and alphabet.composition.stored(),
     }
@@ -167,6 +176,8 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
     """The vocabulary that tables were compiled from."""
     about: dict[str, Any] = dict(tables.about)
     specials = about["specials"]
+    late = {content: AddedToken(**token) for content, token in about["late"].items()}
+    added = {**specials, **{content: token.id for content, token in late.items()}}
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
     kept: dict[str, Any] = {name: about.get(name) for name in KEPT}
     kept["normalizer_parts"] = _components(normalizers.components, "normalizers", kept["normalizer_parts"])
@@ -174,7 +185,8 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
     return Vocabulary(
         tokens=tokens,
         specials=specials,
-        skipped=frozenset(token for token, number in specials.items() if number in about["skipped"]),
+        late=late,
+        skipped=frozenset(token for token, number in added.items() if number in about["skipped"]),
         single=_template(about["single"]),
         pair=_template(about["pair"]),
         **kept,

@@ -8,9 +8,12 @@ the transducer knows it anyway.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.added import without
 from fst.tables import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie
 
@@ -19,17 +22,20 @@ MOST = int(FULL * (1 << 18))  # words, the most frequent ones: 8 MB, more than w
 WORDS_PER_BUCKET = 4  # at most; slots and buckets are powers of two
 
 
-def word_table(trie: Trie, class_of_label: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def word_table(
+    trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """Make the table.
 
     Args:
         trie: the vocabulary; the most frequent tokens have the lowest ids.
         class_of_label: int64[labels], the class of each letter of the trie.
+        forbidden: strings of classes that no word of the table is to hold: late tokens.
 
     Returns:
         ``words`` and ``displacements`` of `fst.tables.Tables`.
     """
-    keys, ids = _whole_words(trie, class_of_label)
+    keys, ids = _whole_words(trie, class_of_label, forbidden)
     slots = 1 << int(np.ceil(np.log2(len(keys) / FULL)))
     buckets = max(slots // WORDS_PER_BUCKET, 2)
     hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(axis=1, dtype=np.uint64)
@@ -54,7 +60,7 @@ def word_table(trie: Trie, class_of_label: Ints) -> tuple[NDArray[np.uint64], ND
     return words.ravel(), displacements.astype(np.uint16)
 
 
-def _whole_words(trie: Trie, class_of_label: Ints) -> tuple[NDArray[np.uint64], Ints]:
+def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
     """Keys and ids of the words that are one token, in the order of their ids; the first is the empty word, which has none (-1)."""
     symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
     begun = np.zeros(len(trie), bool)  # reached from r, and not through r♯
@@ -66,6 +72,7 @@ def _whole_words(trie: Trie, class_of_label: Ints) -> tuple[NDArray[np.uint64], 
         symbols[nodes, level - 1] = class_of_label[trie.label[nodes]]
     begun[[ROOT, trie.suffix_root]] = False
     whole = np.flatnonzero(begun & (trie.token != NULL))
+    whole = whole[without(symbols[whole], forbidden)]
     whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])[:MOST]
     ids = trie.token[whole]
     ids[0] = NULL

@@ -76,6 +76,8 @@ MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 MAX_WORD = (1 << 25) - 1  # symbols in the longest word that a machine can be asked to look up
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
+# Unicode's White_Space, which is what Rust trims and splits at; Python's str.isspace() also has U+001C to U+001F.
+WHITE_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
 
 Array = NDArray[Any]
 
@@ -172,8 +174,8 @@ class Tables:
 
     @Once
     def lengths(self) -> Mapping[int, int]:
-        """The characters of each token, by its id."""
-        return dict(zip(self.token_ids.tolist(), map(len, self.tokens), strict=True))
+        """The characters of each token of the model, by its id."""
+        return dict(list(zip(self.token_ids.tolist(), map(len, self.tokens), strict=True))[: self.about["model_tokens"]])
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the file: equal tables pickle to equal bytes, and what comes out of a pickle is proven like what comes out of a file."""

@@ -54,6 +54,7 @@ from fst.tables import (
 )
 
 MAX_RANK = 63
+LATE_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 MAX_TYPE_ID = (1 << 31) - 1
 CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
 SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk
@@ -134,6 +135,7 @@ def _verify_about(tables: Tables) -> None:
         parts = about.get(name)
         need(parts is None or (isinstance(parts, list) and all(isinstance(part, dict) for part in parts)), f"{name} is null or mappings")
     _verify_composition(about.get("composition"))
+    _verify_late(about, highest)
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")
     need(all(type(number) is int and 0 <= number <= highest for number in (specials or {}).values()), "specials have known ids")
@@ -144,6 +146,18 @@ def _verify_composition(stored: Any) -> None:
         _ = None if stored is None else Composition.from_stored(stored)
     except ValueError as error:
         need(False, f"what composes is known: {error}")
+
+
+def _verify_late(about: Mapping[str, Any], highest: int) -> None:
+    late, context = about.get("late"), about.get("context")
+    need(isinstance(late, dict) and isinstance(context, dict), "late tokens and their context are mappings")
+    for content, token in (late or {}).items():
+        need(content and isinstance(token, dict) and token.keys() == {"id", *LATE_FLAGS}, "a late token has an id and its flags")
+        _need_number(token, "id", highest)
+        need(all(type(token[flag]) is bool for flag in LATE_FLAGS), "flags of late tokens are true or false")
+    for runs in (context or {}).values():
+        need(isinstance(runs, list) and len(runs) % 2 == 0 and all(type(code) is int for code in runs), "a context is a list of runs")
+        need(all(0 <= code < CODE_POINTS for code in runs), "runs are of code points")
 
 
 def _need_number(about: Mapping[str, Any], name: str, highest: int) -> None:

@@ -21,11 +21,11 @@ from fst.errors import TextError
 from fst.file import usable_cores
 from fst.jit import Deferred
 from fst.once import Once
+from fst.runtime.added import Read
 from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
 from fst.runtime.texts import Ints, Texts, Units, characters, decoded, gather, length, not_text_at, readable, starts_of, units, whole
 
 Ids = NDArray[np.int32]
-Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of a text, and their places
 SLACK = 16  # ids that a kernel may write past the last one that it counts
 BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they stay in a core's own cache
 GROUP = 1 << 10  # rows, at most, that a thread takes at a time
@@ -97,7 +97,7 @@ class Task:
     located: bool = False
     most: int | None = None
     counted: bool = False
-    read: Callable[[str], Read] | None = None
+    read: Callable[[Sequence[str]], Read] | None = None
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -143,29 +143,33 @@ class Task:
 
     def _read_again(self, batch: Batch, rows: Sequence[int]) -> Batch:
         """The batch with some rows read again, in ascending order."""
-        again = [self._encode_again(row) for row in rows]
+        size = max(BLOCK // self.length, 1)
+        parts = [self._encode_again(rows[first : first + size]) for first in range(0, len(rows), size)]
+        again = [ids for part in parts for ids in part]
         lengths = np.diff(batch.row_splits)
-        lengths[rows] = [len(ids) for ids, _, _ in again]
+        lengths[rows] = [len(ids) for ids in again]
         splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         if self.counted:
             return self.batch(NOWHERE, splits, NOWHERE, NOWHERE)
-        ids = _spliced(batch.ids, batch.row_splits, rows, [ids for ids, _, _ in again])
+        ids = _spliced(batch.ids, batch.row_splits, rows, again)
         if batch.offsets is None or batch.words is None:
             return Batch(ids, splits)
-        offsets = _spliced(batch.offsets.ravel(), 2 * batch.row_splits, rows, [offsets for _, offsets, _ in again])
-        return self.batch(ids, splits, offsets, _spliced(batch.words, batch.row_splits, rows, [words for _, _, words in again]))
+        offsets = [row for part in parts if part.offsets is not None for row in np.split(part.offsets, part.row_splits[1:-1])]
+        words = [row for part in parts if part.words is not None for row in np.split(part.words, part.row_splits[1:-1])]
+        places = (_spliced(all_rows, batch.row_splits, rows, own) for all_rows, own in ((batch.offsets, offsets), (batch.words, words)))
+        return Batch(ids, splits, *places)
 
-    def _encode_again(self, row: int) -> tuple[Ids, Ids, Ids]:
-        """The ids of one row, and their offsets and words where they are asked for, by a second reading."""
+    def _encode_again(self, rows: Sequence[int]) -> Batch:
+        """Some rows, by a second reading."""
         assert self.read
-        symbols, places = self.read(whole(self.texts[row], self.kind, row, self.errors))
+        symbols, places = self.read([whole(self.texts[row], self.kind, row, self.errors) for row in rows])
         work = self.workspaces.take()
-        room = len(symbols) + len(self.frame[0]) + len(self.frame[1]) + SLACK
-        ids, ends = np.empty(room, np.int32), np.zeros(1, np.int64)
+        room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
+        ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
         offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
-        second_kernel.call(symbols, places, self.machine, (*self.frame, ids, ends, offsets, words, UNSUSPECTED), work.arrays)
+        second_kernel.call(symbols, places, self.machine, (*self.frame, ids, splits[1:], offsets, words, UNSUSPECTED), work.arrays)
         self.workspaces.give_back(work)
-        return ids[: ends[0]], offsets[: 2 * ends[0]], words[: ends[0]]
+        return self.batch(ids[: splits[-1]], splits, offsets, words)
 
     def batch(self, ids: Ids, splits: Ints, offsets: Ids, words: Ids) -> Batch:
         """A batch, with places if they are asked for; there may be room behind them."""

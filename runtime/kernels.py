@@ -60,8 +60,9 @@ HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 SLACK = 16  # elements that a loop may touch past the last one
 FAILED = np.uint64(1 << 63)
-U48, IS_BORDER = np.uint64(48), np.uint64(1 << 40)
+U48, IS_BORDER = np.uint64(48), np.uint64(1 << 63)
 GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
+BEGINS, IN_WORD = np.uint8(2), np.uint8(4)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
@@ -72,9 +73,10 @@ STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the 
 AT_START = np.uint64(1 << 32)  # the place of the first character
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
-# key_masks, lengths, grams, added, borders), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
+# key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
 # (symbols, masks, stops, scratch, events, active, results, state, slots, places, spans); see `encode_rows`.
-DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS, GRAM = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9  # places in `numbers`
+DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
+GRAMS, BORDERS = 9, 10
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
 
 
@@ -338,42 +340,41 @@ def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch
 
 
 @inlined
-def is_known(gram, grams):
-    """Whether a set of some symbols, side by side in one number, holds a gram; it may hold a few more than it should."""
-    hashed = gram * GRAM_MULTIPLIER >> U48
-    return np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1 > U0
+def is_known(symbols, at, filled, gram, widths, grams):
+    """Whether there is a gram of one of some widths at a place, or may be, as far as its symbols are there; `gram` is what it begins with.
 
-
-@kernel
-def may_begin(symbols, begin, stop, filled, added):
-    """Whether an added token begins at one of some places, or may do so, as far as its symbols are there."""
-    for first in range(stop - begin):
-        at, node = begin + np.uint64(first), np.int64(0)
-        while node >= 0:
-            if added[node, 3] >= 0 or (node > 0 and at == filled):
-                return True
-            if at == filled:
-                break
-            number = np.int64(symbols[at])
-            node = np.int64(added[node, 1])
-            while node >= 0 and added[node, 0] != number:
-                node = np.int64(added[node, 2])
-            at += U1
+    The set may hold a few more than it should.
+    """
+    width = U1
+    while widths >> width:
+        if at == filled:
+            return True
+        gram = gram * GRAM_MULTIPLIER + np.uint64(symbols[at])
+        hashed = gram * GRAM_MULTIPLIER >> U48
+        if widths >> width & np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1:
+            return True
+        at += U1
+        width += U1
     return False
 
 
-@kernel
-def has_gram(symbols, begin, end, width, grams):
-    """Whether an added token may begin in a word, by the first symbols of all of them."""
-    found = False
-    for index in range(begin, max(end + U1, begin + width) - width):
-        gram = np.uint64(symbols[index])
-        if width > U1:
-            gram |= np.uint64(symbols[index + U1]) << U16
-        if width > U2:
-            gram |= np.uint64(symbols[index + U2]) << HALF
-        found |= is_known(gram, grams)
-    return found
+@inlined
+def may_begin(symbols, begin, first, filled, added, sides):
+    """Whether an added token begins at a place of a word that begins before, or may do so, as far as its symbols are there."""
+    at, node = first, np.int64(0)
+    open_before = begin == first or not sides[np.uint64(symbols[max(first, U1) - U1])] & IN_WORD
+    while node >= 0:
+        end = added[node, 3]
+        if end == 0 or (at == filled and node > 0) or (end > 0 and open_before and not sides[np.uint64(symbols[at])] & IN_WORD):
+            return True
+        if at == filled:
+            break
+        number = np.int64(symbols[at])
+        node = np.int64(added[node, 1])
+        while node >= 0 and added[node, 0] != number:
+            node = np.int64(added[node, 2])
+        at += U1
+    return False
 
 
 @kernel
@@ -383,26 +384,26 @@ def find_suspects(symbols, filled, stops, count, events, known, machine, target,
     One inside a word makes the word an event, since the table of words holds none such; of any other, the first symbol that ends a word is
     a border.
     """
-    numbers, grams, added, borders = machine[12], machine[15], machine[16], machine[17]
+    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
     suspects = target[6]
     start, event = U0, U0
     events[known + U1] = FAILED  # no place of a symbol: there is no event after the last
     for index in range(count):
         end = np.uint64(stops[index])
         ended = np.uint64(symbols[end])
-        border = borders[ended]
         suspect = False
-        if border:
-            inner = end > start and is_known(ended << U16 | np.uint64(symbols[end - U1]) | IS_BORDER, grams)
-            if border > 1 or inner:
-                suspect = may_begin(symbols, start, end + U1, filled, added)
+        side = sides[ended]
+        if side == BEGINS or (side and end > start and is_known(symbols, end - U1, filled, IS_BORDER, numbers[BORDERS], grams)):
+            for first in range(start, end + U1):
+                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
+                    suspect = suspect or may_begin(symbols, start, first, filled, added, sides)
         if events[event + U1] == end:
             missing = events[event] >> HALF
             event += U2
-            if end - missing > numbers[LONGEST]:
-                suspect = True
-            elif has_gram(symbols, missing, end, numbers[GRAM], grams):
-                suspect = suspect or may_begin(symbols, missing, end, filled, added)
+            suspect = suspect or end - missing > numbers[LONGEST]
+            for first in range(missing, end):
+                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
+                    suspect = suspect or may_begin(symbols, missing, first, filled, added, sides)
         if suspect:
             suspects[row] = 1
         row += U1 if ended == numbers[END] else U0
@@ -625,18 +626,21 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[10], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[11], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
                 what a hash is shifted by to make a bucket, and a slot, both < 64; a bit for the lowest 6 bits of each second unit of a
-                special token, all bits if there is one of a single unit; how many symbols grams have, 1 to 3.
+                special token, all bits if there is one of a single unit; a bit for each width that
+                a gram has, in symbols; and for each width of those at a border.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
                 places are asked for.
-            grams: uint64[1024], a set, by the highest 16 bits of a hash, of the first symbols of added tokens that begin with so many parts
-                of words, and with `IS_BORDER` of the two symbols at the first border of the others.
-            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling, ≥ 0 where one ends.
-            borders: uint8[classes + 1], of what ends a word 0, 1 if it does so in an added token, 2 if one begins with it.
+            grams: uint64[1024], a set, by the highest 16 bits of a hash: of the first symbols of added tokens; and, after `IS_BORDER`, of
+                those from before the first place at which a word ends in one.
+            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling; where one ends 0, or
+                1 if it only counts as a whole word; else -1.
+            sides: uint8[classes + 1], of what ends a word 1 if it does so in an added token, 2 if one begins with it; of a part of a word
+                4, `IN_WORD`, if one that counts only as a whole word never counts beside it; else 0.
         target: where ids go.
             prefix, suffix: int32[n], ids put around each text.
             ids: int32[n], filled from ``state[COUNT]`` on.
@@ -699,11 +703,11 @@ def encode_rows(text, starts, more, machine, target, work):
 
 @kernel
 def encode_read(read, places, machine, target, work):
-    """The ids of one text whose symbols are known.
+    """The ids of texts whose symbols are known.
 
     Args:
-        read: uint16[n], classes of symbols.
-        places: uint64[n], which characters each comes from, ``first | one past the last << 32``.
+        read: uint16[n], classes of symbols, one or more, and what stands for the end of a text after each.
+        places: uint64[n], which characters of its text each comes from, ``first | one past the last << 32``.
         machine, target, work: as in `encode_rows`.
     """
     symbols, state, own_places = work[0], work[7], work[9]
@@ -715,8 +719,7 @@ def encode_read(read, places, machine, target, work):
         filled += U1
         if filled >= limit:
             filled = encode_symbols(filled, machine, target, work)
-    symbols[filled] = machine[12][END]
-    encode_symbols(filled + U1, machine, target, work)
+    encode_symbols(filled, machine, target, work)
 
 
 # What follows makes rows for a model of the ids of texts: `plan_rows` says which ids go into each row, `lay_out` puts them there.

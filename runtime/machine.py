@@ -14,6 +14,7 @@ from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_pa
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
 NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
+NUMBERS, GRAMS, BORDERS = 12, 9, 10  # the place of `numbers` in a machine, and those of the lengths of grams in them, as in the kernels
 COUNT = 1  # the place in `Workspace.state` of the number of ids so far, as in `fst.runtime.kernels`
 KEY_MASKS = np.array(
     [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]
@@ -65,11 +66,13 @@ def locating(tables: Tables, of: Machine) -> Machine:
     data, indicator = tables.token_bytes, tables.about["continuing_subword_prefix"]
     characters = np.concatenate([[0], np.cumsum(data & 0xC0 != 0x80)])
     ends = characters[tables.token_ends]
-    lengths = np.diff(ends, prepend=0)
+    of_model = slice(tables.about["model_tokens"])  # the others are whole words, and never cut
+    lengths = np.diff(ends, prepend=0)[of_model]
     by_id = np.zeros((int(tables.token_ids.max()) + 1, 2), np.uint32)
-    by_id[tables.token_ids, 0] = lengths
+    ids = tables.token_ids[of_model]
+    by_id[ids, 0] = lengths
     by_id[:, 1] = np.maximum(by_id[:, 0], len(indicator)) - len(indicator)
-    different = np.flatnonzero(by_id[tables.token_ids, 0] != lengths)
+    different = np.flatnonzero(by_id[ids, 0] != lengths)
     if len(different):
         token = tables.tokens[different[0]]
         raise UnsupportedError(f"places of ids: token {token!r} has an id that a token of another length has too")
@@ -93,7 +96,7 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
     seconds = _seconds(tables.specials)
-    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 1], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 0, 0], np.uint64)
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fst import file
 from fst.errors import TextError
 from fst.once import Once
+from fst.runtime.added import Added
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
 from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
@@ -60,6 +61,9 @@ class Tokenizer:
         self._frame = frame(about["single"])
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
+        self._late = Added(tables) if about["late"] else None
+        if self._late:
+            self._machine = self._late.machine(self._machine)
         around = sum(map(len, self._frame))
         per_unit = ids_per_unit(tables)
         self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
@@ -188,7 +192,7 @@ class Tokenizer:
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
-        if isinstance(text, str) and len(text) <= SHORT and errors == "strict":
+        if isinstance(text, str) and len(text) <= SHORT and errors == "strict" and not self._late:
             try:
                 return self._encode_short(units(text), add_special_tokens)
             except UnicodeEncodeError:
@@ -281,7 +285,8 @@ class Tokenizer:
         frame = self._frame if framed else self._no_frame
         kind = bytes if texts and isinstance(texts[0], bytes) else str
         machine = self._locating if located else self._machine
-        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted).run(threads)
+        read = self._late.read if self._late else None
+        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted, read).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""

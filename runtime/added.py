@@ -1,0 +1,322 @@
+"""Late tokens: added tokens that depend on normalised text, or on what stands around them; see `fst.compile.added`.
+
+A kernel notes the texts in which one may stand; they are read again here, all of them at once, by the reference's own rules: of the tokens
+that begin leftmost the longest counts, first in the raw text, and then in what is normalised between those that were found. A kernel then
+encodes the symbols.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.runtime.machine import BORDERS, GRAMS, NUMBERS, Machine
+from fst.tables import (
+    BLANK,
+    CODE_POINTS,
+    CONTINUES_RUN,
+    LIST,
+    ONE,
+    PAGE_BITS,
+    WHITE_SPACE,
+    Tables,
+    are_parts,
+    field_kind,
+    field_next,
+    field_output,
+)
+
+IN_GRAM = 5  # items, at most, by which most places are passed over
+HASH_BITS = 20  # with 16, as in a kernel, half the places that are looked at are looked at in vain
+MASK = (1 << 64) - 1
+IS_BORDER, GRAM_MULTIPLIER = 1 << 63, 0x9E3779B185EBCA87  # as in `fst.runtime.kernels`
+ENDS, BEGINS, IN_WORD = 1, 2, 4
+SEPARATOR = "\ud800"  # which no text holds
+UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
+
+Ints = NDArray[np.int64]
+Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of texts, and their places
+
+
+class Token(NamedTuple):
+    """An added token as it is looked for.
+
+    Attributes:
+        number: the class of its symbol.
+        single_word, lstrip, rstrip: as in `fst.compile.added.AddedToken`.
+    """
+
+    number: int
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+
+
+class Trie:
+    """Strings of code points or of classes, and what is at their ends; of equal strings the first counts, for a kernel's trie."""
+
+    def __init__(self, tokens: Iterable[tuple[Sequence[int], Token]]) -> None:
+        self._children: list[dict[int, int]] = [{}]
+        self._ends: dict[int, Token] = {}
+        known = list(tokens)
+        self._longest = max((len(string) for string, _ in known), default=0)
+        self._may_begin: dict[int, NDArray[np.bool_]] = {}  # of so many first items, by their hash, whether a string begins so
+        for string, token in known:
+            self._ends.setdefault(self._add(string), token)
+            width = min(len(string), IN_GRAM)
+            begin = np.array(string[:width], np.uint64)
+            self._may_begin.setdefault(width, np.zeros(1 << HASH_BITS, bool))[_hashed(begin, width)] = True
+
+    def _add(self, string: Sequence[int]) -> int:
+        node = 0
+        for item in string:
+            node = self._children[node].setdefault(item, len(self._children))
+            if node == len(self._children):
+                self._children.append({})
+        return node
+
+    def matches(self, items: NDArray[Any]) -> Iterator[tuple[int, int, Token]]:
+        """Leftmost-longest matches that do not overlap: where each begins and ends, and the token."""
+        last = 0
+        may_begin = np.zeros(len(items), bool)
+        for width, known in self._may_begin.items():
+            found_here = known[_hashed(items.astype(np.uint64), width)]
+            may_begin[: len(found_here)] |= found_here
+        for at in np.flatnonzero(may_begin).tolist():
+            found = self._match(items[at : at + self._longest].tolist()) if at >= last else None
+            if found:
+                last = at + found[0]
+                yield at, last, found[1]
+
+    def _match(self, items: Sequence[int]) -> tuple[int, Token] | None:
+        """The length of the longest string that some items begin with, and what is at its end."""
+        node, found = 0, None
+        for index, item in enumerate(items):
+            node = self._children[node].get(item, 0)
+            if not node:
+                break
+            if node in self._ends:
+                found = index + 1, self._ends[node]
+        return found
+
+    def nodes(self) -> NDArray[np.int32]:
+        """int32[nodes, 4]: of each node its item, first child, next sibling; 0 where a string ends, 1 if only as a whole word, else -1."""
+        nodes = np.full((len(self._children), 4), -1, np.int32)
+        for node, children in enumerate(self._children):
+            for item, child in children.items():
+                nodes[child, 0], nodes[child, 2], nodes[node, 1] = item, nodes[node, 1], child
+        for node, token in self._ends.items():
+            nodes[node, 3] = token.single_word
+        return nodes
+
+
+@dataclass
+class Items:
+    """Characters or symbols of texts.
+
+    Attributes:
+        numbers: uint16[n], the class of each.
+        begin, end: int64[n], the characters of the joined texts that each comes from.
+        is_edge: bool[n], whether it is an added token, or the end of a text: no token goes on beyond it.
+    """
+
+    numbers: NDArray[np.uint16]
+    begin: Ints
+    end: Ints
+    is_edge: NDArray[np.bool_]
+
+    def at(self, which: NDArray[Any]) -> Items:
+        """Some of them."""
+        return Items(self.numbers[which], self.begin[which], self.end[which], self.is_edge[which])
+
+    def replaced(self, found: Iterable[tuple[int, int, int, int, int]]) -> Items:
+        """With one in the place of each run of some: from, before; what it is then: class, first character, one past the last."""
+        kept = np.ones(len(self.numbers), bool)
+        for first, stop, number, begin, end in found:
+            kept[first + 1 : stop] = False
+            self.numbers[first], self.begin[first], self.end[first], self.is_edge[first] = number, begin, end, True
+        return self.at(kept)
+
+
+class Added:
+    """The late tokens of tables.
+
+    Args:
+        tables: such as have any.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        about, a = tables.about, tables.classes[0::2]
+        self._end = len(a)
+        self._parts = int(np.count_nonzero(are_parts(a)))
+        self._blank = 1 + int(np.flatnonzero(a[1:] == BLANK)[0])
+        is_list = field_kind(a) == LIST
+        self._starts = np.append(np.where(is_list, field_next(a), -1), -1)
+        self._lists = np.append(tables.symbols, 0).astype(np.int64)
+        self._goes_on = np.append(is_list & (field_output(a) & CONTINUES_RUN > 0), False)
+        ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # of several classes with one id the first, which no pattern has
+        class_of_id = dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
+        late = {
+            content: Token(class_of_id[token["id"]], token["single_word"], token["lstrip"], token["rstrip"])
+            for content, token in about["late"].items()
+        }
+        self._patterns = {content: tuple(self._symbols(self._characters(content)).numbers.tolist()) for content in late}
+        normalized = [content for content in late if about["late"][content]["normalized"]]
+        raw = {content: Token(class_of_id[number]) for content, number in about["specials"].items()}
+        raw |= {content: token for content, token in late.items() if content not in normalized}
+        self._late = late
+        self._raw = Trie((list(map(ord, content)), token) for content, token in raw.items())
+        self._normalized = Trie((self._patterns[content], late[content]) for content in normalized)
+        sets = (_membership(about["context"].get(name, [])) for name in ("word", "begins_word", "ends_word", "spaced"))
+        self._is_word, self._begins_word, self._ends_word, self._is_spaced = sets
+
+    def machine(self, of: Machine) -> Machine:
+        """The machine with what it takes to note texts in which a late token may stand."""
+        grams, sides = np.zeros(1 << 10, np.uint64), np.append(IN_WORD * self._are_in_word(), 0).astype(np.uint8)
+        about = self._tables.about
+        patterns = set(self._patterns.values())
+        inside = {pattern for pattern in patterns if max(pattern) <= self._parts}
+        for pattern in patterns:
+            _note(grams, pattern[:IN_GRAM])
+        borders = {pattern: next(place for place, number in enumerate(pattern) if number > self._parts) for pattern in patterns - inside}
+        around = {pattern[place - 1 :][:IN_GRAM] for pattern, place in borders.items() if place}
+        for pattern, place in borders.items():
+            sides[pattern[place]] = max(sides[pattern[place]], ENDS if place else BEGINS)
+        for gram in around:
+            _note(grams, gram, IS_BORDER)
+        numbers = of[NUMBERS].copy()
+        numbers[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in patterns})
+        numbers[BORDERS] = sum({1 << len(gram) for gram in around})
+        # In raw text, what keeps a token from the next letter may be dropped. Of equal patterns the one that counts anywhere stays.
+        whole = {content: self._late[content].single_word and about["late"][content]["normalized"] for content in self._late}
+        in_order = sorted(self._late, key=whole.__getitem__)
+        nodes = Trie((self._patterns[content], Token(0, single_word=whole[content])) for content in in_order).nodes()
+        for array in (numbers, grams, nodes, sides):
+            array.flags.writeable = False
+        return (*of[:NUMBERS], numbers, *of[NUMBERS + 1 : -3], grams, nodes, sides)
+
+    def _are_in_word(self) -> NDArray[np.bool_]:
+        """bool[classes], whether no token that counts only as a whole word counts beside a part of a word, whatever it comes from."""
+        context = self._tables.about["context"]
+        codes = np.arange(CODE_POINTS)
+        numbers = self._tables.blocks[self._tables.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        always = np.arange(self._end) <= self._parts
+        for name in ("begins_word", "ends_word"):
+            is_inside = np.searchsorted(_edges(context.get(name, [])), codes, "right") % 2 == 1
+            outside = self._symbols(Items(numbers, codes, codes, is_inside).at(~is_inside)).numbers
+            always[outside] = False
+        return always
+
+    def read(self, texts: Sequence[str]) -> Read:
+        """The symbols of texts, added tokens among them, the end after each; and the characters of its text that each comes from."""
+        joined = "".join(text + SEPARATOR for text in texts)
+        characters = self._characters(joined)
+        text_ends = np.flatnonzero(characters.is_edge)
+        symbols = self._symbols(characters.replaced(list(self._in_raw(joined))))
+        symbols = symbols.replaced(list(self._in_normalized(joined, symbols)))
+        text_starts = np.append(0, text_ends + 1)[np.searchsorted(text_ends, symbols.begin)]
+        begin, end = ((places - text_starts).astype(np.uint64) for places in (symbols.begin, symbols.end))
+        return symbols.numbers, begin | end << np.uint64(32)
+
+    def _characters(self, joined: str) -> Items:
+        """The characters of texts, each with the class that it has by itself."""
+        codes = np.frombuffer(joined.encode(UTF_32, "surrogatepass"), np.uint32)
+        numbers = self._tables.blocks[self._tables.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        is_end = codes == ord(SEPARATOR)
+        numbers[is_end] = self._end
+        begin = np.arange(len(codes))
+        return Items(numbers, begin, begin + 1, is_end)
+
+    def _symbols(self, characters: Items) -> Items:
+        """The symbols of characters, with runs of marks in canonical order."""
+        starts = self._starts[characters.numbers]
+        counts = np.where(starts < 0, 1, self._lists[starts])
+        of = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+        is_plain = starts[of] < 0
+        listed = self._lists[np.where(is_plain, -1, starts[of] + 1 + within)]
+        symbols = characters.at(of)
+        ranks = np.where(is_plain, 0, listed >> 16)
+        symbols.numbers = np.where(is_plain, symbols.numbers, listed & 0xFFFF).astype(np.uint16)
+        if ranks.any():
+            run = np.cumsum(~self._goes_on[characters.numbers])[of]
+            symbols = symbols.at(np.lexsort((ranks, run)))
+        return symbols
+
+    def _in_raw(self, text: str) -> Iterator[tuple[int, int, int, int, int]]:
+        """The added tokens in raw texts, for `Items.replaced`."""
+        last = 0
+        for begin, end, token in self._raw.matches(np.frombuffer(text.encode(UTF_32, "surrogatepass"), np.uint32)):
+            if token.single_word and any(map(self._is_word, text[max(begin - 1, 0) : begin] + text[end])):
+                continue
+            while token.lstrip and begin > last and text[begin - 1] in WHITE_SPACE:
+                begin -= 1
+            while token.rstrip and text[end] in WHITE_SPACE:
+                end += 1
+            yield begin, end, token.number, begin, end
+            last = end
+
+    def _in_normalized(self, text: str, symbols: Items) -> Iterator[tuple[int, int, int, int, int]]:
+        """The added tokens in normalised texts, likewise."""
+        last = 0
+        for first, stop, token in self._normalized.matches(symbols.numbers):
+            if token.single_word and self._is_in_word(text, symbols, first, stop):
+                continue
+            begin, end = int(symbols.begin[first]), int(symbols.end[stop - 1])
+            while token.lstrip and first > last and symbols.numbers[first - 1] == self._blank:
+                first -= 1
+                begin = int(symbols.begin[first])
+            if token.lstrip and first > last and self._is_before_blank(text, symbols, first - 1):
+                begin = int(symbols.begin[first - 1])
+            while token.rstrip and symbols.numbers[stop] == self._blank:
+                end = int(symbols.end[stop])
+                stop += 1
+            if token.rstrip and self._is_before_blank(text, symbols, stop):
+                end = int(symbols.end[stop])
+            yield first, stop, token.number, begin, end
+            last = stop
+
+    def _is_in_word(self, text: str, symbols: Items, first: int, stop: int) -> bool:
+        """Whether a word goes on before or after some symbols; in a character that normalisation puts blanks around, none does."""
+        sides = ((first - 1, self._ends_word), (stop, self._begins_word))
+        beside = ((text[symbols.begin[index]], is_part) for index, is_part in sides if index >= 0 and not symbols.is_edge[index])
+        return any(is_part(char) and not self._is_spaced(char) for char, is_part in beside)
+
+    def _is_before_blank(self, text: str, symbols: Items, index: int) -> bool:
+        """Whether normalisation puts blanks around a symbol."""
+        return not symbols.is_edge[index] and self._is_spaced(text[symbols.begin[index]])
+
+
+def _hashed(items: NDArray[np.uint64], width: int) -> Ints:
+    """Of each place, a hash of so many items from there on."""
+    places = max(len(items) - width + 1, 0)
+    grams = np.zeros(places, np.uint64)
+    for index in range(width):
+        grams = grams * np.uint64(GRAM_MULTIPLIER) + items[index : index + places]
+    return (grams * np.uint64(GRAM_MULTIPLIER) >> np.uint64(64 - HASH_BITS)).astype(np.int64)
+
+
+def _note(grams: NDArray[np.uint64], symbols: Sequence[int], gram: int = 0) -> None:
+    """Add a gram to a set, as `fst.runtime.kernels` looks it up."""
+    for number in symbols:
+        gram = gram * GRAM_MULTIPLIER + number & MASK
+    hashed = (gram * GRAM_MULTIPLIER & MASK) >> 48
+    grams[hashed >> 6] |= np.uint64(1 << (hashed & 63))
+
+
+def _edges(runs: list[int]) -> list[int]:
+    """Where runs of code points begin, and where they have ended, in turns."""
+    return [code + place % 2 for place, code in enumerate(runs)]
+
+
+def _membership(runs: list[int]) -> Callable[[str], bool]:
+    """Whether a character is in one of some runs of code points."""
+    edges = _edges(runs)
+    return lambda char: bisect_right(edges, ord(char)) % 2 == 1

@@ -1,0 +1,161 @@
+"""Added tokens are found where the reference finds them, whatever their flags are, and stand for what it takes for them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+
+import fst
+from fst.compile import wordpiece
+from fst.compile.added import added_tokens
+from fst.tables import WHITE_SPACE
+
+TOKENS = (
+    *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),
+    *("##e", "-", "_", "<", ">", "mask", "new", "york", "x", "##x", "ab", "abc", "abcfoo", "##abc", "bar", "foobar"),
+)
+CONTENTS = (
+    *("foo", "Foo", "FOO", "ab", "abc", "bc", "<mask>", "<m>", "new york", "c-b", "c+", "-foo-", "你好", "好", "foo bar", "a", "_x"),
+    *("é", "fóo", "İ", "x_", "<", "[MASK]", "ab<", "e b", "_", "1a", "ﬁ", "한", "c\u200d"),
+)
+PIECES = (
+    *CONTENTS,
+    *("Fóo", "fo\u0301o", "AB", "abcfoo", "sea", " ", "  ", "\t", "\n", "\u00a0", "\u2028", "New York", "new  york", "newyork", "-", "1"),
+    *("你", "中", "\u0301", "\u200d", "\0", "\x0b", "x", "e\u0301", "foobar", "[mask]", "fi", "q" * 99, "q" * 120, "foo" * 50),
+    *("😀", "\x85"),
+)
+TEXTS = 300
+
+
+def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
+    """Build the reference with BERT's components."""
+    tokenizer = Tokenizer(models.WordPiece({token: number for number, token in enumerate(TOKENS)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(**options)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    for token in added:
+        (tokenizer.add_special_tokens if token.special else tokenizer.add_tokens)([token])
+    return tokenizer
+
+
+def compiled(of: Tokenizer, folder: Path) -> tuple[Tokenizer, fst.Tokenizer]:
+    """Save a tokenizer and load it again, as the reference and as tables: only then has it the order that its file has."""
+    path = str(folder / "tokenizer.json")
+    of.save(path)
+    return Tokenizer.from_file(path), fst.Tokenizer(wordpiece(path))
+
+
+def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: list[str]) -> None:
+    """Find ids, offsets and words of all texts to be the same; ids also as bytes, by two threads, and one by one."""
+    batch = tokenizer.encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    for row, expected in enumerate(of.encode_batch(texts)):
+        ids = slice(batch.row_splits[row], batch.row_splits[row + 1])
+        words = [-1 if word is None else word for word in expected.word_ids]
+        found = (batch.ids[ids].tolist(), list(map(tuple, batch.offsets[ids].tolist())), batch.words[ids].tolist())
+        assert found == (expected.ids, expected.offsets, words), texts[row]
+    shared = tokenizer.encode_batch([text.encode() for text in texts], threads=2)
+    np.testing.assert_array_equal(shared.ids, batch.ids)
+    np.testing.assert_array_equal(tokenizer.count_tokens(texts), np.diff(batch.row_splits))
+    for text in texts[:10]:
+        assert tokenizer.encode(text).tolist() == of.encode(text).ids
+
+
+@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 200))])
+def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
+    """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
+    chosen = random.Random(seed)
+    names = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    added = [
+        AddedToken(content, **{name: chosen.random() < 0.35 for name in names}) for content in chosen.sample(CONTENTS, chosen.randint(1, 7))
+    ]
+    added = list({token.content.replace("ó", "o").lower(): token for token in added}.values())  # no two that are equal once normalised
+    options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    strip_accents = chosen.choice([None, True, False])
+    of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
+    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in range(TEXTS)]
+    check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_every_character_beside_a_whole_word(normalized: bool, tmp_path: Path) -> None:
+    """Whether a token that counts only as a whole word counts beside a character is the same for every character, on both sides."""
+    of, tokenizer = compiled(reference([AddedToken("foo", single_word=True, normalized=normalized)]), tmp_path)
+    characters = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+    texts = [f"{char}foo foo{char} {char}" for char in [*characters[:0x3100], *characters[0x3100::61]]]
+    found, expected = tokenizer.encode_batch(texts), of.encode_batch_fast(texts)
+    assert [row.tolist() for row in found] == [row.ids for row in expected]
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> None:
+    """A token with lstrip and rstrip takes all white space around it, of any kind, up to another token."""
+    of, tokenizer = compiled(reference([AddedToken("foo", lstrip=True, rstrip=True, normalized=normalized)]), tmp_path)
+    spaces = [*WHITE_SPACE, "\x1c", "\u200b", "\u180e", " \t ", "\u3000\u2028"]
+    check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
+
+
+def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many texts only those in which an added token may stand are read again."""
+    of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
+    read: list[str] = []
+    added = tokenizer._late
+    assert added
+    original = added.read
+
+    def noted(texts: Sequence[str]) -> Any:
+        read.extend(texts)
+        return original(texts)
+
+    monkeypatch.setattr(added, "read", noted)
+    texts = ["abc foo", "abcfo", "new", "newyork", "york new", "abcFOO", "a new york b", "a b"]
+    check(of, tokenizer, texts)
+    assert {*read} == {"abcFOO", "a new york b"}
+
+
+def test_equal_tokens_are_refused(tmp_path: Path) -> None:
+    """Tokens that are equal once normalised are refused by name: the reference takes one of them by chance."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken("FOO", normalized=True), AddedToken("fOO", normalized=True)]).save(path)
+    with pytest.raises(fst.UnsupportedError, match="'FOO' and 'fOO'"):
+        wordpiece(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "message"),
+    [
+        ("\u200d", {"normalized": True}, "nothing is left of it"),
+        ("\u302ea", {"normalized": True}, "canonical ordering"),
+        ("a ", {"normalized": True}, "begins or ends with white space"),
+    ],
+)
+def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], message: str, tmp_path: Path) -> None:
+    """A token is refused by name where a text may hold it and its symbols do not show it."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken(content, **flags)]).save(path)
+    with pytest.raises(fst.UnsupportedError, match=message):
+        wordpiece(path)
+
+
+def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:
+    """Tokens with lstrip are refused where white space is a part of words."""
+    of = reference([AddedToken("foo", lstrip=True)])
+    of.pre_tokenizer = pre_tokenizers.Sequence([])
+    of.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(fst.UnsupportedError, match="splits at all white space"):
+        wordpiece(tmp_path / "tokenizer.json")
+
+
+def test_tokens_that_overlap_a_late_one_are_late() -> None:
+    """A token that may share characters of a raw text with a late one is found together with it, and so on."""
+    parts: list[dict[str, Any]] = [{"content": "<s>"}, {"content": "s>x", "single_word": True}, {"content": "[X]"}, {"content": "x["}]
+    added = added_tokens(parts, {})
+    assert [*added.late] == ["<s>", "s>x", "[X]", "x["]
+    parts[1] = {"content": "s!x", "single_word": True}
+    assert [*added_tokens(parts[:3], {}).specials] == ["<s>", "[X]"]
