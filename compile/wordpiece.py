@@ -91,10 +91,7 @@ def wordpiece(
         "max_input_chars_per_word": max_input_chars_per_word,
         "pre_tokenizer": pre_tokenizer,
     }
-    tables = assemble(vocabularies.read(source, options), layout)
-    if tables.about["composition"]:
-        raise UnsupportedError("normalizer NFC or NFKC: composed letters are only supported where they are decomposed afterwards")
-    return tables
+    return assemble(vocabularies.read(source, options), layout)
 
 
 def automaton(vocabulary: Vocabulary) -> tuple[Alphabet, Transducer]:

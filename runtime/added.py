@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.machine import BORDERS, GRAMS, NUMBERS, Machine
+from fst.runtime.second import Read
+from fst.runtime.texts import Ints, Units
 from fst.tables import (
     BLANK,
     CODE_POINTS,
@@ -40,8 +42,6 @@ ENDS, BEGINS, IN_WORD = 1, 2, 4
 SEPARATOR = "\ud800"  # which no text holds
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
-Ints = NDArray[np.int64]
-Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]  # symbols of texts, and their places
 
 
 class Token(NamedTuple):
@@ -151,6 +151,8 @@ class Added:
         tables: such as have any.
     """
 
+    is_noted = True
+
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         about, a = tables.about, tables.classes[0::2]
@@ -214,8 +216,12 @@ class Added:
             always[outside] = False
         return always
 
+    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:  # noqa: ARG002 - of a protocol
+        """Those that a kernel has noted."""
+        return noted
+
     def read(self, texts: Sequence[str]) -> Read:
-        """The symbols of texts, added tokens among them, the end after each; and the characters of its text that each comes from."""
+        """The symbols of texts, added tokens among them."""
         joined = "".join(text + SEPARATOR for text in texts)
         characters = self._characters(joined)
         text_ends = np.flatnonzero(characters.is_edge)

@@ -21,8 +21,8 @@ from fst.errors import TextError
 from fst.file import usable_cores
 from fst.jit import Deferred
 from fst.once import Once
-from fst.runtime.added import Read
 from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
+from fst.runtime.second import SecondReader
 from fst.runtime.texts import Ints, Texts, Units, characters, decoded, gather, length, not_text_at, readable, starts_of, units, whole
 
 Ids = NDArray[np.int32]
@@ -85,7 +85,7 @@ class Task:
         located: whether to say where ids come from.
         most: how many ids of a row are wanted, if not all; there may be more.
         counted: whether ids are only counted, and not kept.
-        read: reads texts in which added tokens may stand that the kernel does not find, if there are any.
+        second: reads texts that the kernel cannot, if there may be any.
     """
 
     texts: Texts
@@ -97,7 +97,7 @@ class Task:
     located: bool = False
     most: int | None = None
     counted: bool = False
-    read: Callable[[Sequence[str]], Read] | None = None
+    second: SecondReader | None = None
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -131,15 +131,19 @@ class Task:
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
         offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
-        suspects = self.unsuspected(len(splits) - 1)
-        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, suspects), work.arrays)
+        noted = self.unsuspected(len(splits) - 1)
+        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
         batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
         self.workspaces.give_back(work)
-        return batch, np.flatnonzero(suspects).tolist()
+        return batch, self.suspects(text, starts, noted)
 
     def unsuspected(self, rows: int) -> NDArray[np.uint8]:
-        """Room to note rows that are to be read again, if any may be."""
-        return np.zeros(rows, np.uint8) if self.read else UNSUSPECTED
+        """Room to note rows that are to be read again, if a kernel is to do so."""
+        return np.zeros(rows, np.uint8) if self.second and self.second.is_noted else UNSUSPECTED
+
+    def suspects(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> list[int]:
+        """The rows that are to be read again."""
+        return np.flatnonzero(self.second.suspected(text, starts, noted)).tolist() if self.second else []
 
     def _read_again(self, batch: Batch, rows: Sequence[int]) -> Batch:
         """The batch with some rows read again, in ascending order."""
@@ -161,8 +165,8 @@ class Task:
 
     def _encode_again(self, rows: Sequence[int]) -> Batch:
         """Some rows, by a second reading."""
-        assert self.read
-        symbols, places = self.read([whole(self.texts[row], self.kind, row, self.errors) for row in rows])
+        assert self.second
+        symbols, places = self.second.read([whole(self.texts[row], self.kind, row, self.errors) for row in rows])
         work = self.workspaces.take()
         room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
         ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
@@ -286,10 +290,10 @@ class Share:
         room = self.count + work.room + task.room(text, len(starts) - 1)
         if len(self.ids) < room:
             self._grow(room)
-        suspects = task.unsuspected(len(starts) - 1)
-        target = (*task.frame, self.ids, ends, self.offsets, self.words, suspects)
+        noted = task.unsuspected(len(starts) - 1)
+        target = (*task.frame, self.ids, ends, self.offsets, self.words, noted)
         read = kernel.call(text, starts, more, task.machine, target, work.arrays)
-        self.suspects.update((row + np.flatnonzero(suspects)).tolist())
+        self.suspects.update(row + suspect for suspect in task.suspects(text, starts, noted))
         self.count = int(work.state[COUNT])
         if task.counted:
             ends += self._dropped

@@ -5,13 +5,14 @@ Nearly all texts go through nothing. The others are found by their units, and re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import Composition, Place
+from fst.runtime.second import Read
 from fst.runtime.texts import Ints, Units
 from fst.tables import Tables, Walk
 
@@ -25,6 +26,8 @@ class Before:
         tables: with a composition.
     """
 
+    is_noted = False
+
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._composition = Composition.from_stored(tables.about["composition"])
@@ -32,25 +35,18 @@ class Before:
         self._suspects = np.zeros(1 << 16, bool)
         self._suspects[[_first_unit(code) for code in self._composition.suspects]] = True
 
-    def suspected(self, text: Units, starts: Ints) -> NDArray[np.bool_]:
-        """Which texts are for `read`: those with suspects, and some that only look like it.
-
-        Args:
-            text: uint16[n], UTF-16 of all texts.
-            starts: int64[rows + 1], where each begins.
-
-        Returns:
-            bool[rows].
-        """
+    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.bool_]:  # noqa: ARG002 - of a protocol
+        """Those with suspects, and some that only look like it."""
         found = np.flatnonzero(self._suspects[text])
         return np.diff(np.searchsorted(found, starts)) > 0
 
-    def read(self, text: str) -> tuple[NDArray[np.uint16], NDArray[np.uint64]]:
-        """The symbols of a text and where they come from: what `fst.runtime.kernels.encode_read` takes.
+    def read(self, texts: Sequence[str]) -> Read:
+        """The symbols of texts.
 
         Special tokens are cut out of the raw text; what stands between them is composed, and there are none in it, whatever it looks like.
         """
-        symbols = list(self._symbols(text))
+        end = len(self._tables.classes) // 2, (0, 0)
+        symbols = [symbol for text in texts for symbol in (*self._symbols(text), end)]
         numbers, places = [number for number, _ in symbols], [first | last << 32 for _, (first, last) in symbols]
         return np.array(numbers, np.uint16), np.array(places, np.uint64)
 

@@ -49,7 +49,6 @@ MOST = (1 << 63) - 1
 FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
 SHORT = 1 << 14  # units of UTF-16, at most, in them
 plan_rows, lay_out = (Deferred("fst.runtime.kernels", name) for name in ("plan_rows", "lay_out"))
-ADDED = 16  # the place in a machine of the trie of added tokens that take a second reading; its root is always there
 PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.plan_rows`
 
 
@@ -406,7 +405,7 @@ def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Int
 
     None where they are not few, or not short, or no texts, have characters beyond U+FFFF, or may have to be read twice.
     """
-    if not 0 < len(texts) <= FEW or len(tokenizer._machine[ADDED]) > 1:
+    if not 0 < len(texts) <= FEW or tokenizer._second:
         return None
     try:
         starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)

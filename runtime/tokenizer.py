@@ -14,11 +14,13 @@ from fst.errors import TextError
 from fst.once import Once
 from fst.runtime.added import Added
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
+from fst.runtime.before import Before
 from fst.runtime.call import Caller
 from fst.runtime.decoder import decoded
 from fst.runtime.encoding import BatchEncoding
 from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
 from fst.runtime.rows import cut, in_bytes
+from fst.runtime.second import SecondReader
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Texts, Units, check, units
 from fst.tables import Tables
@@ -61,9 +63,12 @@ class Tokenizer:
         self._frame = frame(about["single"])
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
-        self._late = Added(tables) if about["late"] else None
-        if self._late:
-            self._machine = self._late.machine(self._machine)
+        self._second: SecondReader | None = None
+        if about["composition"]:
+            self._second = Before(tables)
+        if about["late"]:
+            self._second = added = Added(tables)
+            self._machine = added.machine(self._machine)
         around = sum(map(len, self._frame))
         per_unit = ids_per_unit(tables)
         self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
@@ -192,7 +197,7 @@ class Tokenizer:
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
-        if isinstance(text, str) and len(text) <= SHORT and errors == "strict" and not self._late:
+        if isinstance(text, str) and len(text) <= SHORT and errors == "strict" and not self._second:
             try:
                 return self._encode_short(units(text), add_special_tokens)
             except UnicodeEncodeError:
@@ -285,8 +290,7 @@ class Tokenizer:
         frame = self._frame if framed else self._no_frame
         kind = bytes if texts and isinstance(texts[0], bytes) else str
         machine = self._locating if located else self._machine
-        read = self._late.read if self._late else None
-        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted, read).run(threads)
+        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted, self._second).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""

@@ -404,7 +404,6 @@ def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> 
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "message"),
     [
-        ([NFC], [BERT], "normalizer NFC or NFKC: composed letters"),
         ([bert(lowercase=False), NFC], [BERT], "normalizer NFC after a normalizer that changes what it has changed"),
         ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that tells composed letters"),
         ([NFD, replaced("\u0301", "'"), NFD], [BERT], "normalizers that order marks, then change them"),
