@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -243,13 +244,10 @@ class Tokenizer:
         if offsets not in OFFSETS:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
         before, after = self._frame if add_special_tokens else self._no_frame
-        if max_length is not None and max_length < len(before) + len(after):
-            raise ValueError(f"max_length={max_length}: a row has {len(before) + len(after)} special tokens, and at least as many ids")
-        batch = self._encode(
-            texts, framed=add_special_tokens, located=bool(offsets), most=max_length, threads=threads, errors=errors
-        )
-        if max_length is not None:
-            batch = cut(batch, max_length, after)
+        most = None if max_length is None else _most(max_length, len(before) + len(after))
+        batch = self._encode(texts, framed=add_special_tokens, located=bool(offsets), most=most, threads=threads, errors=errors)
+        if most is not None:
+            batch = cut(batch, most, after)
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
 
     def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
@@ -367,3 +365,14 @@ class Tokenizer:
 
     def __deepcopy__(self, memo: Any) -> Tokenizer:
         return self
+
+
+def _most(max_length: Any, around: int) -> int:
+    """How many ids a row may have, of which some are put around its text."""
+    try:
+        most = index(max_length)
+    except TypeError:
+        raise ValueError(f"max_length={max_length!r} is no whole number") from None
+    if most < around:
+        raise ValueError(f"max_length={most}: a row has {around} special tokens, and at least as many ids")
+    return most
