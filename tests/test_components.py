@@ -24,13 +24,11 @@ from tokenizers.pre_tokenizers import Split
 import fst
 from fst.alphabet import Alphabet
 from fst.compile import characters, normalizers, pre_tokenizers, wordpiece
-from fst.compile import vocabulary as vocabularies
 from fst.compile.alphabets import alphabet
-from fst.compile.wordpiece import assemble, vocabulary_of
+from fst.compile.wordpiece import vocabulary_of
 from fst.composition import Composition
-from fst.runtime.batch import SLACK, UNSUSPECTED, second_kernel
+from fst.runtime.batch import UNSUSPECTED
 from fst.runtime.before import Before
-from fst.runtime.machine import locating
 from fst.runtime.texts import gather, starts_of
 
 Part = dict[str, Any]
@@ -511,31 +509,20 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     decomposed_twice = sum(part["type"].startswith("NF") for part in normalizer) > 1
     source = document(normalizer, [BERT], small_vocabulary())
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
-    assemble(vocabularies.read(tmp_path / "tokenizer.json", {}), "auto").save(tmp_path / "tables.npz")
+    wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "tables.npz")
     tokenizer = fst.load(tmp_path / "tables.npz")
-    before = Before(tokenizer._tables)
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
-    suspected = before.suspected(*gather(texts, str, 0, starts_of(texts, str, 0), "strict")).tolist()
+    gathered = gather(texts, str, 0, starts_of(texts, str, 0), "strict")
+    suspected = Before(tokenizer._tables).suspected(*gathered, UNSUSPECTED).tolist()
     assert 0 < sum(suspected) < len(texts)
+    batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
+    assert batch.offsets is not None
     encodings = Tokenizer.from_str(json.dumps(source)).encode_batch(texts, add_special_tokens=False)
-    for text, again, right in zip(texts, suspected, encodings, strict=True):
-        if again:
-            ids, offsets = encode_read(tokenizer, *before.read(text))
-            assert ids == right.ids, ascii(text)
-            assert decomposed_twice or offsets == right.offsets, ascii(text)
-        else:
-            assert tokenizer.encode(text, add_special_tokens=False).tolist() == right.ids, ascii(text)
-
-
-def encode_read(tokenizer: fst.Tokenizer, symbols: Any, places: Any) -> tuple[list[int], list[tuple[int, int]]]:
-    """Encode the symbols of one text; its ids, and where they come from."""
-    room = len(symbols) + SLACK
-    ids, offsets, words = (np.empty(size, np.int32) for size in (room, 2 * room, room))
-    ends = np.zeros(1, np.int64)
-    work = tokenizer._workspaces.take()
-    target = (*tokenizer._no_frame, ids, ends, offsets, words, UNSUSPECTED)
-    second_kernel.call(symbols, places, locating(tokenizer._tables, tokenizer._machine), target, work.arrays)
-    return ids[: ends[0]].tolist(), [(first, last) for first, last in offsets[: 2 * ends[0]].reshape(-1, 2).tolist()]
+    for row, (again, right) in enumerate(zip(suspected, encodings, strict=True)):
+        ids = slice(batch.row_splits[row], batch.row_splits[row + 1])
+        assert batch.ids[ids].tolist() == right.ids, ascii(texts[row])
+        if again and not decomposed_twice:
+            assert list(map(tuple, batch.offsets[ids].tolist())) == right.offsets, ascii(texts[row])
 
 
 @given(text=st.text(st.sampled_from([*MIXED, *"\u0300\u0306\u0327\u0338aeoAO\u01d5\u1ed9\u1ea1\u1111\u1171\u11b6"]), max_size=12))
