@@ -34,6 +34,7 @@ NOWHERE = np.empty(0, np.int32)  # for places that nobody asked for
 UNSUSPECTED = np.empty(0, np.uint8)  # for texts that need no second reading
 FEW = 1 << 14  # characters that are encoded to the end sooner than it is found out which of them are wanted
 UNITS_AN_ID = 8  # of text, more than almost any text has: so much is read at a time where so many ids are wanted and no more
+PIECE = 1 << 11  # characters that are read at a time at least: to stop sooner takes longer than to read them
 LEAST = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
 MOST_THREADS = 256  # of all batches that are under way
 
@@ -224,7 +225,7 @@ class Task:
     @property
     def piece(self) -> int:
         """Characters of a long row that are read at a time."""
-        return BLOCK if self.most is None else UNITS_AN_ID * self.most + UNITS_AN_ID
+        return BLOCK if self.most is None else max(UNITS_AN_ID * self.most, PIECE)
 
 
 class Share:

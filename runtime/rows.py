@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.batch import Batch, Ids
-from fst.runtime.texts import whole
+from fst.runtime.texts import Ints, whole
 
 MALFORMED = "fst.malformed"  # how to decode what may not be UTF-8, so that it is known how long it was
 STAND_IN = 0xDC00  # with the number of bytes, for what is not UTF-8: a lone surrogate, which no text has
@@ -30,12 +30,12 @@ def cut(batch: Batch, longest: int, after: Ids) -> Batch:
     full = lengths >= longest
     if not full.any():
         return batch
-    ends = np.cumsum(np.minimum(lengths, longest))
-    kept = np.arange(batch.row_splits[-1]) - np.repeat(batch.row_splits[:-1], lengths) < longest
-    last = (ends[full, None] - np.arange(len(after), 0, -1)).ravel()
+    shorter = np.minimum(lengths, longest)
+    kept = np.repeat(np.tile([True, False], len(batch)), np.stack([shorter, lengths - shorter], axis=1).ravel())
+    splits = np.concatenate([[0], np.cumsum(shorter)])
+    last = (splits[1:][full, None] - np.arange(len(after), 0, -1)).ravel()
     ids = batch.ids[kept]
     ids[last] = np.tile(after, np.count_nonzero(full))
-    splits = np.concatenate([[0], ends])
     if batch.offsets is None or batch.words is None:
         return Batch(ids, splits)
     offsets, words = batch.offsets[kept], batch.words[kept]
@@ -50,15 +50,24 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
         batch: with offsets.
         texts, errors: what it was made of.
     """
-    if all(text.isascii() for text in texts) or batch.offsets is None:
+    wide = np.fromiter((not text.isascii() for text in texts), bool, len(texts))
+    if not wide.any() or batch.offsets is None:
         return batch
     lengths = np.diff(batch.row_splits)
-    reached = np.zeros(len(texts), np.int64)  # no text is looked at beyond the last character that an id stands for
-    reached[lengths > 0] = np.maximum.reduceat(batch.offsets[:, 1], batch.row_splits[:-1][lengths > 0])
+    of_wide = np.repeat(wide, lengths)
+    offsets = batch.offsets.copy()
+    offsets[of_wide] = _in_bytes(offsets[of_wide], lengths[wide], list(compress(texts, wide)), errors)
+    return replace(batch, offsets=offsets)
+
+
+def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
+    """Offsets in bytes from those in characters, of which each text has so many; no text is read beyond the last of them."""
+    reached = np.zeros(len(texts), np.int64)
+    reached[lengths > 0] = np.maximum.reduceat(offsets[:, 1], (np.cumsum(lengths) - lengths)[lengths > 0])
     read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
     ends = np.concatenate([[0], np.cumsum(_sizes("".join(read)), dtype=np.int64)])
-    first = np.repeat(np.fromiter(accumulate(map(len, read), initial=0), np.int64, len(read) + 1)[:-1], lengths)[:, None]
-    return replace(batch, offsets=(ends[first + batch.offsets] - ends[first]).astype(np.int32))
+    first = np.repeat(np.cumsum(reached) - reached, lengths)[:, None]
+    return (ends[first + offsets] - ends[first]).astype(np.int32)
 
 
 def _characters(text: str | bytes, end: int, errors: str) -> str:
