@@ -67,7 +67,8 @@ def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors:
     read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
     ends = np.concatenate([[0], np.cumsum(_sizes("".join(read)), dtype=np.int64)])
     first = np.repeat(np.cumsum(reached) - reached, lengths)[:, None]
-    return (ends[first + offsets] - ends[first]).astype(np.int32)
+    placed: Ids = (ends[first + offsets] - ends[first]).astype(np.int32)
+    return placed
 
 
 def _characters(text: str | bytes, end: int, errors: str) -> str:
