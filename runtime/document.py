@@ -8,7 +8,8 @@ from typing import Any
 from fst.tables import Tables
 
 Json = dict[str, Any]
-FLAGS = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of added tokens
 
 
 def document(tables: Tables) -> Json:
@@ -25,7 +26,7 @@ def document(tables: Tables) -> Json:
         "version": "1.0",
         "truncation": about["truncation"],
         "padding": about["padding"],
-        "added_tokens": _added_tokens(about),
+        "added_tokens": added_tokens(about),
         "normalizer": _normalizer(about),
         "pre_tokenizer": _pre_tokenizer(about),
         "post_processor": _post_processor(about, {number: token for token, number in tokens}),
@@ -40,15 +41,16 @@ def document(tables: Tables) -> Json:
     }
 
 
-def _added_tokens(about: Mapping[str, Any]) -> list[Json]:
-    as_it_stands = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    by_id = sorted((number, token) for token, number in about["specials"].items())
-    return [{"id": number, "content": token, **as_it_stands, "special": number in about["skipped"]} for number, token in by_id]
+def added_tokens(about: Mapping[str, Any]) -> list[Json]:
+    """The added tokens that ``about`` of tables says, by their ids, as a ``tokenizer.json`` lists them."""
+    as_they_stand = {content: {"id": number, **dict.fromkeys(FLAGS, False)} for content, number in about["specials"].items()}
+    by_id = sorted({**as_they_stand, **about["late"]}.items(), key=lambda token: token[1]["id"])
+    return [{**flags, "content": content, "special": flags["id"] in about["skipped"]} for content, flags in by_id]
 
 
 def _normalizer(about: Mapping[str, Any]) -> Json | None:
     if about["normalizer_parts"] is None:
-        return {"type": "BertNormalizer", **{name: about[name] for name in FLAGS}}
+        return {"type": "BertNormalizer", **{name: about[name] for name in BERT}}
     return _sequence("normalizers", about["normalizer_parts"])
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fst.errors import UnsupportedError
 from fst.runtime.decoder import decoded
-from fst.runtime.document import document
+from fst.runtime.document import added_tokens, document
 from fst.runtime.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
 
@@ -184,9 +184,9 @@ class FastTokenizer:
     @property
     def added_tokens_decoder(self) -> dict[int, Any]:
         """Id → added token."""
-        about, added = self.fst.about, _transformers().AddedToken
-        by_id = sorted((number, token) for token, number in about["specials"].items())
-        return {number: added(token, normalized=False, special=number in about["skipped"]) for number, token in by_id}
+        made = _transformers().AddedToken
+        listed = added_tokens(self.fst.about)
+        return {token["id"]: made(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
@@ -198,7 +198,7 @@ class FastTokenizer:
         return self.added_tokens_encoder
 
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:  # noqa: ARG002
-        new = [str(token) for token in new_tokens if str(token) not in self.fst.about["specials"]]
+        new = [str(token) for token in new_tokens if str(token) not in self.added_tokens_encoder]
         if new:
             raise UnsupportedError(f"add_tokens {new}: tables do not change; add them to the tokenizer.json, and compile that")
         return 0

@@ -69,6 +69,15 @@ SOURCES: dict[str, dict[str, Any]] = {
     ),
     "a normalizer": source(normalizer={"type": "Lowercase"}, pre_tokenizer={"type": "Punctuation", "behavior": "Isolated"}),
     "added tokens": source(added_tokens=[*SPECIALS, added("<s>", len(TOKENS)), added("ab!", len(TOKENS) + 1, special=False)]),
+    "added tokens with settings": source(
+        added_tokens=[
+            *SPECIALS[:4],
+            added("[MASK]", 4, lstrip=True),
+            added("un", TOKENS.index("un"), normalized=True, special=False),
+            added("Ab!", len(TOKENS), single_word=True),
+            added("<S>", len(TOKENS) + 1, rstrip=True, normalized=True),
+        ]
+    ),
     "templates": source(
         post_processor=template(
             [("[CLS]", 0), ("[SEP]", 3), ("A", 1), ("[SEP]", 0)], [("B", 5), ("[MASK]", 2), ("A", 1), ("[SEP]", 0), ("[SEP]", 4)]

@@ -128,7 +128,7 @@ def test_attributes_of_public_models(name: str) -> None:
         both.same(getattr, attribute)
     both.same(len)
     both.same(lambda tokenizer: tokenizer.get_added_vocab())
-    both.same(lambda tokenizer: {number: str(token) for number, token in tokenizer.added_tokens_decoder.items()})
+    both.same(lambda tokenizer: {number: repr(token) for number, token in tokenizer.added_tokens_decoder.items()})
 
 
 def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:

@@ -301,7 +301,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
     """A process that is forked while a thread imports numba, has kernels compiled, or computes what is kept, can do the same."""
     tables().save(tmp_path / "table.npz")
-    tokenizer()("un b")  # kernels are compiled, and lie on disk
+    tokenizer()([*tokenizer().tokenize("un b")], return_offsets_mapping=True)  # kernels are compiled, and lie on disk
     command = [sys.executable, "-c", FORK_WHILE_FIRST, str(tmp_path / "table.npz"), str(delay)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
