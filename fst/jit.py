@@ -48,21 +48,30 @@ class Deferred:
 
     Args:
         module, name: where it is.
+        is_uniform: whether the types and the layouts of all arguments are the same in all calls. Then numba need not look at them again,
+            which takes longer than a short text does (1.2 of 2.3 µs).
 
     Attributes:
         call: the kernel, or until it was called once what imports and calls it.
     """
 
-    def __init__(self, module: str, name: str) -> None:
-        self._module, self._name = module, name
+    def __init__(self, module: str, name: str, is_uniform: bool = False) -> None:
+        self._module, self._name, self._is_uniform = module, name, is_uniform
         self.call: Callable[..., Any] = self._import_and_call
 
     def _import_and_call(self, *arguments: Any) -> Any:
         with _first_call:
             function = getattr(import_module(self._module), self._name)
             result = function(*arguments)
-            self.call = function
+            self.call = _compiled(function) if self._is_uniform else function
         return result
+
+
+def _compiled(function: Any) -> Callable[..., Any]:
+    """The machine code of a kernel that has been called, without the search for the one that fits the arguments."""
+    versions = list(getattr(function, "overloads", {}).values())  # there are none without numba's compiler
+    found: Callable[..., Any] = versions[0].entry_point if len(versions) == 1 else function
+    return found
 
 
 def _before_fork() -> None:

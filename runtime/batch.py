@@ -70,7 +70,7 @@ class Batch:
         return (self[row] for row in range(len(self)))
 
 
-kernel = Deferred("fst.runtime.kernels", "encode_rows")
+kernel = Deferred("fst.runtime.kernels", "encode_rows", is_uniform=True)
 second_kernel = Deferred("fst.runtime.kernels", "encode_read")
 
 

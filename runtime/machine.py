@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
+from fst.file import DTYPES
 from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
@@ -24,6 +25,8 @@ KEY_MASKS = np.array(
 
 NO_ADDED = np.zeros(1 << 10, np.uint64), np.full((1, 4), -1, np.int32)
 
+AS_STORED = ("entries", "pool", "words", "displacements", "pages", "blocks", "symbols", "specials")
+
 Machine = tuple[NDArray[Any], ...]
 
 
@@ -37,24 +40,22 @@ def machine(tables: Tables) -> Machine:
     plain = (kind[classes] != LIST) & (classes < NOT_PLAIN) & (units & 0xF800 != 0xD800)
     arrays = (
         np.where(plain, classes, NOT_PLAIN).astype(np.uint16),
-        *(np.append(record, BLANK) for record in (a, b, alone)),
-        tables.entries,
-        tables.pool,
-        tables.words,
-        tables.displacements,
-        tables.pages,
-        tables.blocks,
-        tables.symbols,
-        tables.specials,
+        *(np.append(record, BLANK).astype(np.uint64) for record in (a, b, alone)),
+        *(getattr(tables, name).astype(DTYPES[name], copy=False) for name in AS_STORED),
         _numbers(tables),
         KEY_MASKS,
         np.empty(0, np.uint32),
         *NO_ADDED,
         np.zeros(len(a) + 1, np.uint8),
     )
-    for array in arrays:
-        array.flags.writeable = False
-    return arrays
+    return tuple(map(_same_kind, arrays))
+
+
+def _same_kind(array: NDArray[Any]) -> NDArray[Any]:
+    """An array as all machines have it, which `fst.jit.Deferred` takes for granted: aligned, in C's order, and not to be written to."""
+    known = np.require(array, requirements="CA").view()
+    known.flags.writeable = False
+    return known
 
 
 def locating(tables: Tables, of: Machine) -> Machine:
