@@ -45,6 +45,9 @@ class Explanation:
 
     def lines(self, text: str) -> Iterator[str]:
         """The explanation of a text: of each special token and each word in it."""
+        if self._vocabulary.late:
+            yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._vocabulary.late)}"
+            yield ""
         for place, piece in enumerate(self._alphabet.run(text)):
             if place:
                 yield ""

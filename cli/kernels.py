@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -54,11 +55,15 @@ def compile_all() -> bool:
     """Compile every kernel by using it, as it is used with a table file. Return whether the machine code is kept on disk."""
     import fst
     from fst.compile import wordpiece
+    from fst.runtime.document import document
 
     with TemporaryDirectory() as folder:
-        table = Path(folder, "table.npz")
-        wordpiece(["[UNK]", "a", "##b"], layout="compact").save(table)
+        table, source = Path(folder, "table.npz"), Path(folder, "tokenizer.json")
+        tables = wordpiece(["[UNK]", "a", "##b"], layout="compact")
+        tables.save(table)
         tokenizer = fst.load(table)
         tokenizer.encode("ab")
-        tokenizer.encode(b"ab")
+        tokenizer(["ab"], return_tensors="np")
+        source.write_text(json.dumps({**document(tables), "normalizer": {"type": "NFC"}}))
+        fst.Tokenizer(wordpiece(source)).encode("a\u0301")  # which takes a second reading
     return kept()
