@@ -65,7 +65,7 @@ class Tokenizer:
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
         self._second: SecondReader | None = None
-        if about["composition"]:
+        if about.get("composition"):
             self._second = Before(tables)
         if about["late"]:
             self._second = added = Added(tables)
