@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.machine import BORDERS, GRAMS, NUMBERS, Machine
+from fst.runtime.machine import BORDERS, GRAMS, HAS_BORDERS, NUMBERS, Machine
 from fst.runtime.second import Read
 from fst.runtime.texts import Ints, Units
 from fst.tables import (
@@ -34,10 +34,10 @@ from fst.tables import (
     field_output,
 )
 
-IN_GRAM = 5  # items, at most, by which most places are passed over
+IN_GRAM, IN_STRING = 4, 8  # items, at most, by which most places are passed over, by a kernel and here
 HASH_BITS = 20  # with 16, as in a kernel, half the places that are looked at are looked at in vain
 MASK = (1 << 64) - 1
-IS_BORDER, GRAM_MULTIPLIER = 1 << 63, 0x9E3779B185EBCA87  # as in `fst.runtime.kernels`
+IS_BORDER, GRAM_MULTIPLIER = 0xC2B2AE3D27D4EB4F, 0x9E3779B185EBCA87  # as in `fst.runtime.kernels`
 ENDS, BEGINS, IN_WORD = 1, 2, 4
 SEPARATOR = "\ud800"  # which no text holds
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
@@ -69,7 +69,7 @@ class Trie:
         self._may_begin: dict[int, NDArray[np.bool_]] = {}  # of so many first items, by their hash, whether a string begins so
         for string, token in known:
             self._ends.setdefault(self._add(string), token)
-            width = min(len(string), IN_GRAM)
+            width = min(len(string), IN_STRING)
             begin = np.array(string[:width], np.uint64)
             self._may_begin.setdefault(width, np.zeros(1 << HASH_BITS, bool))[_hashed(begin, width)] = True
 
@@ -108,8 +108,11 @@ class Trie:
     def nodes(self) -> NDArray[np.int32]:
         """int32[nodes, 4]: of each node its item, first child, next sibling; 0 where a string ends, 1 if only as a whole word, else -1."""
         nodes = np.full((len(self._children), 4), -1, np.int32)
+        below = [1] * len(self._children)
+        for node in range(len(self._children) - 1, -1, -1):  # children come after their parents
+            below[node] += sum(below[child] for child in self._children[node].values())
         for node, children in enumerate(self._children):
-            for item, child in children.items():
+            for item, child in sorted(children.items(), key=lambda edge: below[edge[1]]):  # the last one is the first to be looked at
                 nodes[child, 0], nodes[child, 2], nodes[node, 1] = item, nodes[node, 1], child
         for node, token in self._ends.items():
             nodes[node, 3] = token.single_word
@@ -196,6 +199,7 @@ class Added:
         numbers = of[NUMBERS].copy()
         numbers[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in patterns})
         numbers[BORDERS] = sum({1 << len(gram) for gram in around})
+        numbers[HAS_BORDERS] = len(borders) > 0
         # In raw text, what keeps a token from the next letter may be dropped. Of equal patterns the one that counts anywhere stays.
         whole = {content: self._late[content].single_word and about["late"][content]["normalized"] for content in self._late}
         in_order = sorted(self._late, key=whole.__getitem__)
@@ -309,11 +313,10 @@ def _hashed(items: NDArray[np.uint64], width: int) -> Ints:
     return (grams * np.uint64(GRAM_MULTIPLIER) >> np.uint64(64 - HASH_BITS)).astype(np.int64)
 
 
-def _note(grams: NDArray[np.uint64], symbols: Sequence[int], gram: int = 0) -> None:
+def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int = 0) -> None:
     """Add a gram to a set, as `fst.runtime.kernels` looks it up."""
-    for number in symbols:
-        gram = gram * GRAM_MULTIPLIER + number & MASK
-    hashed = (gram * GRAM_MULTIPLIER & MASK) >> 48
+    gram = sum(number << 64 - 16 * (len(symbols) - place) for place, number in enumerate(symbols))
+    hashed = ((gram ^ kind) * GRAM_MULTIPLIER & MASK) >> 48
     grams[hashed >> 6] |= np.uint64(1 << (hashed & 63))
 
 

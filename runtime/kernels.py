@@ -60,7 +60,7 @@ HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 SLACK = 16  # elements that a loop may touch past the last one
 FAILED = np.uint64(1 << 63)
-U48, IS_BORDER = np.uint64(48), np.uint64(1 << 63)
+U48, IS_BORDER = np.uint64(48), np.uint64(0xC2B2AE3D27D4EB4F)
 GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
 BEGINS, IN_WORD = np.uint8(2), np.uint8(4)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
@@ -76,7 +76,7 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
 # (symbols, masks, stops, scratch, events, active, results, state, slots, places, spans); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
-GRAMS, BORDERS = 9, 10
+GRAMS, BORDERS, HAS_BORDERS = 9, 10, 11
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
 
 
@@ -340,21 +340,20 @@ def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch
 
 
 @inlined
-def is_known(symbols, at, filled, gram, widths, grams):
-    """Whether there is a gram of one of some widths at a place, or may be, as far as its symbols are there; `gram` is what it begins with.
+def is_known(symbols, at, filled, kind, widths, grams):
+    """Whether there is a gram of one of some widths at a place, or may be, as far as its symbols are there.
 
     The set may hold a few more than it should.
     """
-    width = U1
-    while widths >> width:
-        if at == filled:
-            return True
-        gram = gram * GRAM_MULTIPLIER + np.uint64(symbols[at])
-        hashed = gram * GRAM_MULTIPLIER >> U48
-        if widths >> width & np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1:
-            return True
-        at += U1
-        width += U1
+    gram, place = U0, at
+    for index in range(4):
+        gram |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
+    for width in range(1, 5):
+        place += U1
+        if widths >> np.uint64(width) & U1:
+            hashed = (gram << np.uint64(64 - 16 * width) ^ kind) * GRAM_MULTIPLIER >> U48
+            if place > filled or np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1:
+                return True
     return False
 
 
@@ -378,34 +377,35 @@ def may_begin(symbols, begin, first, filled, added, sides):
 
 
 @kernel
-def find_suspects(symbols, filled, stops, count, events, known, machine, target, row):
-    """Note texts in which an added token may stand that is not found while they are read.
-
-    One inside a word makes the word an event, since the table of words holds none such; of any other, the first symbol that ends a word is
-    a border.
-    """
+def find_suspects(symbols, filled, events, count, machine, target, row):
+    """Note texts in which an added token may stand inside a word: such a word is an event, since the table of words holds none."""
     numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
     suspects = target[6]
-    start, event = U0, U0
-    events[known + U1] = FAILED  # no place of a symbol: there is no event after the last
+    for index in range(U0, count, U2):
+        missing, end = events[index] >> HALF, events[index + U1]
+        suspect = end - missing > numbers[LONGEST]
+        for first in range(missing, end):
+            if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
+                suspect = suspect or may_begin(symbols, missing, first, filled, added, sides)
+        if suspect:
+            suspects[row] = 1
+        row += U1 if symbols[end] == numbers[END] else U0
+
+
+@kernel
+def find_bordered_suspects(symbols, filled, stops, count, machine, target, row):
+    """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
+    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
+    suspects = target[6]
+    start = U0
     for index in range(count):
         end = np.uint64(stops[index])
         ended = np.uint64(symbols[end])
-        suspect = False
         side = sides[ended]
         if side == BEGINS or (side and end > start and is_known(symbols, end - U1, filled, IS_BORDER, numbers[BORDERS], grams)):
             for first in range(start, end + U1):
-                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
-                    suspect = suspect or may_begin(symbols, start, first, filled, added, sides)
-        if events[event + U1] == end:
-            missing = events[event] >> HALF
-            event += U2
-            suspect = suspect or end - missing > numbers[LONGEST]
-            for first in range(missing, end):
-                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
-                    suspect = suspect or may_begin(symbols, missing, first, filled, added, sides)
-        if suspect:
-            suspects[row] = 1
+                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams) and may_begin(symbols, start, first, filled, added, sides):
+                    suspects[row] = 1
         row += U1 if ended == numbers[END] else U0
         start = end + U1
 
@@ -595,7 +595,9 @@ def encode_symbols(filled, machine, target, work):
     find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     if len(target[6]):
-        find_suspects(symbols, filled, stops, found, events, count, machine, target, state[ROW])
+        find_suspects(symbols, filled, events, count, machine, target, state[ROW])
+        if numbers[HAS_BORDERS]:
+            find_bordered_suspects(symbols, filled, stops, found, machine, target, state[ROW])
     transduce(symbols, machine, scratch, events, count, active, results)
     if located:
         locate(symbols, stops, found, alone, machine[14], scratch, events, count, results, spans)
@@ -626,16 +628,17 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[11], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[12], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
                 what a hash is shifted by to make a bucket, and a slot, both < 64; a bit for the lowest 6 bits of each second unit of a
                 special token, all bits if there is one of a single unit; a bit for each width that
-                a gram has, in symbols; and for each width of those at a border.
+                a gram has, 1 to 4 symbols; and for each width of those at a border; whether
+                words end in any added token.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
                 places are asked for.
-            grams: uint64[1024], a set, by the highest 16 bits of a hash: of the first symbols of added tokens; and, after `IS_BORDER`, of
+            grams: uint64[1024], a set, by the highest 16 bits of a hash: of the first symbols of added tokens; and, with `IS_BORDER`, of
                 those from before the first place at which a word ends in one.
             added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling; where one ends 0, or
                 1 if it only counts as a whole word; else -1.

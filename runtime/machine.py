@@ -15,7 +15,8 @@ from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_pa
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
 NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
-NUMBERS, GRAMS, BORDERS = 12, 9, 10  # the place of `numbers` in a machine, and those of the lengths of grams in them, as in the kernels
+NUMBERS = 12  # the place of `numbers` in a machine, and in them those of what is to be known of added tokens, as in the kernels
+GRAMS, BORDERS, HAS_BORDERS = 9, 10, 11
 COUNT = 1  # the place in `Workspace.state` of the number of ids so far, as in `fst.runtime.kernels`
 KEY_MASKS = np.array(
     [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]
@@ -97,7 +98,7 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
     seconds = _seconds(tables.specials)
-    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 0, 0], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 0, 0, 0], np.uint64)
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:
