@@ -57,24 +57,36 @@ class Map:
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
         """The images of symbols: int32[..., width], -1 where there are fewer, or no symbol."""
-        rows = np.zeros(CODE_POINTS + 1, np.int32)  # of images, from 1 on; the last place is for what is no code point
-        rows[self.sources] = np.arange(1, 1 + len(self.sources))
-        row = rows[np.minimum(symbols, CODE_POINTS)]
+        rows = self._rows(symbols)
         images = np.full((*symbols.shape, self.images.shape[1]), -1, np.int32)
         images[..., 0] = symbols
-        images[row > 0] = self.images[row[row > 0] - 1]
+        images[rows > 0] = self.images[rows[rows > 0] - 1]
         return images
+
+    def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
+        """The row of images that each symbol has, from 1 on, 0 for those that are not changed."""
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last place is for what is no code point
+        rows[self.sources] = np.arange(1, 1 + len(self.sources))
+        found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]
+        return found
 
     def then(self, following: Map) -> Map:
         """This map, and then another.
 
         >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
-        [[98], [-1], [101]]
+        [[98, -1], [-1, -1], [101, -1]]
         """
         sources = union(self.sources, following.sources)
-        images = following.apply(self.apply(sources))
-        images = images.reshape(len(sources), images.shape[1] * images.shape[2])
-        return Map(sources, np.take_along_axis(images, closed_up(images), axis=1))
+        first = self.apply(sources)
+        changed = (following._rows(first) > 0).any(axis=1)  # most are not, and need no second look
+        second = following.apply(first[changed])
+        second = second.reshape(len(second), second.shape[1] * second.shape[2])
+        second = np.take_along_axis(second, closed_up(second), axis=1)
+        images = np.full((len(sources), max(first.shape[1], second.shape[1])), -1, np.int32)
+        images[:, : first.shape[1]] = first
+        images[changed] = -1
+        images[changed, : second.shape[1]] = second
+        return Map(sources, images)
 
 
 def union(*sources: Ints) -> Ints:
