@@ -500,6 +500,8 @@ def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> N
     path.write_text(json.dumps(document([NFD, LOWERCASE], [SPLIT])))
     with pytest.raises(fst.UnsupportedError, match="lowercase: the source does not say it with one BertNormalizer"):
         wordpiece(path, lowercase=False)
+    with pytest.raises(fst.UnsupportedError, match="pre_tokenizer 'whitespace': there are 'bert' and 'none'"):
+        wordpiece(path, pre_tokenizer="whitespace")
     assert wordpiece(path, pre_tokenizer="bert").about["pre_tokenizer"] == "bert"
 
 
