@@ -279,7 +279,8 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
-    if vocabulary.pre_tokenizer not in ("bert", "none", *(["other"] if vocabulary.pre_tokenizer_parts is not None else [])):
+    others = vocabulary.pre_tokenizer == "other" and vocabulary.pre_tokenizer_parts is not None
+    if vocabulary.pre_tokenizer not in ("bert", "none") and not others:
         raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")
     limit = vocabulary.max_input_chars_per_word
     if type(limit) is not int or not 0 <= limit <= MAX_WORD:
