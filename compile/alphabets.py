@@ -48,10 +48,9 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
         rows, ranks, passes = ordered(rows)
-    rows, ranks = _renumbered(*_mapped(rows, ranks, last))
+    rows, ranks = _renumbered(*_settled(*_mapped(rows, ranks, last)))
     rows = _isolated(rows)
     _need_room(codes, rows)
-    _need_no_fences(rows, pre_tokenizers)
     return _of_rows(codes, rows, ranks, passes & ranks.any(), specials, composed)
 
 
@@ -68,9 +67,24 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images = images.reshape(ranks.shape)
-    order = closed_up(images)
-    images, ranks = np.take_along_axis(images, order, axis=1), np.take_along_axis(ranks, order, axis=1)
+    images, ranks = _closed_up(images, ranks)
     return images, np.where(images >= 0, ranks, 0).astype(np.uint8)
+
+
+def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
+    """Leave fences only where they meet those of a neighbour: equal ones that meet inside are nothing, and others inside always break."""
+    fences = (rows > BREAK) & (rows < ISOLATED)
+    meets = fences[:, 1:] & (rows[:, 1:] == rows[:, :-1])
+    rows, ranks = _closed_up(np.where(np.pad(meets, ((0, 0), (0, 1))) | np.pad(meets, ((0, 0), (1, 0))), -1, rows).astype(np.int32), ranks)
+    present = rows >= 0
+    inside = np.arange(rows.shape[1]) < present.sum(axis=1)[:, None] - 1
+    inside[:, 0] = False
+    return np.where(inside & (rows > BREAK) & (rows < ISOLATED), BREAK, rows).astype(np.int32), ranks
+
+
+def _closed_up(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
+    order = closed_up(rows)
+    return np.take_along_axis(rows, order, axis=1), np.take_along_axis(ranks, order, axis=1)
 
 
 def _renumbered(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
@@ -98,12 +112,6 @@ def _need_room(codes: Ints, rows: Symbols) -> None:
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
-
-
-def _need_no_fences(rows: Symbols, pre_tokenizers: Sequence[Component]) -> None:
-    if np.any((rows > BREAK) & (rows < ISOLATED)):
-        names = " ".join(part["type"] for part in pre_tokenizers)
-        raise UnsupportedError(f"pre_tokenizer {names}: it splits where characters of two kinds meet")
 
 
 def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], *rest: Any) -> Alphabet:

@@ -56,6 +56,8 @@ MAX_NEXT, MAX_LABEL, MAX_OUTPUT = (1 << NEXT_BITS) - 1, (1 << LABEL_BITS) - 1, (
 NONE, ONE, MANY, FAIL = 0, 1, 2, 3
 # Kinds of a class: with a label NONE is part of a word, without one a blank between words; ONE is a word of its own, its id the
 # output; OTHER is a part of a word without a label; LIST is anything else, as a list of symbols. Kinds from 2 on are the rare ones.
+# A blank with an output is a *fence*: it ends a word unless the next symbol is the same fence; then both are nothing. So characters of
+# one kind, each between two fences, make a word where they stand side by side, and end the words beside them.
 OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also stands for the end of a text
 # What the output field of a LIST class says of it.
@@ -106,6 +108,12 @@ def are_parts(records: Array) -> Array:
     """Whether each class is a part of words, by its record A; all others end a word, or are lists."""
     parts: Array = (field_label(records) > 0) | (field_kind(records) == OTHER)
     return parts
+
+
+def are_fences(records: Array) -> Array:
+    """Whether each class is a fence, by its record A."""
+    fences: Array = (field_output(records) > 0) & (records & ~np.uint64(MAX_OUTPUT << OUTPUT_SHIFT) == 0)
+    return fences
 
 
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:
@@ -188,7 +196,7 @@ class Tables:
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text: what the kernel computes, in slow and plain Python."""
+        """The token ids of a text that needs no second reading: what the kernel computes, in slow and plain Python."""
         return Walk(self).run(text)
 
 
@@ -215,6 +223,7 @@ class Walk:
         self.lookups = 0
         self._place = 0, 0  # of the symbol that is read: its first character, and one past the last
         self._word = 0
+        self._fence = 0  # the class of a fence that was read last
         self._start_word()
 
     def run(self, text: str) -> list[int]:
@@ -230,6 +239,7 @@ class Walk:
         self.word_places: list[tuple[int, int]] = []
 
     def _end_word(self) -> None:
+        self._fence = 0
         self._step(BLANK, ROOT)
 
     def _read(self, text: str, position: int) -> int:
@@ -297,8 +307,17 @@ class Walk:
             child = int(self.tables.specials[child, 2])
 
     def _step_class(self, number: int) -> None:
+        """One symbol; a fence waits for the next one, which may take it away."""
+        fence, self._fence = self._fence, 0
+        if number == fence:
+            return
+        if fence:
+            self._step(BLANK, ROOT)
         a, b = self.tables.classes[2 * number : 2 * number + 2]
-        self._step(a, int(field_next(b)))
+        if are_fences(a):
+            self._fence = number
+        else:
+            self._step(a, int(field_next(b)))
 
     def _step(self, a: Any, from_root: int) -> None:
         """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol."""

@@ -45,6 +45,7 @@ from fst.tables import (
     STARTS_SPECIAL,
     Array,
     Tables,
+    are_fences,
     are_parts,
     field_kind,
     field_label,
@@ -283,10 +284,10 @@ def _verify_classes(tables: Tables, depths: Array) -> None:
     begun = depths[states]
     need(begun.min(initial=1) >= 1 and begun.max(initial=1) <= 2, "classes lead to states just begun")
     need(field_output(a)[kind == ONE].max(initial=0) <= tables.token_ids.max(), "token ids in classes are known")
-    _verify_lists(tables, a[listed], kind)
+    _verify_lists(tables, a[listed], kind, are_fences(a))
 
 
-def _verify_lists(tables: Tables, records: Array, kind: Array) -> None:
+def _verify_lists(tables: Tables, records: Array, kind: Array, fences: Array) -> None:
     symbols, start = tables.symbols, field_next(records)
     known = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
     need(np.all(field_output(records) & ~known == 0), "flags of classes are known")
@@ -298,6 +299,9 @@ def _verify_lists(tables: Tables, records: Array, kind: Array) -> None:
         number = (listed & np.uint32(0xFFFF)).astype(np.int64)
         need(number.max(initial=0) < len(kind) and number.min(initial=1) >= 1, "classes in lists are in range")
         need(not np.any(kind[number] == LIST), "lists hold classes that are one symbol")
+        fenced = fences[number]
+        need(not np.any(fenced & (place > 0) & (place < counts[counts > place] - 1)), "fences stand at the ends of lists")
+        need(not np.any(fenced & ((listed >> np.uint32(16) > 0) | (counts[counts > place] < 2))), "fences stand beside what they are for")
         rank, marks = listed >> np.uint32(16), field_output(records[counts > place]) & HAS_MARKS
         need(rank.max(initial=0) <= MAX_RANK and not np.any(rank[marks == 0]), "ranks are in range, and those of marks")
 
@@ -308,6 +312,7 @@ def _verify_characters(tables: Tables) -> None:
     need(len(pages) == CODE_POINTS // width and len(blocks) >= width and len(blocks) % width == 0, "all code points have a page")
     need(pages.max() < len(blocks) // width, "pages are in range")
     need(blocks.min() >= 1 and blocks.max() < len(tables.classes) // 2, "classes of characters are in range")
+    need(not np.any(are_fences(tables.classes[0::2])[blocks]), "fences stand in lists")
 
 
 def _verify_specials(tables: Tables) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fst.composition import Composition, Place
 from fst.runtime.second import Read
 from fst.runtime.texts import Ints, Units
-from fst.tables import Tables, Walk
+from fst.tables import Tables, Walk, are_fences
 
 Symbol = tuple[int, Place]  # a class, and where it comes from
 
@@ -87,7 +87,10 @@ class Reader(Walk):
         return self._special(text, position)
 
     def _step_class(self, number: int) -> None:
-        self._kept.append((number, self._place))
+        if self._kept and self._kept[-1][0] == number and are_fences(self.tables.classes[2 * number]):
+            self._kept.pop()
+        else:
+            self._kept.append((number, self._place))
 
 
 def _first_unit(code: int) -> int:

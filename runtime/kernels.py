@@ -49,6 +49,7 @@ KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(24), np.uint64(26), np.uint64(
 RARE = np.uint64(1 << 25)  # the bit that the rare kinds have: MANY and FAIL of entries, OTHER and LIST of classes
 MANY, FAIL, LIST = (np.uint64(n) for n in (2, 3, 3))
 LAST_OUTPUT = np.uint64(1 << 31)  # the bit END of the pool
+FENCE = OUTPUT << OUTPUT_SHIFT  # all bits that the record A of a fence may have
 ROOT = U0
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)
@@ -170,17 +171,30 @@ def run_end(text, at, end, more, ranks, machine):
 
 
 @inlined
+def is_fence(record):
+    """Whether a class, by its record A, is a blank with a number."""
+    return record > U0 and record & ~FENCE == U0
+
+
+@inlined
 def put_list(number, rank, filled, place, machine, work):
-    """Add the symbols of a list that have a rank, all at one place; how many symbols there are then."""
+    """Add the symbols of a list that have a rank, all at one place; how many symbols there are then.
+
+    A fence that comes after its like takes it away, and is not added.
+    """
     a_records, lists = machine[1], machine[10]
     symbols, places = work[0], work[9]
     first = a_records[number] & NEXT
     for index in range(np.uint64(lists[first])):
         symbol = np.uint64(lists[first + U1 + np.uint64(index)])
         if symbol >> RANK_SHIFT == rank:
-            symbols[filled] = symbol & CLASS
-            places[filled] = place
-            filled += U1
+            own = symbol & CLASS
+            if filled and np.uint64(symbols[filled - U1]) == own and is_fence(a_records[own]):
+                filled -= U1
+            else:
+                symbols[filled] = own
+                places[filled] = place
+                filled += U1
     return filled
 
 
@@ -591,6 +605,9 @@ def encode_symbols(filled, machine, target, work):
     symbols, masks, stops, scratch, events, active, results, state, slots, places, spans = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     located = len(target[4]) > 0
+    # A fence at the end may be taken away by the next symbol: the word before it may go on.
+    fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
+    filled -= U1 if fenced else U0
     found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
     find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
@@ -612,6 +629,9 @@ def encode_symbols(filled, machine, target, work):
         for index in range(kept):
             places[index] = places[start + np.uint64(index)]
         places[kept - U1] = end  # where the word goes on after what was left out of it
+    if fenced:
+        symbols[kept], places[kept] = symbols[filled], places[filled]
+        kept += U1
     return kept
 
 

@@ -10,6 +10,7 @@ import itertools
 import json
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from fst.composition import Composition
 from fst.runtime.batch import UNSUSPECTED
 from fst.runtime.before import Before
 from fst.runtime.texts import gather, starts_of
+from fst.tables import NONE, field_next, pack
 
 Part = dict[str, Any]
 
@@ -50,6 +52,7 @@ NFC, NFD, NFKC, NFKD, LOWERCASE, STRIP_ACCENTS, BERT = (
 )
 STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
 SPLIT = {"type": "WhitespaceSplit"}
+WHITESPACE = {"type": "Whitespace"}
 ISOLATE = {"type": "Punctuation", "behavior": "Isolated"}
 DIGITS = {"type": "Digits", "individual_digits": True}
 
@@ -102,6 +105,11 @@ PRE_TOKENIZERS: dict[str, list[Part]] = {
     "no punctuation": [{"type": "Punctuation", "behavior": "Removed"}],
     "punctuation with what is before": [SPLIT, {"type": "Punctuation", "behavior": "MergedWithPrevious"}],
     "punctuation with what is after": [{"type": "Punctuation", "behavior": "MergedWithNext"}, SPLIT],
+    "words": [WHITESPACE],
+    "words and numbers": [WHITESPACE, {"type": "Digits", "individual_digits": False}],
+    "words and marks of punctuation": [WHITESPACE, {"type": "Punctuation", "behavior": "MergedWithNext"}],
+    "numbers": [{"type": "Digits", "individual_digits": False}],
+    "runs of punctuation": [SPLIT, {"type": "Punctuation", "behavior": "Contiguous"}],
     "punctuation both ways": [{"type": "Punctuation", "behavior": behavior} for behavior in ("MergedWithNext", "MergedWithPrevious")],
 }
 each_composing = pytest.mark.parametrize("normalizer", COMPOSING.values(), ids=COMPOSING)
@@ -238,7 +246,7 @@ def mixtures(seed: int, count: int) -> list[str]:
 
 def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
     """Say whether Strip is seen, which is to be refused."""
-    splits_at_all = any(part["type"] in ("BertPreTokenizer", "WhitespaceSplit") for part in pre_tokenizer)
+    splits_at_all = any(part["type"] in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit") for part in pre_tokenizer)
     return STRIP in normalizer and not splits_at_all
 
 
@@ -271,7 +279,7 @@ ANY_NORMALIZER = st.one_of(
     st.builds(replaced, st.sampled_from(MIXED), st.text(st.sampled_from(MIXED), max_size=4)),
 )
 ANY_PRE_TOKENIZER = st.one_of(
-    st.sampled_from([BERT, SPLIT, DIGITS]),
+    st.sampled_from([BERT, SPLIT, DIGITS, WHITESPACE, DIGITS | {"individual_digits": False}]),
     st.sampled_from(pre_tokenizers.BEHAVIORS).map(lambda behavior: {"type": "Punctuation", "behavior": behavior}),
 )
 
@@ -368,6 +376,53 @@ def test_walk(load: Load) -> None:
     reference, tokenizer = load(source)
     for text in mixtures(3, 300):
         assert tokenizer._tables.run(text) == reference.encode(text, add_special_tokens=False).ids, ascii(text)
+
+
+@pytest.mark.parametrize("name", ["words", "words and numbers", "runs of punctuation"])
+def test_fences_over_chunks(name: str, load: Load) -> None:
+    """Runs of one kind of characters are one word where a chunk ends in them, too, and end where the other kind begins."""
+    reference, tokenizer = load(document([], PRE_TOKENIZERS[name], small_vocabulary()))
+    rng = random.Random(8)
+    runs = [*(char * length for char in ".a1½" for length in (1, 2, 99, 100, 101, 130)), " ", "[MASK]", "\u0301", ",!"]
+    texts = [char * length for char in (".", "a", ".a", "..aa ", "1a.", "[MASK].") for length in (1, 99, 101, 1000, 4096, 9000)]
+    check_ids(reference, tokenizer, texts + ["".join(rng.choices(runs, k=rng.randint(1, 300))) for _ in range(200)])
+    long = "".join(rng.choices([".", "a", "..", "ab", " ", ",", "[MASK]"], k=400_000))
+    check_ids(reference, tokenizer, [long])
+    encoded = reference.encode(texts[-1] + long[:1000], add_special_tokens=False)
+    batch = tokenizer._encode([texts[-1] + long[:1000]], framed=False, located=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    assert list(map(tuple, batch.offsets.tolist())) == encoded.offsets
+    assert batch.words.tolist() == encoded.word_ids
+
+
+FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
+    "in the middle": (2, lambda symbols, first: symbols[first + 1], "fences stand at the ends of lists"),
+    "alone": (0, lambda _symbols, _first: 1, "fences stand beside what they are for"),
+    "that may move": (1, lambda symbols, first: symbols[first + 1] | 1 << 16, "fences stand beside what they are for"),
+}
+
+
+@pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
+def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
+    """A table from a stranger has fences where the kernel and the walk take them for the same."""
+    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._tables
+    first = int(field_next(tables.classes[2 * tables.class_of(ord("."))]))
+    symbols = tables.symbols.copy()
+    symbols[first + place] = value(symbols, first)
+    replace(tables, symbols=symbols).save(tmp_path / "wrong.npz")
+    with pytest.raises(fst.TableError, match=message):
+        fst.load(tmp_path / "wrong.npz")
+
+
+def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> None:
+    """A fence is always part of what a character becomes."""
+    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._tables
+    classes = tables.classes.copy()
+    classes[2 * tables.class_of(ord(" "))] = pack(0, 0, 2, NONE)
+    replace(tables, classes=classes).save(tmp_path / "wrong.npz")
+    with pytest.raises(fst.TableError, match="fences stand in lists"):
+        fst.load(tmp_path / "wrong.npz")
 
 
 def test_characters_of_many_symbols_have_room(load: Load) -> None:
