@@ -54,7 +54,7 @@ def machine(tables: Tables) -> Machine:
 
 def _same_kind(array: NDArray[Any]) -> NDArray[Any]:
     """An array as all machines have it, which `fst.jit.Deferred` takes for granted: aligned, in C's order, and not to be written to."""
-    known = np.require(array, requirements="CA").view()
+    known = np.require(array, requirements=["C", "A"]).view()
     known.flags.writeable = False
     return known
 

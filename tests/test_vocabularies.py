@@ -370,7 +370,7 @@ def put(source: Document, place: Sequence[Any], value: Any) -> Document:
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (["normalizer"], {"type": "NFC"}, "normalizer NFC"),
+        (["normalizer"], {"type": "Prepend", "prepend": "_"}, "normalizer Prepend"),
         (["normalizer"], {"type": "Nmt"}, "normalizer Nmt"),
         (["normalizer"], {"type": "Sequence", "normalizers": [document()["normalizer"], {"type": "ByteLevel"}]}, "normalizer ByteLevel"),
         (["normalizer", "strip"], True, "BertNormalizer has 'strip'"),
