@@ -214,7 +214,7 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """The same for code points of which there is anything to say, and others: every fourth, and each normalizer begins with another one."""
+    """The same for every fourth of the code points of which there is anything to say, and others, from another one on for each."""
     chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 4 :: 4]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
@@ -228,7 +228,7 @@ def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRE_TOKENIZERS)
 def test_every_character_splits(name: str) -> None:
-    """The same for code points of which there is anything to say, and others: every fourth, and each pre-tokenizer begins with another one."""
+    """The same for every fourth of the code points of which there is anything to say, and others, from another one on for each."""
     chosen = known()[list(PRE_TOKENIZERS).index(name) % 4 :: 4]
     check_words([], PRE_TOKENIZERS[name], [f"a{char}b{char}{char}1.{char}" for char in chosen])
 
