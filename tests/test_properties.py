@@ -88,7 +88,7 @@ def linked(case: Case, chars: str = "") -> Failure:
     return link(build(case.tokens, range(len(case.tokens)), case.indicator, readable(chars), case.max_chars))
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
     """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
@@ -102,7 +102,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
             assert failure.trie.run(word) == expected, word
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
     """Tokens with characters that no word has can be left out without a change, the indicator's own included."""
@@ -111,7 +111,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
     """P(v) is F(v) and P(f(v)), and a link leads to a string with less to be matched, unless it is null."""
@@ -125,7 +125,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
         assert failure.trie.level[target] < failure.trie.level[node]
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
     """A node below the root is whole if and only if its string has a segmentation, which then is P(v)."""
@@ -215,7 +215,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 
 
 @each_layout
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
     """Two texts with a blank between have the ids of the one and then those of the other."""
