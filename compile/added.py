@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
 from fst.compile.components import FLAG
+from fst.compile.normalizers import Normalization
 from fst.errors import UnsupportedError
 from fst.tables import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
 
@@ -177,6 +178,17 @@ def _pattern(alphabet: Alphabet, content: str, token: AddedToken, raw_strips: bo
     if raw_strips and content[0] in WHITE_SPACE:
         raise UnsupportedError(f"added token {content!r} begins with white space, which another with rstrip may take")
     return pattern
+
+
+def spelled(normal: Normalization, content: str, token: AddedToken) -> str:
+    """How the reference spells a late token where it makes text of ids: as it is found."""
+    if not token.normalized:
+        return content
+    codes = np.array(list(map(ord, content)))
+    for part in (normal.first, normal.second):
+        images = part.apply(codes).ravel()
+        codes = images[images >= 0]
+    return "".join(map(chr, codes.tolist()))
 
 
 def context(alphabet: Alphabet, late: Mapping[str, AddedToken]) -> dict[str, list[int]]:

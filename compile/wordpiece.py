@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, Alphabet
 from fst.compile import normalizers, pre_tokenizers
 from fst.compile import vocabulary as vocabularies
-from fst.compile.added import AddedToken, context, patterns
+from fst.compile.added import AddedToken, context, patterns, spelled
 from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
 from fst.compile.components import Component
@@ -132,7 +132,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "pair": _pieces(vocabulary.pair),
         "skipped": sorted({**vocabulary.specials, **late_ids}[token] for token in vocabulary.skipped),
         "specials": dict(vocabulary.specials),
-        "late": {content: asdict(token) for content, token in vocabulary.late.items()},
+        "late": _late(vocabulary),
         "context": context(alphabet, vocabulary.late),
         **{name: getattr(vocabulary, name) for name in KEPT},
         "composition": alphabet.composition and alphabet.composition.stored(),
@@ -169,11 +169,20 @@ KEPT = (
 )
 
 
+def _late(vocabulary: Vocabulary) -> dict[str, dict[str, Any]]:
+    """The late tokens as tables keep them: with how they are spelled in text that is made of ids."""
+    if not vocabulary.late:
+        return {}
+    normal = normalizers.normalization(vocabulary.normalizers)
+    return {content: {**asdict(token), "decoded": spelled(normal, content, token)} for content, token in vocabulary.late.items()}
+
+
 def vocabulary_of(tables: Tables) -> Vocabulary:
     """The vocabulary that tables were compiled from."""
     about: dict[str, Any] = dict(tables.about)
     specials = about["specials"]
-    late = {content: AddedToken(**token) for content, token in about["late"].items()}
+    fields = AddedToken.__dataclass_fields__
+    late = {content: AddedToken(**{name: token[name] for name in fields}) for content, token in about["late"].items()}
     added = {**specials, **{content: token.id for content, token in late.items()}}
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
     kept: dict[str, Any] = {name: about.get(name) for name in KEPT}

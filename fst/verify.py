@@ -153,7 +153,8 @@ def _verify_late(about: Mapping[str, Any], highest: int) -> None:
     late, context = about.get("late"), about.get("context")
     need(isinstance(late, dict) and isinstance(context, dict), "late tokens and their context are mappings")
     for content, token in (late or {}).items():
-        need(content and isinstance(token, dict) and token.keys() == {"id", *LATE_FLAGS}, "a late token has an id and its flags")
+        need(content and isinstance(token, dict) and token.keys() == {"id", "decoded", *LATE_FLAGS}, "a late token has an id and flags")
+        need(isinstance(token["decoded"], str), "late tokens are decoded as text")
         _need_number(token, "id", highest)
         need(all(type(token[flag]) is bool for flag in LATE_FLAGS), "flags of late tokens are true or false")
     for runs in (context or {}).values():

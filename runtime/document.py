@@ -44,7 +44,8 @@ def document(tables: Tables) -> Json:
 def added_tokens(about: Mapping[str, Any]) -> list[Json]:
     """The added tokens that ``about`` of tables says, by their ids, as a ``tokenizer.json`` lists them."""
     as_they_stand = {content: {"id": number, **dict.fromkeys(FLAGS, False)} for content, number in about["specials"].items()}
-    by_id = sorted({**as_they_stand, **about["late"]}.items(), key=lambda token: token[1]["id"])
+    late = {content: {name: token[name] for name in ("id", *FLAGS)} for content, token in about["late"].items()}
+    by_id = sorted({**as_they_stand, **late}.items(), key=lambda token: token[1]["id"])
     return [{**flags, "content": content, "special": flags["id"] in about["skipped"]} for content, flags in by_id]
 
 

@@ -349,11 +349,16 @@ class Tokenizer:
 
     @Once
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids_by_token.items()}
+        names = {number: token for token, number in self._ids_by_token.items()}
+        return names | {token["id"]: token["decoded"] for token in self.about["late"].values()}
 
     @Once
     def _skipped(self) -> frozenset[int]:
-        return frozenset(self.about["skipped"])
+        # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
+        # how a special token is written.
+        late = {content: token["id"] for content, token in self.about["late"].items()}
+        written = {content for content, number in {**self.about["specials"], **late}.items() if number in self.about["skipped"]}
+        return frozenset(number for number in self.about["skipped"] if self._tokens_by_id.get(number) in written)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As its tables: equal ones pickle to equal bytes, and are proven again where they are unpickled."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -159,3 +160,18 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
     assert [*added.late] == ["<s>", "s>x", "[X]", "x["]
     parts[1] = {"content": "s!x", "single_word": True}
     assert [*added_tokens(parts[:3], {}).specials] == ["<s>", "[X]"]
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -> None:
+    """Text from ids spells an added token as the reference does: as it is in normalised text, if it is found there."""
+    contents = ("FÓO", "你好", "X Y", "Q\tZ", "[PAD]", "<mask>", "İ", "ﬁ", "한")
+    added = [AddedToken(content, normalized=index != 5, special=index > 3) for index, content in enumerate(contents)]
+    of, tokenizer = compiled(reference(added, lowercase=lowercase), tmp_path)
+    assert tokenizer._tables.about == fst.Tokenizer(pickle.loads(pickle.dumps(tokenizer._tables))).about
+    for content in contents:
+        number = of.token_to_id(content)
+        assert tokenizer.token_to_id(content) == number
+        assert tokenizer.id_to_token(number) == of.id_to_token(number)
+        for skipped in (True, False):
+            assert tokenizer.decode([1, number, 2], skip_special_tokens=skipped) == of.decode([1, number, 2], skip_special_tokens=skipped)
