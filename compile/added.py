@@ -20,13 +20,11 @@ from fst.compile import characters
 from fst.compile.components import FLAG
 from fst.compile.normalizers import Normalization
 from fst.errors import UnsupportedError
-from fst.tables import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
-
-FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+from fst.tables import CODE_POINTS, LATE_FLAGS, WHITE_SPACE, WORD_SYMBOLS
 
 
 @dataclass(frozen=True)
-class AddedToken:
+class LateToken:
     """A late token.
 
     Attributes:
@@ -54,13 +52,8 @@ class AddedTokens:
     """
 
     specials: Mapping[str, int]
-    late: Mapping[str, AddedToken]
+    late: Mapping[str, LateToken]
     skipped: frozenset[str]
-
-    @property
-    def late_ids(self) -> dict[str, int]:
-        """The ids of the late ones."""
-        return {content: token.id for content, token in self.late.items()}
 
 
 def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
@@ -97,7 +90,7 @@ def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) 
         if other != content and content not in tokens:
             raise UnsupportedError(f"added tokens {content!r} and {other!r} with one id, {number}: number the tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
-    found = {part["content"]: AddedToken(number, **{flag: part.get(flag, False) for flag in FLAGS}) for number, part in last.items()}
+    found = {part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in LATE_FLAGS}) for number, part in last.items()}
     late = _late(found)
     specials = {content: token.id for content, token in found.items() if content not in late}
     return AddedTokens(specials, late, frozenset(special.intersection(found)))
@@ -108,15 +101,15 @@ def _content(part: Mapping[str, Any]) -> str:
     content = part["content"]
     if not isinstance(content, str):
         raise ValueError(f"added token {content!r} is not text")
-    for flag in (*FLAGS, "special"):
+    for flag in (*LATE_FLAGS, "special"):
         if not isinstance(part.get(flag, False), FLAG[0]):
             raise ValueError(f"added token {content!r}: {flag} is {part[flag]!r}; it is {FLAG[1]}")
     return content
 
 
-def _late(found: Mapping[str, AddedToken]) -> dict[str, AddedToken]:
+def _late(found: Mapping[str, LateToken]) -> dict[str, LateToken]:
     """The tokens that are not found while raw text is read, or overlap in raw text with one that is not."""
-    late = {content for content, token in found.items() if token != AddedToken(token.id) or content[0].isalnum()}
+    late = {content for content, token in found.items() if token != LateToken(token.id) or content[0].isalnum()}
     waiting = [content for content in late if not found[content].normalized]
     while waiting:
         content = waiting.pop()
@@ -134,7 +127,7 @@ def _overlap(first: str, second: str) -> bool:
     return any(first[-size:] == second[:size] or second[-size:] == first[:size] for size in range(1, shortest))
 
 
-def patterns(alphabet: Alphabet, late: Mapping[str, AddedToken]) -> list[tuple[int, ...]]:
+def patterns(alphabet: Alphabet, late: Mapping[str, LateToken]) -> list[tuple[int, ...]]:
     """The symbols of each late token.
 
     Raises:
@@ -166,7 +159,7 @@ def _need_white_space_between_words(alphabet: Alphabet) -> None:
         raise UnsupportedError("added tokens with lstrip or rstrip without a pre_tokenizer that splits at all white space")
 
 
-def _pattern(alphabet: Alphabet, content: str, token: AddedToken, raw_strips: bool) -> tuple[int, ...]:
+def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: bool) -> tuple[int, ...]:
     codes = list(map(ord, content))
     pattern = tuple(int(symbol) for row in alphabet.symbols[codes] for symbol in row if symbol >= 0)
     if not pattern:
@@ -180,7 +173,7 @@ def _pattern(alphabet: Alphabet, content: str, token: AddedToken, raw_strips: bo
     return pattern
 
 
-def spelled(normal: Normalization, content: str, token: AddedToken) -> str:
+def spelled(normal: Normalization, content: str, token: LateToken) -> str:
     """How the reference spells a late token where it makes text of ids: as it is found."""
     if not token.normalized:
         return content
@@ -191,7 +184,7 @@ def spelled(normal: Normalization, content: str, token: AddedToken) -> str:
     return "".join(map(chr, codes.tolist()))
 
 
-def context(alphabet: Alphabet, late: Mapping[str, AddedToken]) -> dict[str, list[int]]:
+def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list[int]]:
     """What must be known of the characters beside late tokens: first and last code points of runs, one after the other.
 
     Returns:

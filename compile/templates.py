@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fst.errors import UnsupportedError
+from fst.verify import MAX_TYPE_ID
 
 Piece = tuple[tuple[int, ...] | str, int]
 Template = tuple[Piece, ...]
 FIRST, SECOND = "A", "B"
-MAX_TYPE_ID = (1 << 31) - 1
 BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
 
 

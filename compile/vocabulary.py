@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile import folders, hub, normalizers, pre_tokenizers
-from fst.compile.added import AddedToken, added_tokens
+from fst.compile.added import LateToken, added_tokens
 from fst.compile.conventions import model_input_names, named_tokens, side
 from fst.compile.files import parse_json, parse_lines, read_text
 from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
@@ -64,7 +64,7 @@ class Vocabulary:
     tokens: Mapping[str, int]
     specials: Mapping[str, int]
     skipped: frozenset[str]
-    late: Mapping[str, AddedToken] = field(default_factory=dict)
+    late: Mapping[str, LateToken] = field(default_factory=dict)
     single: Template = BARE[0]
     pair: Template = BARE[1]
     lowercase: bool = True
@@ -87,6 +87,11 @@ class Vocabulary:
     padding_side: str = "right"
     truncation_side: str = "right"
     clean_up_tokenization_spaces: bool = False
+
+    @property
+    def added_ids(self) -> dict[str, int]:
+        """The ids of all strings that are cut out of a text."""
+        return {**self.specials, **{content: token.id for content, token in self.late.items()}}
 
     @property
     def unk_id(self) -> int:
@@ -197,7 +202,7 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         decoder=_decoder(source.get("decoder")),
         truncation=source.get("truncation"),
         padding=source.get("padding"),
-        named_tokens=named_tokens({**added.specials, **added.late_ids}, model["unk_token"], source.get("padding")),
+        named_tokens=named_tokens({*added.specials, *added.late}, model["unk_token"], source.get("padding")),
         model_input_names=model_input_names(pair),
         truncation_side=side(source.get("truncation")),
         padding_side=side(source.get("padding")),
@@ -265,8 +270,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
     for name, rule in RULES.items():
         if not rule.holds(getattr(vocabulary, name)):
             raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {rule.said}")
-    late = {content: token.id for content, token in vocabulary.late.items()}
-    for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items(), *late.items()]:
+    for token, number in [*vocabulary.tokens.items(), *vocabulary.added_ids.items()]:
         if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
             raise VocabularyError(f"{where}: token {token!r} is not text")
         if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
@@ -275,7 +279,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
         raise VocabularyError(
             f"{where} does not hold the unknown token {vocabulary.unk_token!r}; add it, or name the right one with unk_token"
         )
-    known = {*vocabulary.tokens.values(), *vocabulary.specials.values(), *late.values()}
+    known = {*vocabulary.tokens.values(), *vocabulary.added_ids.values()}
     for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
             raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")

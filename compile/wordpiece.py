@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, Alphabet
 from fst.compile import normalizers, pre_tokenizers
 from fst.compile import vocabulary as vocabularies
-from fst.compile.added import AddedToken, context, patterns, spelled
+from fst.compile.added import LateToken, context, patterns, spelled
 from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
 from fst.compile.components import Component
@@ -27,7 +27,7 @@ from fst.compile.words import word_table
 from fst.errors import TableError, UnsupportedError
 from fst.failure import link
 from fst.settings import RULES
-from fst.tables import Tables
+from fst.tables import LATE_FLAGS, Tables
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
 
@@ -112,13 +112,12 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     alphabet, transducer = automaton(vocabulary)
     rows = lay_out(transducer, _visits(transducer.trie), layout)
     late = patterns(alphabet, vocabulary.late)
-    late_ids = {content: token.id for content, token in vocabulary.late.items()}
-    other_ids = [vocabulary.unk_id, *late_ids.values()]
+    other_ids = [vocabulary.unk_id, *(token.id for token in vocabulary.late.values())]
     apart = {symbol for pattern in late for symbol in pattern}.difference([BREAK])
     classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), other_ids, apart)
     inside = [tuple(classes.of_symbol[list(pattern)].tolist()) for pattern in late if max(pattern) < BREAK]
     words, displacements = word_table(transducer.trie, classes.of_label, inside)
-    everything = {**vocabulary.tokens, **vocabulary.specials, **late_ids}
+    everything = {**vocabulary.tokens, **vocabulary.added_ids}
     encoded = [token.encode() for token in everything]
     about = {
         "kind": "wordpiece",
@@ -130,7 +129,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "model_tokens": len(vocabulary.tokens),
         "single": _pieces(vocabulary.single),
         "pair": _pieces(vocabulary.pair),
-        "skipped": sorted({**vocabulary.specials, **late_ids}[token] for token in vocabulary.skipped),
+        "skipped": sorted(vocabulary.added_ids[token] for token in vocabulary.skipped),
         "specials": dict(vocabulary.specials),
         "late": _late(vocabulary),
         "context": context(alphabet, vocabulary.late),
@@ -181,8 +180,7 @@ def vocabulary_of(tables: Tables) -> Vocabulary:
     """The vocabulary that tables were compiled from."""
     about: dict[str, Any] = dict(tables.about)
     specials = about["specials"]
-    fields = AddedToken.__dataclass_fields__
-    late = {content: AddedToken(**{name: token[name] for name in fields}) for content, token in about["late"].items()}
+    late = {content: LateToken(**{name: token[name] for name in ("id", *LATE_FLAGS)}) for content, token in about["late"].items()}
     added = {**specials, **{content: token.id for content, token in late.items()}}
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
     kept: dict[str, Any] = {name: about.get(name) for name in KEPT}

@@ -75,6 +75,7 @@ HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row;
 WORD_SYMBOLS = 12
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
+LATE_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of an added token in ``about["late"]``
 MAX_WORD = (1 << 25) - 1  # symbols in the longest word that a machine can be asked to look up
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
@@ -194,6 +195,11 @@ class Tables:
     def class_of(self, code_point: int) -> int:
         """The class of a code point."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
+
+    def classes_of(self, code_points: Array) -> Array:
+        """The class of each of many code points: uint16[n]."""
+        found: Array = self.blocks[self.pages[code_points >> PAGE_BITS].astype(np.int64) << PAGE_BITS | code_points & 127]
+        return found
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text that needs no second reading: what the kernel computes, in slow and plain Python."""

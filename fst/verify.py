@@ -32,6 +32,7 @@ from fst.tables import (
     KIND_BITS,
     KIND_SHIFT,
     LABEL_SHIFT,
+    LATE_FLAGS,
     LIST,
     MANY,
     MAX_LABEL,
@@ -55,7 +56,6 @@ from fst.tables import (
 )
 
 MAX_RANK = 63
-LATE_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 MAX_TYPE_ID = (1 << 31) - 1
 CHUNK = 1 << 16  # entries that are proven at a time; what is computed of them stays in a cache
 SHARE = 8  # chunks that a thread takes at a time; to wait for another thread takes as long as a tenth of a chunk

@@ -24,8 +24,8 @@ from fst.tables import (
     CODE_POINTS,
     CONTINUES_RUN,
     LIST,
+    MULTIPLIERS,
     ONE,
-    PAGE_BITS,
     WHITE_SPACE,
     Tables,
     are_parts,
@@ -37,7 +37,7 @@ from fst.tables import (
 IN_GRAM, IN_STRING = 4, 8  # items, at most, by which most places are passed over, by a kernel and here
 HASH_BITS = 20  # with 16, as in a kernel, half the places that are looked at are looked at in vain
 MASK = (1 << 64) - 1
-IS_BORDER, GRAM_MULTIPLIER = 0xC2B2AE3D27D4EB4F, 0x9E3779B185EBCA87  # as in `fst.runtime.kernels`
+GRAM_MULTIPLIER, IS_BORDER, _ = MULTIPLIERS  # as in `fst.runtime.kernels`
 ENDS, BEGINS, IN_WORD = 1, 2, 4
 SEPARATOR = "\ud800"  # which no text holds
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
@@ -49,7 +49,7 @@ class Token(NamedTuple):
 
     Attributes:
         number: the class of its symbol.
-        single_word, lstrip, rstrip: as in `fst.compile.added.AddedToken`.
+        single_word, lstrip, rstrip: as in `fst.compile.added.LateToken`.
     """
 
     number: int
@@ -211,13 +211,14 @@ class Added:
     def _are_in_word(self) -> NDArray[np.bool_]:
         """bool[classes], whether no token that counts only as a whole word counts beside a part of a word, whatever it comes from."""
         context = self._tables.about["context"]
+        if not context:
+            return np.zeros(self._end, bool)
         codes = np.arange(CODE_POINTS)
-        numbers = self._tables.blocks[self._tables.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        begins, ends = (np.searchsorted(_edges(context[name]), codes, "right") % 2 == 1 for name in ("begins_word", "ends_word"))
+        outside = codes[~(begins & ends)]
+        characters = Items(self._tables.classes_of(outside), outside, outside, np.zeros(len(outside), bool))
         always = np.arange(self._end) <= self._parts
-        for name in ("begins_word", "ends_word"):
-            is_inside = np.searchsorted(_edges(context.get(name, [])), codes, "right") % 2 == 1
-            outside = self._symbols(Items(numbers, codes, codes, is_inside).at(~is_inside)).numbers
-            always[outside] = False
+        always[self._symbols(characters).numbers] = False
         return always
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:  # noqa: ARG002 - of a protocol
@@ -238,7 +239,7 @@ class Added:
     def _characters(self, joined: str) -> Items:
         """The characters of texts, each with the class that it has by itself."""
         codes = np.frombuffer(joined.encode(UTF_32, "surrogatepass"), np.uint32)
-        numbers = self._tables.blocks[self._tables.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        numbers = self._tables.classes_of(codes)
         is_end = codes == ord(SEPARATOR)
         numbers[is_end] = self._end
         begin = np.arange(len(codes))

@@ -131,12 +131,16 @@ class Task:
         text, starts = gather(self.texts, self.kind, 0, starts, self.errors)
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
-        offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
+        offsets, words = self.places(room)
         noted = self.unsuspected(len(splits) - 1)
         kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
         batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
         self.workspaces.give_back(work)
         return batch, self.suspects(text, starts, noted)
+
+    def places(self, room: int) -> tuple[Ids, Ids]:
+        """Room for the offsets and the words of so many ids, if they are asked for."""
+        return (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
 
     def unsuspected(self, rows: int) -> NDArray[np.uint8]:
         """Room to note rows that are to be read again, if a kernel is to do so."""
@@ -171,7 +175,7 @@ class Task:
         work = self.workspaces.take()
         room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
         ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
-        offsets, words = (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
+        offsets, words = self.places(room)
         second_kernel.call(symbols, places, self.machine, (*self.frame, ids, splits[1:], offsets, words, UNSUSPECTED), work.arrays)
         self.workspaces.give_back(work)
         return self.batch(ids[: splits[-1]], splits, offsets, words)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fst.tables import Tables
+from fst.tables import LATE_FLAGS, Tables
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
-FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of added tokens
 
 
 def document(tables: Tables) -> Json:
@@ -43,8 +42,8 @@ def document(tables: Tables) -> Json:
 
 def added_tokens(about: Mapping[str, Any]) -> list[Json]:
     """The added tokens that ``about`` of tables says, by their ids, as a ``tokenizer.json`` lists them."""
-    as_they_stand = {content: {"id": number, **dict.fromkeys(FLAGS, False)} for content, number in about["specials"].items()}
-    late = {content: {name: token[name] for name in ("id", *FLAGS)} for content, token in about["late"].items()}
+    as_they_stand = {content: {"id": number, **dict.fromkeys(LATE_FLAGS, False)} for content, number in about["specials"].items()}
+    late = {content: {name: token[name] for name in ("id", *LATE_FLAGS)} for content, token in about["late"].items()}
     by_id = sorted({**as_they_stand, **late}.items(), key=lambda token: token[1]["id"])
     return [{**flags, "content": content, "special": flags["id"] in about["skipped"]} for content, flags in by_id]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.file import DTYPES
-from fst.tables import BLANK, LIST, ONE, PAGE_BITS, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
+from fst.tables import BLANK, LIST, ONE, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
@@ -37,7 +37,7 @@ def machine(tables: Tables) -> Machine:
     kind = field_kind(a)
     alone = np.where(kind == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
     units = np.arange(1 << 16)
-    classes = tables.blocks[tables.pages[units >> PAGE_BITS].astype(np.int64) << PAGE_BITS | units & 127]
+    classes = tables.classes_of(units)
     plain = (kind[classes] != LIST) & (classes < NOT_PLAIN) & (units & 0xF800 != 0xD800)
     arrays = (
         np.where(plain, classes, NOT_PLAIN).astype(np.uint16),

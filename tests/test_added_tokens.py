@@ -171,6 +171,7 @@ def test_tokens_are_spelled_as_they_are_found(lowercase: bool, tmp_path: Path) -
     assert tokenizer._tables.about == fst.Tokenizer(pickle.loads(pickle.dumps(tokenizer._tables))).about
     for content in contents:
         number = of.token_to_id(content)
+        assert number is not None
         assert tokenizer.token_to_id(content) == number
         assert tokenizer.id_to_token(number) == of.id_to_token(number)
         for skipped in (True, False):

@@ -19,7 +19,7 @@ import pytest
 import fst
 from fst import alphabet, tables, verify
 from fst.compile import reference_characters
-from fst.runtime import batch, kernels, machine
+from fst.runtime import added, batch, kernels, machine
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
@@ -143,6 +143,8 @@ SAME = {
     "NOT_PLAIN": machine.NOT_PLAIN,
     "COUNT": machine.COUNT,
     "SLACK": batch.SLACK,
+    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS")},
+    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "IS_BORDER", "BEGINS", "IN_WORD")},
 }
 
 
