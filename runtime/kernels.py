@@ -76,8 +76,8 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
 # (symbols, masks, stops, scratch, events, active, results, state, slots, places, spans); see `encode_rows`.
-DEAD, UNK, LONGEST, PARTS, END, REACH, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7, 8  # places in `numbers`
-GRAMS, BORDERS, HAS_BORDERS = 9, 10, 11
+DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
+GRAMS, BORDERS, HAS_BORDERS = 8, 9, 10
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
 
 
@@ -126,7 +126,11 @@ def read_plain(text, at, stop, symbols, filled, direct):
 
 @kernel
 def special_at(text, at, end, specials):
-    """The end and the class of the longest special token at a place; the end is the place itself where there is none."""
+    """The longest special token at a place, before an end.
+
+    Returns:
+        Where it ends, or the place itself where there is none; its class; whether there may be a longer one, for what is known of the text.
+    """
     node, found, number = np.int64(0), at, np.int64(0)
     while at < end:
         code, at = code_at(text, at)
@@ -137,7 +141,7 @@ def special_at(text, at, end, specials):
             break
         if specials[node, 3] >= 0:
             found, number = at, np.int64(specials[node, 3])
-    return found, np.uint64(number)
+    return found, np.uint64(number), node >= 0 and specials[node, 1] >= 0
 
 
 @inlined
@@ -153,7 +157,7 @@ def ranks_of(record, lists):
 @kernel
 def run_end(text, at, end, more, ranks, machine):
     """Where the run of marks ends that goes on at a place, and the ranks in it; with `more`, the end of the text if that is open."""
-    a_records, lists, specials, numbers = machine[1], machine[10], machine[11], machine[12]
+    a_records, specials = machine[1], machine[11]
     while at < end:
         number, after = class_at(text, at, machine)
         record = a_records[number]
@@ -161,11 +165,12 @@ def run_end(text, at, end, more, ranks, machine):
         if record >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
             break
         if flags & STARTS_SPECIAL:
-            if more and end - at < numbers[REACH]:
+            special_end, _, is_open = special_at(text, at, end, specials)
+            if more and is_open:
                 return end, ranks
-            if special_at(text, at, end, specials)[0] > at:
+            if special_end > at:
                 break
-        ranks |= ranks_of(record, lists)
+        ranks |= ranks_of(record, machine[10])
         at = after
     return at, ranks
 
@@ -248,16 +253,15 @@ def read_other(text, at, stop, more, filled, place, machine, work):
         places[filled] = place
         return after, filled + U1, U0
     flags = record >> OUTPUT_SHIFT & OUTPUT
-    if flags & STARTS_SPECIAL:
-        if more and stop - at < numbers[REACH]:
+    # One look at what follows says of most places that no special token begins there.
+    if flags & STARTS_SPECIAL and (at + U1 == stop or numbers[SECONDS] >> (np.uint64(text[at + U1]) & U63) & U1):
+        special_end, special, is_open = special_at(text, at, stop, specials)
+        if more and is_open:
             return at, filled, U0
-        # One look at what follows says of most places that no special token begins there.
-        if numbers[SECONDS] >> (np.uint64(text[min(at + U1, stop - U1)]) & U63) & U1:
-            special_end, special = special_at(text, at, stop, specials)
-            if special_end > at:
-                symbols[filled] = special
-                places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
-                return special_end, filled + U1, U0
+        if special_end > at:
+            symbols[filled] = special
+            places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
+            return special_end, filled + U1, U0
     if not flags & HAS_MARKS:
         return after, put_list(number, U0, filled, place, machine, work), U0
     after, ranks = run_end(text, after, stop, more, ranks_of(record, machine[10]), machine)
@@ -648,12 +652,11 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[12], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
-                that is no part of a word; the class that stands for the end of a text; the units of UTF-16 in the longest special token;
-                what a hash is shifted by to make a bucket, and a slot, both < 64; a bit for the lowest 6 bits of each second unit of a
-                special token, all bits if there is one of a single unit; a bit for each width that
-                a gram has, 1 to 4 symbols; and for each width of those at a border; whether
-                words end in any added token.
+            numbers: uint64[11], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+                that is no part of a word; the class that stands for the end of a text; what a hash is shifted by to make a bucket, and a
+                slot, both < 64; a bit for the lowest 6 bits of each second unit of a special token, all bits if there is one of a single
+                unit; a bit for each width that a gram has, 1 to 4 symbols; and for each width of those at a border; whether words end in
+                any added token.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where

@@ -16,8 +16,9 @@ CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel 
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
 NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
 NUMBERS = 12  # the place of `numbers` in a machine, and in them those of what is to be known of added tokens, as in the kernels
-GRAMS, BORDERS, HAS_BORDERS = 9, 10, 11
-COUNT = 1  # the place in `Workspace.state` of the number of ids so far, as in `fst.runtime.kernels`
+GRAMS, BORDERS, HAS_BORDERS = 8, 9, 10
+KEPT, COUNT, BEFORE, WORD = 0, 1, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels`
+PLACES = 9  # the place in `Workspace.arrays` of those of the symbols that are kept
 KEY_MASKS = np.array(
     [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]
     + [[0, 0, 0, (1 << 64) - 1]],
@@ -93,12 +94,11 @@ def ids_per_unit(tables: Tables) -> int:
 def _numbers(tables: Tables) -> NDArray[np.uint64]:
     about, a = tables.about, tables.classes[0::2]
     parts = 1 + np.count_nonzero(are_parts(a))
-    longest_special = max((len(special.encode("utf-16-le")) // 2 for special in about["specials"]), default=0)
     bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
     seconds = _seconds(tables.specials)
-    return np.array([dead, unk, longest, parts, len(a), longest_special, bucket_shift, slot_shift, seconds, 0, 0, 0], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, seconds, 0, 0, 0], np.uint64)
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:

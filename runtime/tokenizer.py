@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import file
-from fst.errors import TextError
+from fst.errors import TextError, UnsupportedError
 from fst.once import Once
 from fst.runtime.added import Added
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
@@ -22,6 +22,7 @@ from fst.runtime.encoding import BatchEncoding
 from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
 from fst.runtime.rows import cut, in_bytes
 from fst.runtime.second import SecondReader
+from fst.runtime.stream import Stream
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Texts, Units, check, units
 from fst.tables import Tables
@@ -300,6 +301,43 @@ class Tokenizer:
         ids = work.short_ids[: work.short_ends[0]].copy()
         self._workspaces.give_back(work)
         return ids
+
+    def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
+        """Encode one text that comes in pieces: its ids are those that `encode` has for all of it, and each is there once it is certain.
+
+        Args:
+            add_special_tokens: as in `encode`.
+            offsets: also say which characters of the whole each id stands for, and which word it belongs to.
+            errors: as in `encode`.
+
+        Returns:
+            A stream with `write`, `read` and `close`; it is not to be used by several threads at a time. It takes as much memory however
+            long the text is; see `fst.runtime.stream`. Ids that nobody reads pile up.
+
+        Raises:
+            UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
+                its normalisation composes characters. Or `offsets`, and two tokens of different lengths have one id.
+            ValueError: `errors` is unknown, or `offsets` neither True nor False.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> stream = Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
+            >>> stream.write("una")
+            >>> stream.write("ble fi")
+            >>> stream.read().ids
+            array([1, 3, 4], dtype=int32)
+            >>> stream.write("t")
+            >>> stream.close().ids
+            array([5, 2], dtype=int32)
+        """
+        check((), errors)
+        if offsets not in (False, True):
+            raise ValueError(f"offsets={offsets!r}: a stream has False and True")
+        if self._second:
+            what = "normalisation that composes characters" if self.about.get("composition") else "added tokens in normalised text"
+            raise UnsupportedError(f"streams with {what}: encode the whole text at once")
+        frame = self._frame if add_special_tokens else self._no_frame
+        return Stream(self._tables, self._locating if offsets else self._machine, self._workspaces, frame, bool(offsets), errors)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.

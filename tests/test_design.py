@@ -141,9 +141,8 @@ SAME = {
     "CONTINUES_RUN": tables.CONTINUES_RUN,
     "LONGEST_WORD": tables.WORD_SYMBOLS,
     "NOT_PLAIN": machine.NOT_PLAIN,
-    "COUNT": machine.COUNT,
     "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS")},
+    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "KEPT", "COUNT", "BEFORE", "WORD")},
     **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "IS_BORDER", "BEGINS", "IN_WORD")},
 }
 

@@ -1,0 +1,95 @@
+"""Streams against one call on the whole, and one long text by two threads against one.
+
+    python tests/bench/stream.py [FOLDER]
+
+FOLDER is as in ``figures.py``. All in one process, in turns, after the ids were found equal; of each round the ratio is taken, and of all
+rounds the median. The text is 20 MB of English books, and for two threads five times that.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from rows import BOOKS, FOLDER, UNCASED
+
+import fst
+from fst.compile import wordpiece
+from fst.runtime.batch import Ids
+
+ROUNDS = 9
+SMALL, LARGE = 64, 1 << 16  # characters or bytes of a piece
+TIMES = 5  # the text, for two threads
+
+
+def streamed(tok: fst.Tokenizer, pieces: Sequence[str | bytes], every: int) -> Ids:
+    """The ids of pieces, read after so many of them each."""
+    stream = tok.stream()
+    write, parts = stream.write, []
+    for begin in range(0, len(pieces), every):
+        for piece in pieces[begin : begin + every]:
+            write(piece)
+        parts.append(stream.read().ids)
+    return np.concatenate([*parts, stream.close().ids])
+
+
+def ways(tok: fst.Tokenizer, text: str | bytes) -> dict[str, Callable[[], Ids]]:
+    """One call, and the same by pieces."""
+    small, large = ([text[begin : begin + size] for begin in range(0, len(text), size)] for size in (SMALL, LARGE))
+    return {
+        "one call": lambda: tok.encode(text),
+        f"pieces of {LARGE >> 10} K, read after each": lambda: streamed(tok, large, 1),
+        f"pieces of {SMALL}, read after {LARGE >> 10} K": lambda: streamed(tok, small, LARGE // SMALL),
+        f"pieces of {SMALL}, read after each": lambda: streamed(tok, small, 1),
+    }
+
+
+def ratios(named: Mapping[str, Callable[[], Ids]]) -> dict[str, float]:
+    """The speed of each as a part of that of the first."""
+    first, *others = named
+    expected = named[first]()
+    for name in others:
+        if not np.array_equal(named[name](), expected):
+            raise SystemExit(f"{name}: other ids")
+    found: dict[str, list[float]] = {name: [] for name in others}
+    for _ in range(ROUNDS):
+        own = seconds(named[first])
+        for name in others:
+            found[name].append(own / seconds(named[name]))
+    return {name: median(values) for name, values in found.items()}
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """What a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
+
+
+def main() -> None:
+    """Print the table."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    tok = fst.Tokenizer(wordpiece(folder / "vocab" / UNCASED / "tokenizer.json"))
+    text = (folder / "corpora" / BOOKS).read_text(encoding="utf-8")
+    print("| | speed, of one call's |\n| --- | --- |")
+    for kind, whole in (("str", text), ("bytes", text.encode())):
+        for name, ratio in ratios(ways(tok, whole)).items():
+            print(f"| `{kind}`, {name} | {ratio:.2f} |", flush=True)
+    long = [text * TIMES]
+    threads = {f"{count} threads": partial(encoded, tok, long, count) for count in (1, 2)}
+    for name, ratio in ratios(threads).items():
+        print(f"| a text of {len(long[0]) // 10**6} MB, {name} | {ratio:.2f} |")
+
+
+def encoded(tok: fst.Tokenizer, texts: list[str], threads: int) -> Ids:
+    """The ids of texts by so many threads."""
+    return tok.encode_batch(texts, threads=threads).ids
+
+
+if __name__ == "__main__":
+    main()
