@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fst.cli.explain import visible
 from fst.cli.kernels import ready
 from fst.cli.lines import read
 from fst.cli.progress import note
-from fst.errors import TextError
+from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.runtime.batch import Batch
     from fst.tables import Tables
 
 RUNS = 5  # timed ones; one more goes before them
+SHOWN = 10  # unknown words
+LONGEST = 40  # characters of one that are shown
+GROUP = 1000  # texts whose words are looked for together
+DIFFERENT = 1 << 16  # unknown words that are counted at a time, but for those of a group
 
 
 @dataclass(frozen=True)
@@ -60,20 +71,24 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     """
     tokenizer = ready(tables)
 
-    def encode(threads: int) -> Any:
-        return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads).ids
+    def encode(threads: int) -> Batch:
+        return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)
 
     from fst.file import usable_cores
 
-    ids = encode(1)
-    tokens, unknown = len(ids), int((ids == tables.about["unk_id"]).sum())
+    batch = encode(1)
+    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.about["unk_id"])
     if not tokens:
         raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
-    del ids
+    rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
+    del batch
     size = sum(map(len, found.lines))
-    yield from _counts(found, size, tokens, unknown)
+    yield from _counts(found, size, tokens, len(unknown))
     yield ""
     yield from _speeds(size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
+    if len(unknown):
+        yield ""
+        yield from _most_frequent(tokenizer, (found.lines[row] for row in rows))
 
 
 def _seconds(encode: Callable[[int], Any], threads: int) -> float:
@@ -111,6 +126,46 @@ def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *cells in rows:
         yield "  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
+
+
+def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str]:
+    """The unknown words that there are most of, and how many."""
+    note("looking for unknown words …")
+    try:
+        counts = unknown_words(tokenizer, lines).most_common(SHOWN)
+    except UnsupportedError as error:
+        yield f"unknown words are not found: {error}"
+        return
+    yield "most frequent unknown words"
+    width = len(f"{counts[0][1]:,}")
+    yield from (f"  {count:{width},}  {_shown(word)}" for word, count in counts)
+
+
+def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
+    """How often each unknown word stands in texts, as it is written there.
+
+    So that memory is bounded, no more than `DIFFERENT` words are counted at a time: where there are more, the rarer half is forgotten, and
+    counted from 0 if it comes again.
+
+    Raises:
+        UnsupportedError: the vocabulary does not tell how long its tokens are.
+    """
+    number = tokenizer.about["unk_id"]
+    counts, rest = Counter[bytes](), iter(lines)
+    while group := list(islice(rest, GROUP)):
+        batch = tokenizer.encode_batch(group, add_special_tokens=False, offsets="bytes")
+        assert batch.offsets is not None
+        for line, first, last in zip(group, batch.row_splits, batch.row_splits[1:], strict=False):
+            unknown = batch.offsets[first:last][batch.ids[first:last] == number].tolist()
+            counts.update(line[begin:end] for begin, end in unknown)
+        if len(counts) > DIFFERENT:
+            counts = Counter(dict(counts.most_common(DIFFERENT // 2)))
+    return counts
+
+
+def _shown(word: bytes) -> str:
+    text = visible(word.decode())
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _threads(number: int) -> str:

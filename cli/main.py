@@ -319,6 +319,10 @@ def bench_command(table: str, files: tuple[str, ...]) -> None:
 
     Tokens are counted without [CLS] and [SEP], or the like, around a document; a word is what stands between white space.
 
+    Words for which the vocabulary has no tokens become the unknown token. The ten most frequent of them are listed as they stand in the
+    text, with how often they do. Of more than some 65,000 different ones rare ones are forgotten, which keeps memory small, so that a
+    count may then be too low.
+
     \b
     Examples:
       fst bench bert.npz reviews.txt
