@@ -17,7 +17,15 @@ class TableError(FstError):
 
 
 class TextError(FstError):
-    """An input that is not text: bytes that are not UTF-8, a lone surrogate, or no string at all."""
+    """An input that is not text: bytes that are not UTF-8, a lone surrogate, or no string at all.
+
+    Attributes:
+        row, place: the row of a batch that is not text, and the character or byte in it from which on it is not; None if it is no such row.
+    """
+
+    def __init__(self, message: str, row: int | None = None, place: int | None = None) -> None:
+        super().__init__(message)
+        self.row, self.place = row, place
 
 
 class UnsupportedError(FstError):

@@ -23,7 +23,7 @@ from fst.jit import Deferred
 from fst.once import Once
 from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
 from fst.runtime.second import SecondReader
-from fst.runtime.texts import Ints, Texts, Units, characters, decoded, gather, length, not_text_at, readable, starts_of, units, whole
+from fst.runtime.texts import Ints, Source, Units, characters, decoded, length, not_text_at, readable, units, whole
 
 Ids = NDArray[np.int32]
 SLACK = 16  # ids that a kernel may write past the last one that it counts
@@ -79,7 +79,7 @@ class Task:
     """What is to be done.
 
     Attributes:
-        texts, kind: texts, and what all of them are to be.
+        source: texts.
         frame: ids put around each of them.
         errors: what to do with what is not text.
         machine, workspaces: what does it.
@@ -89,8 +89,7 @@ class Task:
         second: reads texts that the kernel cannot, if there may be any.
     """
 
-    texts: Texts
-    kind: type
+    source: Source
     frame: tuple[Ids, Ids]
     errors: str
     machine: Machine
@@ -107,11 +106,11 @@ class Task:
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
         """Encode all texts, and say which rows are to be read again."""
-        if len(self.texts) <= GROUP:
-            starts = starts_of(self.texts, self.kind, 0)
+        if len(self.source) <= GROUP:
+            starts = self.source.starts(0, len(self.source))
             if starts[-1] <= (BLOCK if self.most is None else FEW):
                 return self._run_block(starts)
-        threads = min(threads or usable_cores(), len(self.texts) * self.length // LEAST + 1)
+        threads = min(threads or usable_cores(), len(self.source) * self.length // LEAST + 1)
         groups = deque(self._groups(threads))
         threads = min(threads, len(groups))
         if threads == 1:
@@ -128,7 +127,7 @@ class Task:
         if len(starts) == 1:
             return self.batch(NOWHERE, splits, NOWHERE, NOWHERE), []
         work = self.workspaces.take()
-        text, starts = gather(self.texts, self.kind, 0, starts, self.errors)
+        text, starts = self.source.gather(0, len(self.source), starts, self.errors)
         room = self.room(text, len(starts) - 1)
         ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
         offsets, words = self.places(room)
@@ -171,7 +170,7 @@ class Task:
     def _encode_again(self, rows: Sequence[int]) -> Batch:
         """Some rows, by a second reading."""
         assert self.second
-        symbols, places = self.second.read([whole(self.texts[row], self.kind, row, self.errors) for row in rows])
+        symbols, places = self.second.read([whole(self.source, row, self.errors) for row in rows])
         work = self.workspaces.take()
         room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
         ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
@@ -210,7 +209,7 @@ class Task:
 
     def _groups(self, threads: int) -> Iterator[tuple[int, int]]:
         """First and last row of groups of about `BLOCK` characters, by the length of some rows; of less if all are few."""
-        rows = len(self.texts)
+        rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
         size = min(max(characters // self.length, 1), GROUP)
         return ((first, min(first + size, rows)) for first in range(0, rows, size))
@@ -218,7 +217,7 @@ class Task:
     @Once
     def length(self) -> int:
         """About how many characters of a row are read."""
-        some = [min(len(text), self.longest) for text in self.texts[:: len(self.texts) // 16 + 1] if isinstance(text, self.kind)]
+        some = [min(length, self.longest) for length in self.source.lengths(len(self.source) // 16 + 1)]
         return 1 + sum(some) // max(len(some), 1)
 
     @property
@@ -253,21 +252,21 @@ class Share:
 
     def encode_group(self, first: int, last: int) -> None:
         """Encode the rows from the first to before the last."""
-        texts = self._task.texts[first:last]
-        starts = starts_of(texts, self._task.kind, first)
+        source = self._task.source
+        starts = source.starts(first, last)
         ends = np.empty(last - first, np.int64)
         self.ends[first] = self._dropped + self.count, ends
         for begin, end in _blocks(starts, self._task.longest):
             if end - begin == 1 and starts[end] - starts[begin] > self._task.longest:
-                self._encode_long(texts[begin], first + begin, ends[begin:end])
+                self._encode_long(first + begin, ends[begin:end])
                 continue
             own_starts = starts[begin : end + 1] - starts[begin]
-            text, unit_starts = gather(texts[begin:end], self._task.kind, first + begin, own_starts, self._task.errors)
+            text, unit_starts = source.gather(first + begin, first + end, own_starts, self._task.errors)
             self._encode(text, unit_starts, NO_MORE, ends[begin:end], first + begin)
 
-    def _encode_long(self, text: str | bytes, row: int, ends: Ints) -> None:
+    def _encode_long(self, row: int, ends: Ints) -> None:
         """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted."""
-        text = readable(text, self._task.kind, row, self._task.errors)
+        text = readable(self._task.source, row, self._task.errors)
         piece = size = self._task.piece
         first, begin = self.count, 0
         while True:
@@ -308,7 +307,7 @@ class Share:
 
     def _grow(self, room: int) -> None:
         """Make room for so many ids and, the first time, for all: most text has an id for two characters or more."""
-        expected = len(self._task.texts) * self._task.length // 2 if not len(self.ids) else 2 * len(self.ids)
+        expected = len(self._task.source) * self._task.length // 2 if not len(self.ids) else 2 * len(self.ids)
         if self._task.counted:
             expected = room
         self.ids = _grown(self.ids, self.count, max(room, expected))

@@ -26,7 +26,7 @@ from fst.errors import TextError
 from fst.jit import Deferred
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
-from fst.runtime.texts import not_text_at, units
+from fst.runtime.texts import not_text_at, rows_of, units
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -192,7 +192,7 @@ class Caller:
         self._added = _added(self._single), _added(self._pair)
         self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
         self._pad_id = ids.get(about["named_tokens"].get("pad_token", ""))
-        self._pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
+        self.pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
         self._longest, self._inputs = about["model_max_length"], about["model_input_names"]
         self._template = cache(self._make_template)
         self.resolve = lru_cache(FEW)(self._resolve)
@@ -229,8 +229,8 @@ class Caller:
         if longest is None:
             strategy, filling = KEEP, NOTHING if filling == FIXED else filling
         longest = longest or 0
-        if filling != NOTHING and self._pad_id is None:
-            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
+        if filling != NOTHING:
+            self.filler(padding)
         multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
         if strategy != KEEP and filling != NOTHING and longest % multiple:
             raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so that rows cannot be both")
@@ -239,7 +239,7 @@ class Caller:
             raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
         added = self._added if add_special_tokens else (0, 0)
         rooms = [longest - number for number in added]
-        pad_left = _choice("padding_side", self._pad_side if padding_side is None else padding_side, SIDES) == "left"
+        pad_left = _choice("padding_side", self.pad_side if padding_side is None else padding_side, SIDES) == "left"
         cut_left = _choice("truncation_side", self._cut_side if truncation_side is None else truncation_side, SIDES) == "left"
         asked = {
             "input_ids": True,
@@ -267,6 +267,16 @@ class Caller:
             offsets=bool(return_offsets_mapping),
             length=bool(return_length),
         )
+
+    def filler(self, padding: Any) -> int:
+        """The id that fills rows.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self._pad_id is None:
+            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
+        return self._pad_id
 
     def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options) -> BatchEncoding:
         """Make what `fst.Tokenizer.__call__` gives."""
@@ -376,7 +386,7 @@ def _is_text(given: Any, words: bool) -> bool:
 def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool) -> Batch:
     """The ids of texts and, if they are to be located, where they come from."""
     try:
-        return tokenizer._encode(inputs.texts, framed=False, located=located, most=None if inputs.paired else options.most)
+        return tokenizer._encode(rows_of(inputs.texts), framed=False, located=located, most=None if inputs.paired else options.most)
     except TextError as error:
         raise _not_text(inputs) or error from None
 

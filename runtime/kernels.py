@@ -36,7 +36,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel
-from fst.runtime.instructions import hash_of, is_key, ones, prefetch, trailing_zeros
+from fst.runtime.instructions import hash_of, is_key, ones, prefetch, trailing_zeros, widen
 
 U0, U1, U2, U3, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 7, 8, 16))
 U10, U63, U64 = np.uint64(10), np.uint64(63), np.uint64(64)
@@ -746,6 +746,98 @@ def encode_read(read, places, machine, target, work):
         if filled >= limit:
             filled = encode_symbols(filled, machine, target, work)
     encode_symbols(filled, machine, target, work)
+
+
+# What follows makes UTF-16 of UTF-8: Unicode 17, table 3-7, says which sequences of bytes are characters.
+U4, U11, U12, U18 = (np.uint64(n) for n in (4, 11, 12, 18))
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that begin, or go on
+SURROGATES, SUPPLEMENTARY, LOW_SURROGATE = np.uint64(0xD800 >> 11), np.uint64(0x10000), np.uint64(0xDC00)
+
+
+@inlined
+def follower(data, at):
+    """The six bits of a byte that continues a character; what is 64 or more is none."""
+    return np.uint64(data[at]) ^ CONTINUATION
+
+
+@inlined
+def character_at(data, at, left):
+    """The code point at a place before which so many bytes are left, and how many bytes it has; none where there is no character."""
+    first = np.uint64(data[at])
+    if first < THREE:
+        if first < TWO or left < U2:
+            return U0, U0
+        second = follower(data, at + U1)
+        return (first & np.uint64(0x1F)) << U6 | second, (U2 if second < U64 else U0)
+    if first < FOUR:
+        if left < U3:
+            return U0, U0
+        second, third = follower(data, at + U1), follower(data, at + U2)
+        code = (first & np.uint64(0xF)) << U12 | second << U6 | third
+        return code, (U3 if second | third < U64 and code >> U11 and code >> U11 != SURROGATES else U0)
+    if left < U4:
+        return U0, U0
+    second, third, fourth = follower(data, at + U1), follower(data, at + U2), follower(data, at + U3)
+    code = (first & np.uint64(0xF)) << U18 | second << U12 | third << U6 | fourth
+    return code, (U4 if second | third | fourth < U64 and code - SUPPLEMENTARY < SUPPLEMENTARY << U4 else U0)
+
+
+@inlined
+def place_rows(starts, row, at, before, filled, unit_starts):
+    """Say where the rows begin that begin from one place on before another, if all between them is ASCII; the first row after them."""
+    while np.uint64(starts[row]) < before:
+        unit_starts[row] = filled + (np.uint64(starts[row]) - at)
+        row += U1
+    return row
+
+
+@kernel
+def transcode(data, starts, text, unit_starts):
+    """UTF-16 of rows of UTF-8, sixteen bytes at a time where they are ASCII.
+
+    Args:
+        data: uint8[n].
+        starts: int64[rows + 1], where each row begins in it, ascending; the last is n.
+        text: uint16[n + 16], filled.
+        unit_starts: int64[rows + 1], filled: where each row begins in it, and the last one ends.
+
+    Returns:
+        How many rows are UTF-8 before the first that is not.
+    """
+    rows, end = np.uint64(len(starts)) - U1, np.uint64(len(data))
+    at, filled, row = U0, U0, U0
+    while row <= rows:
+        if at + U16 <= end:
+            wide = widen(data, at, text, filled)
+            plain = U16 if wide == U0 else trailing_zeros(wide)  # a branch: the next step need not wait for the zeros
+            row = place_rows(starts, row, at, at + plain, filled, unit_starts)
+            at += plain
+            filled += plain
+            if wide == U0:
+                continue
+        while row <= rows and np.uint64(starts[row]) == at:
+            unit_starts[row] = filled
+            row += U1
+        if row > rows:
+            break
+        stop = np.uint64(starts[row])
+        while at < stop and np.uint64(data[at]) < CONTINUATION:
+            text[filled] = data[at]
+            at += U1
+            filled += U1
+        while at < stop and np.uint64(data[at]) >= CONTINUATION:
+            code, length = character_at(data, at, stop - at)
+            if length == U0:
+                return row - U1
+            if length == U4:
+                code -= SUPPLEMENTARY
+                text[filled] = HIGH_SURROGATE | code >> U10
+                filled += U1
+                code = LOW_SURROGATE | code & LOW_10
+            text[filled] = code
+            filled += U1
+            at += length
+    return rows
 
 
 # What follows makes rows for a model of the ids of texts: `plan_rows` says which ids go into each row, `lay_out` puts them there.

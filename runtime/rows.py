@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.batch import Batch, Ids
-from fst.runtime.texts import Ints, whole
+from fst.runtime.texts import Ints, replaced
 
 MALFORMED = "fst.malformed"  # how to decode what may not be UTF-8, so that it is known how long it was
 STAND_IN = 0xDC00  # with the number of bytes, for what is not UTF-8: a lone surrogate, which no text has
@@ -75,7 +75,7 @@ def _characters(text: str | bytes, end: int, errors: str) -> str:
     """The first characters of a text, with a stand-in for each piece of bytes that is not UTF-8."""
     if isinstance(text, bytes):
         return text[: LONGEST * end].decode("utf-8", MALFORMED)[:end]
-    return whole(text, str, 0, errors)[:end]
+    return (text if errors == "strict" else replaced(text))[:end]
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:

@@ -24,7 +24,7 @@ from fst.runtime.rows import cut, in_bytes
 from fst.runtime.second import SecondReader
 from fst.runtime.stream import Stream
 from fst.runtime.templates import frame
-from fst.runtime.texts import Ints, Texts, Units, check, units
+from fst.runtime.texts import Ints, Source, Texts, Units, check, rows_of, units
 from fst.tables import Tables
 
 OFFSETS = (False, True, "chars", "bytes")
@@ -246,10 +246,59 @@ class Tokenizer:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
         before, after = self._frame if add_special_tokens else self._no_frame
         most = None if max_length is None else _most(max_length, len(before) + len(after))
-        batch = self._encode(texts, framed=add_special_tokens, located=bool(offsets), most=most, threads=threads, errors=errors)
+        batch = self._encode(rows_of(texts), framed=add_special_tokens, located=bool(offsets), most=most, threads=threads, errors=errors)
         if most is not None:
             batch = cut(batch, most, after)
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
+
+    def encode_arrow(
+        self,
+        column: Any,
+        *,
+        add_special_tokens: bool = True,
+        max_length: int | None = None,
+        padding: bool = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Any:
+        """The ids of a column of texts, as a column. Texts are not copied, and neither are ids. It takes the extra ``[arrow]``.
+
+        Args:
+            column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and
+                DuckDB do. Its values are ``string``, ``large_string``, ``binary`` or ``large_binary``, of UTF-8, and read where they are;
+                or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
+            add_special_tokens, max_length, threads, errors: as in `encode_batch`.
+            padding: fill rows up to `max_length`.
+
+        Returns:
+            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``, null where the text is: an Array for an Array, else a
+            ChunkedArray with the same chunks.
+
+        Raises:
+            TextError: a row is not text, or the column is none of texts; the message names the row, or the type.
+            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a token for it.
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> from fst.compile import wordpiece
+            >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
+            >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
+            [[1, 2], None, [1, 1]]
+        """
+        from fst.runtime.columns import Filling, encoded
+
+        if padding and max_length is None:
+            raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
+        before, after = self._frame if add_special_tokens else self._no_frame
+        most = None if max_length is None else _most(max_length, len(before) + len(after))
+
+        def encode_rows(rows: Source) -> Batch:
+            batch = self._encode(rows, framed=add_special_tokens, most=most, threads=threads, errors=errors)
+            return batch if most is None else cut(batch, most, after)
+
+        filling = Filling(most, self._caller.filler(padding), self._caller.pad_side) if padding and most is not None else None
+        return encoded(column, encode_rows, filling)
 
     def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
         """How many ids each text has. They are not kept, so that memory does not grow with the texts.
@@ -268,12 +317,12 @@ class Tokenizer:
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
             array([2, 0, 2])
         """
-        counted = self._encode(texts, framed=add_special_tokens, threads=threads, errors=errors, counted=True)
+        counted = self._encode(rows_of(texts), framed=add_special_tokens, threads=threads, errors=errors, counted=True)
         return np.diff(counted.row_splits)
 
     def _encode(
         self,
-        texts: Texts,
+        source: Source,
         *,
         framed: bool,
         located: bool = False,
@@ -282,14 +331,13 @@ class Tokenizer:
         threads: int | None = None,
         errors: str = "strict",
     ) -> Batch:
-        """The ids of texts; `most`, `located` and `counted` are those of `Task`."""
+        """The ids of rows; `most`, `located` and `counted` are those of `Task`."""
         if threads is not None and threads < 1:
             raise ValueError(f"threads={threads}: there is at least one")
-        check(texts, errors)
+        check(errors)
         frame = self._frame if framed else self._no_frame
-        kind = bytes if texts and isinstance(texts[0], bytes) else str
         machine = self._locating if located else self._machine
-        return Task(texts, kind, frame, errors, machine, self._workspaces, located, most, counted, self._second).run(threads)
+        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, self._second).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""

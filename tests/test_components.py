@@ -30,7 +30,7 @@ from fst.compile.wordpiece import vocabulary_of
 from fst.composition import Composition
 from fst.runtime.batch import UNSUSPECTED
 from fst.runtime.before import Before
-from fst.runtime.texts import gather, starts_of
+from fst.runtime.texts import rows_of
 from fst.tables import NONE, field_next, pack
 
 Part = dict[str, Any]
@@ -391,7 +391,7 @@ def test_fences_over_chunks(name: str, load: Load) -> None:
     long = "".join(rng.choices([".", "a", "..", "ab", " ", ",", "[MASK]"], k=400_000))
     check_ids(reference, tokenizer, [long])
     encoded = reference.encode(texts[-1] + long[:1000], add_special_tokens=False)
-    batch = tokenizer._encode([texts[-1] + long[:1000]], framed=False, located=True)
+    batch = tokenizer._encode(rows_of([texts[-1] + long[:1000]]), framed=False, located=True)
     assert batch.offsets is not None
     assert batch.words is not None
     assert list(map(tuple, batch.offsets.tolist())) == encoded.offsets
@@ -578,7 +578,8 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "tables.npz")
     tokenizer = fst.load(tmp_path / "tables.npz")
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
-    gathered = gather(texts, str, 0, starts_of(texts, str, 0), "strict")
+    rows = rows_of(texts)
+    gathered = rows.gather(0, len(rows), rows.starts(0, len(rows)), "strict")
     suspected = Before(tokenizer._tables).suspected(*gathered, UNSUSPECTED).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)

@@ -1,0 +1,161 @@
+"""Columns of Arrow: texts are read where they lie in the column's own buffers, and what their ids are written to becomes the new column's.
+
+Only this module imports pyarrow, and only `fst.Tokenizer.encode_arrow` imports this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError
+from fst.runtime.batch import Batch
+from fst.runtime.texts import Column, Ints, not_text_at
+
+try:
+    import pyarrow as pa
+except ModuleNotFoundError:
+    raise ModuleNotFoundError('columns take pyarrow: pip install "fst-toolkit[arrow]"', name="pyarrow") from None
+
+MOST_IDS = (1 << 31) - 1  # of a chunk: a list's offsets have 32 bits
+OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
+WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
+
+Encode = Callable[[Column], Batch]
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How rows are filled up.
+
+    Attributes:
+        width: ids in a row; none has more before.
+        id: what fills them.
+        side: "right" or "left".
+    """
+
+    width: int
+    id: int
+    side: str
+
+
+def encoded(column: Any, encode: Encode, filling: Filling | None) -> Any:
+    """The ids of a column.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        encode: makes the ids of rows.
+        filling: how rows are filled up, if they are.
+
+    Raises:
+        TextError: it is no column of texts, or of `encode`.
+    """
+    column = _imported(column)
+    if not isinstance(column, pa.ChunkedArray):
+        return _chunk(column, encode, filling)
+    chunks, first = [], 0
+    for chunk in column.chunks:
+        try:
+            chunks.append(_chunk(chunk, encode, filling))
+        except TextError as error:
+            if error.row is None or error.place is None:
+                raise
+            raise not_text_at(first + error.row, error.place, b"") from None
+        first += len(chunk)
+    return pa.chunked_array(chunks, type=_kind(filling))
+
+
+def _imported(column: Any) -> Any:
+    """What Arrow makes of an object that is a column."""
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    if hasattr(column, "__arrow_c_stream__"):
+        return pa.chunked_array(column)
+    if hasattr(column, "__arrow_c_array__"):
+        return pa.array(column)
+    raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
+
+
+def _chunk(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
+    """The ids of one array."""
+    if isinstance(chunk, pa.DictionaryArray):
+        return _of_dictionary(chunk, encode, filling)
+    chunk = chunk.cast(WITHOUT_VIEWS.get(chunk.type, chunk.type))
+    if chunk.type not in OFFSETS:
+        raise TextError(f"a column of {chunk.type} is none of texts; cast it to string")
+    if not chunk.null_count:
+        return _array(encode(_rows(chunk)), filling, None)
+    is_null = chunk.is_null()
+    present = np.flatnonzero(~is_null.to_numpy(zero_copy_only=False))
+    try:
+        batch = encode(_rows(chunk.drop_null()))
+    except TextError as error:
+        if error.row is None or error.place is None:
+            raise
+        raise not_text_at(int(present[error.row]), error.place, b"") from None
+    lengths = np.zeros(len(chunk), np.int64)
+    lengths[present] = np.diff(batch.row_splits)
+    return _array(Batch(batch.ids, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
+
+
+def _of_dictionary(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
+    """The ids of an array of numbers of texts: each text is read once, if that is less."""
+    if len(chunk.dictionary) <= len(chunk):
+        try:
+            return _chunk(chunk.dictionary, encode, filling).take(chunk.indices)
+        except TextError:
+            pass  # what follows numbers rows, and does not mind a text that no row has
+    return _chunk(chunk.dictionary_decode(), encode, filling)
+
+
+def _rows(chunk: Any) -> Column:
+    """The rows of an array without nulls.
+
+    Raises:
+        TextError: its offsets lead out of its data.
+    """
+    _, offsets, data = chunk.buffers()
+    size = OFFSETS[chunk.type]
+    if not len(chunk):
+        return Column(np.empty(0, np.uint8), np.zeros(1, size))
+    ends = np.frombuffer(offsets, size)[chunk.offset : chunk.offset + len(chunk) + 1]
+    characters = np.empty(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
+    if ends[0] < 0 or ends[-1] > len(characters) or (ends[1:] < ends[:-1]).any():
+        raise TextError("the column is damaged: its offsets do not ascend within its data; make it anew")
+    return Column(characters, ends)
+
+
+def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
+    """Rows of ids as an array, whose values are those of the batch.
+
+    Raises:
+        TextError: there are more ids than a list can have offsets for.
+    """
+    if filling:
+        return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, filling)), filling.width, mask=is_null)
+    if batch.row_splits[-1] > MOST_IDS:
+        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and list<int32> has at most {MOST_IDS:,}; encode slices of it")
+    return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), _values(batch.ids), mask=is_null)
+
+
+def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
+    """All rows, one after the other, each with what it is filled up with."""
+    lengths: Ints = np.diff(batch.row_splits)[:, None]
+    places = np.arange(filling.width)
+    is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
+    filled = np.full(is_id.shape, filling.id, np.int32)
+    filled[is_id] = batch.ids
+    return filled.ravel()
+
+
+def _values(numbers: NDArray[np.int32]) -> Any:
+    """Numbers as an array of Arrow, on the same memory."""
+    return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
+
+
+def _kind(filling: Filling | None) -> Any:
+    return pa.list_(pa.int32(), filling.width if filling else -1)
