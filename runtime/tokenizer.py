@@ -378,7 +378,7 @@ class Tokenizer:
             >>> stream.close().ids
             array([5, 2], dtype=int32)
         """
-        check((), errors)
+        check(errors)
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
         if self._second:
