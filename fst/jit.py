@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging  # noqa: F401 - see `_before_fork`
 import os
 import sys
 from collections.abc import Callable
@@ -75,7 +76,11 @@ def _compiled(function: Any) -> Callable[..., Any]:
 
 
 def _before_fork() -> None:
-    """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever."""
+    """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever.
+
+    Who registers last is called first: logging, whose lock numba takes while it is imported, registers when it is imported, and has to do so
+    before this does, or it would hold its lock while this waits.
+    """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
     if compiler is not None:
