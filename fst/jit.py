@@ -78,8 +78,8 @@ def _compiled(function: Any) -> Callable[..., Any]:
 def _before_fork() -> None:
     """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever.
 
-    Who registers last is called first: logging, whose lock numba takes while it is imported, registers when it is imported, and has to do so
-    before this does, or it would hold its lock while this waits.
+    Who registers last is called first. Numba takes the lock of logging while it is imported, and logging takes it before a fork: it has to
+    register before this does, or would hold its lock while this waits.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)
