@@ -1,0 +1,50 @@
+"""Add token ids to the Parquet files of a corpus with Daft, on one machine or on the cluster that Daft runs on.
+
+Name a table, Parquet files or patterns of them, and a folder to write to::
+
+    python examples/daft_column.py bert.npz 'reviews/*.parquet' -o reviews-ids/ --column text
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import daft
+from daft import DataType, Series
+
+import fst
+
+
+@daft.cls
+class Encode:
+    """The ids of a column of text.
+
+    Daft makes one object for each process that works, and the table is loaded there; its file is mapped, so that they share its memory.
+
+    Args:
+        table: the file that ``fst compile`` wrote, on each machine.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._tokenizer = fst.load(table)
+
+    @daft.method.batch(return_dtype=DataType.list(DataType.int32()))  # type: ignore[untyped-decorator, unused-ignore]
+    def ids(self, texts: Series) -> Any:
+        """One batch of the column."""
+        return self._tokenizer.encode_arrow(texts.to_arrow(), threads=1)
+
+
+@click.command()
+@click.argument("table")
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, help="The folder to write Parquet files into.")
+@click.option("--column", default="text", show_default=True, help="The column of text.")
+def main(table: str, inputs: tuple[str, ...], output: str, column: str) -> None:
+    """Add a column of token ids to Parquet files."""
+    frame = daft.read_parquet(list(inputs))
+    frame.with_column("input_ids", Encode(table).ids(frame[column])).write_parquet(output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Add token ids to the Parquet files of a corpus with Spark 4.1 or later, as a UDF on Arrow arrays.
+
+Name a table, Parquet files or a folder of them, and a folder that is not there yet::
+
+    spark-submit examples/spark_arrow.py bert.npz reviews/ -o reviews-ids/ --column text
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import click
+import pyarrow as pa
+from pyspark import SparkFiles
+from pyspark.sql import Column, SparkSession
+from pyspark.sql.functions import arrow_udf
+
+import fst
+
+
+@cache
+def loaded(name: str) -> fst.Tokenizer:
+    """The tokenizer of a Python worker, which keeps it from task to task; its file is mapped, so that all workers share its memory."""
+    return fst.load(SparkFiles.get(name))
+
+
+def input_ids(spark: SparkSession, table: str, column: str) -> Column:
+    """The ids of a column of text.
+
+    The table is sent to each machine along with the job, and so is this module: of a module that they import, workers keep what it has
+    loaded, and of a script they do not.
+    """
+    spark.sparkContext.addFile(table)
+    spark.sparkContext.addPyFile(__file__)
+    name = Path(table).name
+
+    def encode(texts: pa.Array) -> pa.Array:
+        return loaded(name).encode_arrow(texts, threads=1)  # Spark runs a worker for each core
+
+    return arrow_udf(encode, "array<int>")(column)
+
+
+@click.command()
+@click.argument("table")
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("-o", "--output", required=True, help="The folder to make, and to write Parquet files into.")
+@click.option("--column", default="text", show_default=True, help="The column of text.")
+def main(table: str, inputs: tuple[str, ...], output: str, column: str) -> None:
+    """Add a column of token ids to Parquet files."""
+    spark = SparkSession.builder.appName("fst").getOrCreate()
+    spark.read.parquet(*inputs).withColumn("input_ids", input_ids(spark, table, column)).write.parquet(output)
+
+
+if __name__ == "__main__":
+    import spark_arrow
+
+    spark_arrow.main()  # of the module, and not of this script: see `input_ids`
