@@ -5,8 +5,11 @@ Only this module imports pyarrow, and only `fst.Tokenizer.encode_arrow` imports 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -59,12 +62,8 @@ def encoded(column: Any, encode: Encode, filling: Filling | None) -> Any:
         return _chunk(column, encode, filling)
     chunks, first = [], 0
     for chunk in column.chunks:
-        try:
+        with _renumbered(partial(add, first)):
             chunks.append(_chunk(chunk, encode, filling))
-        except TextError as error:
-            if error.row is None or error.place is None:
-                raise
-            raise not_text_at(first + error.row, error.place, b"") from None
         first += len(chunk)
     return pa.chunked_array(chunks, type=_kind(filling))
 
@@ -83,33 +82,50 @@ def _imported(column: Any) -> Any:
 def _chunk(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
     """The ids of one array."""
     if isinstance(chunk, pa.DictionaryArray):
-        return _of_dictionary(chunk, encode, filling)
-    chunk = chunk.cast(WITHOUT_VIEWS.get(chunk.type, chunk.type))
-    if chunk.type not in OFFSETS:
-        raise TextError(f"a column of {chunk.type} is none of texts; cast it to string")
+        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, filling)
+    chunk = _texts(chunk)
     if not chunk.null_count:
         return _array(encode(_rows(chunk)), filling, None)
     is_null = chunk.is_null()
     present = np.flatnonzero(~is_null.to_numpy(zero_copy_only=False))
-    try:
+    with _renumbered(lambda row: int(present[row])):
         batch = encode(_rows(chunk.drop_null()))
-    except TextError as error:
-        if error.row is None or error.place is None:
-            raise
-        raise not_text_at(int(present[error.row]), error.place, b"") from None
     lengths = np.zeros(len(chunk), np.int64)
     lengths[present] = np.diff(batch.row_splits)
     return _array(Batch(batch.ids, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
 
 
-def _of_dictionary(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
+def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None) -> Any:
     """The ids of an array of numbers of texts: each text is read once, if that is less."""
-    if len(chunk.dictionary) <= len(chunk):
+    if len(texts) <= len(numbers):
         try:
-            return _chunk(chunk.dictionary, encode, filling).take(chunk.indices)
+            return _chunk(texts, encode, filling).take(numbers)
         except TextError:
             pass  # what follows numbers rows, and does not mind a text that no row has
-    return _chunk(chunk.dictionary_decode(), encode, filling)
+    return _chunk(texts.take(numbers), encode, filling)
+
+
+def _texts(chunk: Any) -> Any:
+    """An array whose texts lie one after the other.
+
+    Raises:
+        TextError: it has none.
+    """
+    chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
+    if chunk.type not in OFFSETS:
+        raise TextError(f"a column of {chunk.type} is none of texts; cast it to string")
+    return chunk
+
+
+@contextmanager
+def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
+    """Errors name rows by other numbers."""
+    try:
+        yield
+    except TextError as error:
+        if error.row is None or error.place is None:
+            raise
+        raise not_text_at(number(error.row), error.place, b"") from None
 
 
 def _rows(chunk: Any) -> Column:

@@ -92,7 +92,7 @@ class Strings:
         try:
             return _starts(map(len, texts), len(texts))
         except TypeError:
-            raise self.not_a_batch(first) from None
+            raise self._not_a_batch(first) from None
 
     def gather(self, first: int, last: int, starts: Ints, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
@@ -100,7 +100,7 @@ class Strings:
         try:
             return self._laid_out(texts, starts)
         except TypeError:
-            raise self.not_a_batch(first) from None
+            raise self._not_a_batch(first) from None
         except UnicodeError:
             return _mended(texts, first, errors)
 
@@ -108,13 +108,13 @@ class Strings:
         """See `Source`."""
         text: Text = self._texts[row]
         if not isinstance(text, self.kind):
-            raise self.not_a_batch(row)
+            raise self._not_a_batch(row)
         return text
 
     def _laid_out(self, texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
         return _of_strings(texts, starts)
 
-    def not_a_batch(self, first: int) -> TextError:
+    def _not_a_batch(self, first: int) -> TextError:
         """The error for the first row, from one on, that is of another kind."""
         row, wrong = next((row, text) for row, text in enumerate(self._texts[first:], first) if not isinstance(text, self.kind))
         return TextError(f"row {row} is {type(wrong).__name__}, not {self.kind.__name__}; a batch is all str or all bytes")
@@ -124,6 +124,13 @@ class ByteStrings(Strings):
     """A list of bytes of UTF-8."""
 
     kind = bytes
+
+    def starts(self, first: int, last: int) -> Ints:
+        """See `Source`."""
+        # Bytes join with other buffers, whose length is not in bytes; str joins with nothing but str, so that `gather` notices.
+        if not all(issubclass(kind, bytes) for kind in set(map(type, self._texts[first:last]))):
+            raise self._not_a_batch(first)
+        return super().starts(first, last)
 
     def _laid_out(self, texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
         return of_utf_8(np.frombuffer(b"".join(texts), np.uint8), starts)
@@ -169,17 +176,11 @@ def rows_of(texts: Texts) -> Source:
     """The rows of a batch.
 
     Raises:
-        TextError: it is not a list or tuple of str, or of bytes; the message names the row.
+        TextError: it is no list or tuple. What is in it is looked at when it is read.
     """
     if not isinstance(texts, list | tuple):
         raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
-    if not texts or not isinstance(texts[0], bytes):
-        return Strings(texts)
-    rows = ByteStrings(texts)
-    # Bytes join with other buffers, whose length is not in bytes; str joins with nothing but str, so that `gather` notices.
-    if not all(issubclass(kind, bytes) for kind in set(map(type, texts))):
-        raise rows.not_a_batch(0)
-    return rows
+    return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
 
 
 def check(errors: str) -> None:
