@@ -1,18 +1,21 @@
 """Batches: rows of text in, rows of ids out, by any number of threads.
 
 Rows are taken in groups. One thread takes them from the front and writes ids where they stay; the others take them from the back, and
-their ids are put behind those of the first. So all end at the same time, however long the rows are, and next to nothing is copied.
+their ids are put behind those of the first. So all end at the same time, and next to nothing is copied. A row that is too long for that is
+taken in parts, see `fst.runtime.cuts`.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +24,10 @@ from fst.errors import TextError
 from fst.file import usable_cores
 from fst.jit import Deferred
 from fst.once import Once
-from fst.runtime.machine import COUNT, Machine, Workspace, Workspaces
+from fst.runtime.cuts import parts
+from fst.runtime.machine import BEFORE, COUNT, OPEN, WORD, Machine, Workspace, Workspaces
 from fst.runtime.second import SecondReader
-from fst.runtime.texts import Ints, Source, Units, characters, decoded, length, not_text_at, readable, units, whole
+from fst.runtime.texts import Ints, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole
 
 Ids = NDArray[np.int32]
 SLACK = 16  # ids that a kernel may write past the last one that it counts
@@ -74,6 +78,35 @@ kernel = Deferred("fst.runtime.kernels", "encode_rows", is_uniform=True)
 second_kernel = Deferred("fst.runtime.kernels", "encode_read")
 
 
+class Group(NamedTuple):
+    """What a thread takes at a time: rows, or a part of one. Groups are in order as the texts are.
+
+    Attributes:
+        first, last: from which row on, and before which.
+        begin, end: of a part, where it begins and ends in its row, in characters or bytes; 0 and 0 for whole rows.
+    """
+
+    first: int
+    last: int
+    begin: int = 0
+    end: int = 0
+
+
+class Made(NamedTuple):
+    """What became of a group.
+
+    Attributes:
+        begin, end: its ids, in those of its share.
+        ends: int64[rows], where the ids of each row end there; of a part, none unless it is the last one.
+        characters_and_words: int64[2], of a part how many it has; the last one of a row, and whole rows, need not say it.
+    """
+
+    begin: int
+    end: int
+    ends: Ints
+    characters_and_words: Ints = np.zeros(2, np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Task:
     """What is to be done.
@@ -87,6 +120,7 @@ class Task:
         most: how many ids of a row are wanted, if not all; there may be more.
         counted: whether ids are only counted, and not kept.
         second: reads texts that the kernel cannot, if there may be any.
+        blanks: characters after which a text may be cut.
     """
 
     source: Source
@@ -98,6 +132,7 @@ class Task:
     most: int | None = None
     counted: bool = False
     second: SecondReader | None = None
+    blanks: str = ""
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -106,12 +141,13 @@ class Task:
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
         """Encode all texts, and say which rows are to be read again."""
-        if len(self.source) <= GROUP:
-            starts = self.source.starts(0, len(self.source))
-            if starts[-1] <= (BLOCK if self.most is None else FEW):
-                return self._run_block(starts)
-        threads = min(threads or usable_cores(), len(self.source) * self.length // LEAST + 1)
-        groups = deque(self._groups(threads))
+        starts = self.source.starts(0, len(self.source)) if len(self.source) <= GROUP else None
+        if starts is not None and starts[-1] <= (BLOCK if self.most is None else FEW):
+            return self._run_block(starts)
+        threads = threads or usable_cores()
+        cut = self._cut(starts) if starts is not None and threads > 1 else {}
+        threads = min(threads, len(self.source) * self.length // LEAST + 1 + sum(map(len, cut.values())))
+        groups = deque(self._groups(threads, cut))
         threads = min(threads, len(groups))
         if threads == 1:
             return _joined([self._share(groups.popleft)], self)
@@ -185,16 +221,16 @@ class Task:
             return Batch(ids, splits)
         return Batch(ids, splits, offsets[: 2 * len(ids)].reshape(-1, 2), words[: len(ids)])
 
-    def _share(self, next_group: Callable[[], tuple[int, int]]) -> Share:
+    def _share(self, next_group: Callable[[], Group]) -> Share:
         work = self.workspaces.take()
         share = Share(self, work)
         with suppress(IndexError):
             while True:
-                share.encode_group(*next_group())
+                share.encode(next_group())
         self.workspaces.give_back(work)
         return share
 
-    def _run_threads(self, groups: deque[tuple[int, int]], threads: int) -> tuple[Batch, list[int]]:
+    def _run_threads(self, groups: deque[Group], threads: int) -> tuple[Batch, list[int]]:
         jobs = [_threads().submit(self._share, groups.pop) for _ in range(threads - 1)]
         try:
             front = self._share(groups.popleft)
@@ -207,12 +243,23 @@ class Task:
         """How many ids there may be, and be written past the last of them."""
         return len(text) * self.workspaces.ids_per_unit + (len(self.frame[0]) + len(self.frame[1])) * rows + SLACK
 
-    def _groups(self, threads: int) -> Iterator[tuple[int, int]]:
-        """First and last row of groups of about `BLOCK` characters, by the length of some rows; of less if all are few."""
+    def _cut(self, starts: Ints) -> dict[int, list[Group]]:
+        """The parts of long rows."""
+        if not self.blanks or self.most is not None:
+            return {}
+        long = np.flatnonzero(np.diff(starts) > 2 * LEAST).tolist()
+        try:
+            return {row: [Group(row, row + 1, *part) for part in parts(self.source.text(row), self.blanks, LEAST)] for row in long}
+        except TextError:
+            return {}  # a row is no text, and may not be the first one
+
+    def _groups(self, threads: int, cut: Mapping[int, Sequence[Group]]) -> Iterator[Group]:
+        """Groups of about `BLOCK` characters, by the length of some rows; of less if all are few; and the parts of rows that were cut."""
         rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
         size = min(max(characters // self.length, 1), GROUP)
-        return ((first, min(first + size, rows)) for first in range(0, rows, size))
+        for first, last in pairwise(sorted({*range(0, rows, size), *cut, *(row + 1 for row in cut), rows})):
+            yield from cut.get(first, [Group(first, last)])
 
     @Once
     def length(self) -> int:
@@ -238,7 +285,7 @@ class Share:
         ids: int32[n], of all its groups, one after the other, and room behind them.
         offsets, words: int32[2 * n] and int32[n], likewise, where places are asked for.
         count: how many ids there are.
-        ends: of each group, by its first row: where its ids begin, and where those of each row end.
+        made: what became of each group.
         suspects: rows that are to be read again.
     """
 
@@ -247,38 +294,58 @@ class Share:
         self.ids = self.offsets = self.words = NOWHERE
         self.count = 0
         self._dropped = 0  # ids that are counted and were not kept
-        self.ends: dict[int, tuple[int, Ints]] = {}
+        self.made: dict[Group, Made] = {}
         self.suspects: set[int] = set()
 
-    def encode_group(self, first: int, last: int) -> None:
+    def encode(self, group: Group) -> None:
+        """Encode a group."""
+        self.made[group] = self._encode_part(group) if group.end else self._encode_rows(group.first, group.last)
+
+    def _encode_rows(self, first: int, last: int) -> Made:
         """Encode the rows from the first to before the last."""
         source = self._task.source
         starts = source.starts(first, last)
         ends = np.empty(last - first, np.int64)
-        self.ends[first] = self._dropped + self.count, ends
+        made_from = self._dropped + self.count
         for begin, end in _blocks(starts, self._task.longest):
             if end - begin == 1 and starts[end] - starts[begin] > self._task.longest:
-                self._encode_long(first + begin, ends[begin:end])
+                self._encode_long(first + begin, source.text(first + begin), ends[begin:end])
                 continue
             own_starts = starts[begin : end + 1] - starts[begin]
             text, unit_starts = source.gather(first + begin, first + end, own_starts, self._task.errors)
-            self._encode(text, unit_starts, NO_MORE, ends[begin:end], first + begin)
+            self._run(text, unit_starts, NO_MORE, ends[begin:end], first + begin)
+        return Made(made_from, int(ends[-1]), ends)
 
-    def _encode_long(self, row: int, ends: Ints) -> None:
-        """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted."""
-        text = readable(self._task.source, row, self._task.errors)
+    def _encode_part(self, group: Group) -> Made:
+        """Encode a part of a row; the kernel is told that it has begun before, and that it goes on."""
+        text, state = self._task.source.text(group.first), self._work.state
+        ends = np.empty(int(group.end == len(text)), np.int64)
+        made_from = self._dropped + self.count
+        state[OPEN] = group.begin > 0
+        self._encode_long(group.first, text[group.begin : group.end], ends)
+        characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
+        self._work.start_anew(self.count)
+        return Made(made_from, self._dropped + self.count, ends, characters_and_words)
+
+    def _encode_long(self, row: int, text: Text, ends: Ints) -> None:
+        """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted.
+
+        Where there is no room for its end, it goes on elsewhere.
+        """
+        text = readable(text, self._task.errors)
         piece = size = self._task.piece
         first, begin = self.count, 0
         while True:
-            more = begin + size < len(text)
+            is_rest = begin + size >= len(text)
+            more = not is_rest or not len(ends)
             try:
                 string = decoded(text[begin : begin + size], more)
                 read_from = units(string)
             except (UnicodeEncodeError, UnicodeDecodeError) as error:
                 raise not_text_at(row, begin + error.start, text) from None
             starts = np.array([0, len(read_from)])
-            read = self._encode(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
-            if not more:
+            read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
+            if is_rest:
                 return
             if self._task.most is not None and self.count - first >= self._task.most:
                 self._work.start_anew(self.count)
@@ -288,7 +355,7 @@ class Share:
             begin += length(string[: characters(read_from[:read])], type(text))
             size = piece if read else 2 * size
 
-    def _encode(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
+    def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel for rows from one on; where it stopped reading."""
         task, work = self._task, self._work
         room = self.count + work.room + task.room(text, len(starts) - 1)
@@ -341,18 +408,23 @@ def _joined(shares: Sequence[Share], task: Task) -> tuple[Batch, list[int]]:
         if task.located:
             front.offsets = _grown(front.offsets, 2 * front.count, 2 * total)
             front.words = _grown(front.words, front.count, total)
-    groups = sorted((first, share, begin, ends) for share in shares for first, (begin, ends) in share.ends.items())
+    made = [(group, share, made) for share in shares for group, made in share.made.items()]
     splits = [np.zeros(1, np.int64)]
-    at = 0
-    for _, share, begin, ends in groups:
-        end = int(ends[-1])
+    at, before = 0, np.zeros(2, np.int64)  # ids of all rows; characters and words of a row
+    for group, share, (begin, end, ends, characters_and_words) in sorted(made, key=itemgetter(0)):
+        after = at + end - begin
         if share is not front and not task.counted:
-            front.ids[at : at + end - begin] = share.ids[begin:end]
+            front.ids[at:after] = share.ids[begin:end]
             if task.located:
-                front.offsets[2 * at : 2 * (at + end - begin)] = share.offsets[2 * begin : 2 * end]
-                front.words[at : at + end - begin] = share.words[begin:end]
+                front.offsets[2 * at : 2 * after] = share.offsets[2 * begin : 2 * end]
+                front.words[at:after] = share.words[begin:end]
+        if group.begin and task.located:
+            of_text = after - len(task.frame[1]) * len(ends)
+            front.offsets[2 * at : 2 * of_text] += before[0].astype(np.int32)
+            front.words[at:of_text] += before[1].astype(np.int32)
+        before = before * (group.begin > 0) + characters_and_words
         splits.append(ends + (at - begin))
-        at += end - begin
+        at = after
     batch = task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
     return batch, sorted(set[int]().union(*(share.suspects for share in shares)))
 

@@ -17,7 +17,7 @@ BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 
 NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
 NUMBERS = 12  # the place of `numbers` in a machine, and in them those of what is to be known of added tokens, as in the kernels
 GRAMS, BORDERS, HAS_BORDERS = 8, 9, 10
-KEPT, COUNT, BEFORE, WORD = 0, 1, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels`
+KEPT, COUNT, OPEN, BEFORE, WORD = 0, 1, 3, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels`
 PLACES = 9  # the place in `Workspace.arrays` of those of the symbols that are kept
 KEY_MASKS = np.array(
     [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]

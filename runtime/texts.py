@@ -228,13 +228,9 @@ def whole(source: Source, row: int, errors: str) -> str:
         raise not_text_at(row, error.start, text) from None
 
 
-def readable(source: Source, row: int, errors: str) -> Text:
-    """One row as `decoded` takes it, a piece at a time: with `errors` strict, as it is.
-
-    Raises:
-        TextError: it is no text.
-    """
-    return source.text(row) if errors == "strict" else whole(source, row, errors)
+def readable(text: Text, errors: str) -> Text:
+    """A text as `decoded` takes it, a piece at a time: with `errors` strict, as it is."""
+    return text if errors == "strict" else replaced(text)
 
 
 def decoded(piece: Text, more: bool) -> str:

@@ -17,6 +17,7 @@ from fst.runtime.added import Added
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
 from fst.runtime.before import Before
 from fst.runtime.call import Caller
+from fst.runtime.cuts import blanks
 from fst.runtime.decoder import decoded
 from fst.runtime.encoding import BatchEncoding
 from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
@@ -71,6 +72,7 @@ class Tokenizer:
         if about["late"]:
             self._second = added = Added(tables)
             self._machine = added.machine(self._machine)
+        self._blanks = "" if self._second else blanks(tables)
         around = sum(map(len, self._frame))
         per_unit = ids_per_unit(tables)
         self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
@@ -337,7 +339,7 @@ class Tokenizer:
         check(errors)
         frame = self._frame if framed else self._no_frame
         machine = self._locating if located else self._machine
-        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, self._second).run(threads)
+        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, self._second, self._blanks).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""

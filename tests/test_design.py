@@ -142,7 +142,7 @@ SAME = {
     "LONGEST_WORD": tables.WORD_SYMBOLS,
     "NOT_PLAIN": machine.NOT_PLAIN,
     "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "KEPT", "COUNT", "BEFORE", "WORD")},
+    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
     **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "IS_BORDER", "BEGINS", "IN_WORD")},
 }
 
