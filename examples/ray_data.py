@@ -65,7 +65,8 @@ def encoded(texts: Dataset, table: str, column: str, actors: int) -> Dataset:
     """A data set with the ids of a column.
 
     An actor whose process is killed is started again, and does its block again: ``max_restarts`` and ``max_task_retries`` of Ray Data's
-    actors are -1, without limit, unless something else is asked for. Errors are not tried again: they end the run, and reach the driver.
+    actors are -1, without limit. So a block that is too large for the memory of whoever takes it is taken for ever, and Ray says so at
+    each death. Errors are not tried again: they end the run, and reach the driver.
     """
     return texts.map_batches(
         Encode,
