@@ -48,10 +48,12 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
         rows, ranks, passes = ordered(rows)
-    rows, ranks = _renumbered(*_settled(*_mapped(rows, ranks, last)))
+    hidden = np.where((last.apply(rows[:, 0]) < 0).all(axis=1), ranks[:, 0], 0)
+    rows, ranks = _settled(*_mapped(rows, ranks, last))
+    ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return _of_rows(codes, rows, ranks, passes & ranks.any(), specials, composed)
+    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
@@ -87,12 +89,12 @@ def _closed_up(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
     return np.take_along_axis(rows, order, axis=1), np.take_along_axis(ranks, order, axis=1)
 
 
-def _renumbered(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
-    """The same ranks without gaps; where all are equal, nothing moves, and there are none."""
-    used = np.flatnonzero(np.bincount(ranks.ravel())[1:]) + 1
-    if len(used) < 2:
-        return rows, np.zeros_like(ranks)
-    return rows, np.where(ranks > 0, 1 + np.searchsorted(used, ranks), 0).astype(np.uint8)
+def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
+    """The same ranks without gaps; where all are equal, or no mark is left, nothing moves, and there are none."""
+    used = np.unique([0, *ranks.ravel(), *hidden])
+    if len(used) < 3 or not ranks.any():
+        return np.zeros_like(ranks), np.zeros_like(hidden)
+    return np.searchsorted(used, ranks).astype(np.uint8), np.searchsorted(used, hidden).astype(np.uint8)
 
 
 def _isolated(rows: Symbols) -> Symbols:
@@ -114,11 +116,11 @@ def _need_room(codes: Ints, rows: Symbols) -> None:
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
 
 
-def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], *rest: Any) -> Alphabet:
+def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], hidden: Ranks, *rest: Any) -> Alphabet:
     """The alphabet in which code points become rows of symbols, and all others stay as they are."""
     symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
     symbols[:, 0] = np.arange(CODE_POINTS)
     symbols[codes] = rows
-    all_ranks, all_passes = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool)
-    all_ranks[codes], all_passes[codes] = ranks, passes
-    return Alphabet(symbols, all_ranks, all_passes, *rest)
+    all_ranks, all_passes, all_hidden = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8)
+    all_ranks[codes], all_passes[codes], all_hidden[codes] = ranks, passes, hidden
+    return Alphabet(symbols, all_ranks, all_passes, all_hidden, *rest)

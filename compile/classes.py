@@ -136,9 +136,14 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
 
 
 def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
-    """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol."""
+    """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol.
+
+    A mark of which nothing is left comes first, as class 0.
+    """
     symbols, ranks = alphabet.symbols[code_points], alphabet.ranks[code_points].astype(np.int64)
+    hidden = alphabet.hidden[code_points].astype(np.int64)[:, None]
     lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
+    lists = np.column_stack([np.where(hidden, hidden << 16, -1), lists])
     marked = (ranks > 0).any(axis=1)
     flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
     return lists, flags
@@ -153,7 +158,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Lists one after the other, each with its length before it, and where each begins."""
+    """Lists one after the other without gaps, each with its length before it, and where each begins."""
     used = lists >= 0
     lengths = used.sum(axis=1)
     places = np.cumsum(lengths + 1) - lengths - 1

@@ -30,6 +30,8 @@ class Alphabet:
             `BREAK`, fences, or `ISOLATED` ones.
         ranks: uint8[0x110000, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
         passes: bool[0x110000], whether a run of marks goes on through a code point: it is a mark, or was no longer there.
+        hidden: uint8[0x110000], of a code point that begins with a mark of which no symbol is left: the place of that mark in canonical
+            ordering; else 0. What comes after it in a run of marks is located elsewhere for it.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
         composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
     """
@@ -37,6 +39,7 @@ class Alphabet:
     symbols: NDArray[np.int32]
     ranks: NDArray[np.uint8]
     passes: NDArray[np.bool_]
+    hidden: NDArray[np.uint8]
     specials: Mapping[str, int] = field(default_factory=dict)
     composition: Composition | None = None
 
@@ -44,7 +47,7 @@ class Alphabet:
     def plain(cls) -> Alphabet:
         """Every code point is itself, and part of a word."""
         symbols = np.arange(CODE_POINTS, dtype=np.int32).reshape(-1, 1)
-        return cls(symbols, np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool))
+        return cls(symbols, np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8))
 
     @property
     def fences(self) -> int:

@@ -28,7 +28,7 @@ from fst.errors import TableError
 from fst.tables import ARRAYS, Array, Tables
 from fst.verify import verify
 
-FORMAT = 3
+FORMAT = 4
 MAX_FILE_BYTES = 1 << 30
 MAX_ABOUT_BYTES = 1 << 24  # JSON takes up to twenty times its size in memory, before anything is known of it
 ALIGNMENT = 64

@@ -9,7 +9,8 @@ take a state and a symbol to the next state and the output:
     two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
     character has it. The parts of words come first, then what ends a word, then lists.
 ``symbols``
-    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each.
+    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each, the lowest rank first.
+    Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
 ``entries``
     δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
     transition on a label.
@@ -62,7 +63,7 @@ OTHER, LIST = 2, 3
 BLANK = np.uint64(0)  # record A of a blank, which also stands for the end of a text
 # What the output field of a LIST class says of it.
 STARTS_SPECIAL = 1  # a special token may begin here
-HAS_MARKS = 2  # its list holds marks that canonical ordering may move: symbols of rank > 0
+HAS_MARKS = 2  # its list holds symbols that canonical ordering may move: those of rank > 0, marks
 CONTINUES_RUN = 4  # it does not end a run of such marks: all its own symbols are marks, or it has none
 
 ROOT = 0  # the state at the start of every word
@@ -256,7 +257,7 @@ class Walk:
             self._place = position, match[0]
             self._step_class(match[1])
             return match[0]
-        if flags & HAS_MARKS:
+        if flags & (HAS_MARKS | CONTINUES_RUN):
             return self._read_run(text, position)
         self._place = position, position + 1
         for listed, _ in self._list(number):
@@ -266,15 +267,21 @@ class Walk:
     def _read_run(self, text: str, position: int) -> int:
         """Read marks in canonical order: by rank, and among equals as they stand. A starter before them comes first.
 
-        Each keeps its place in the text.
+        Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that
+        has any, and other symbols that of the one before them.
         """
         end = position + 1
         while end < len(text) and self._continues(text, end):
             end += 1
-        listed = [(at, *symbol) for at in range(position, end) for symbol in self._list(self.tables.class_of(ord(text[at])))]
-        for at, number, _ in sorted(listed, key=lambda symbol: symbol[2]):
-            self._place = at, at + 1
-            self._step_class(number)
+        lists = [self._list(self.tables.class_of(ord(char))) for char in text[position:end]]
+        places = iter([at for at, listed in enumerate(lists, position) if listed])
+        symbols = [(rank, index == 0, number) for listed in lists for index, (number, rank) in enumerate(listed)]
+        for _, begins, number in sorted(symbols, key=lambda symbol: symbol[0]):
+            if begins:
+                at = next(places)
+                self._place = at, at + 1
+            if number:
+                self._step_class(number)
         return end
 
     def _continues(self, text: str, position: int) -> bool:

@@ -295,16 +295,21 @@ def _verify_lists(tables: Tables, records: Array, kind: Array, fences: Array) ->
     need(start.max(initial=-1) < len(symbols), "lists are in range")
     counts = symbols[start].astype(np.int64)
     need(counts.max(initial=0) <= MAX_LISTED and np.all(start + counts < len(symbols)), "lists are in range")
+    before = np.zeros(len(counts), np.uint32)  # the rank of the symbol before
     for place in range(int(counts.max(initial=0))):
         listed = symbols[start[counts > place] + 1 + place]
         number = (listed & np.uint32(0xFFFF)).astype(np.int64)
-        need(number.max(initial=0) < len(kind) and number.min(initial=1) >= 1, "classes in lists are in range")
+        need(number.max(initial=0) < len(kind), "classes in lists are in range")
         need(not np.any(kind[number] == LIST), "lists hold classes that are one symbol")
         fenced = fences[number]
         need(not np.any(fenced & (place > 0) & (place < counts[counts > place] - 1)), "fences stand at the ends of lists")
         need(not np.any(fenced & ((listed >> np.uint32(16) > 0) | (counts[counts > place] < 2))), "fences stand beside what they are for")
-        rank, marks = listed >> np.uint32(16), field_output(records[counts > place]) & HAS_MARKS
-        need(rank.max(initial=0) <= MAX_RANK and not np.any(rank[marks == 0]), "ranks are in range, and those of marks")
+        rank, flags = listed >> np.uint32(16), field_output(records[counts > place])
+        need(rank.max(initial=0) <= MAX_RANK and np.all(rank >= before[counts > place]), "ranks are in range, and ascend")
+        continues = flags & CONTINUES_RUN > 0
+        need(np.all((rank > 0) | (number > 0) & ~continues), "what continues a run of marks has a rank, and so has what leaves no symbol")
+        need(np.all((rank == 0) | np.where(number > 0, flags & HAS_MARKS > 0, continues)), "ranks are those of marks")
+        before[counts > place] = rank
 
 
 def _verify_characters(tables: Tables) -> None:

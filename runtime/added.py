@@ -125,18 +125,20 @@ class Items:
 
     Attributes:
         numbers: uint16[n], the class of each.
-        begin, end: int64[n], the characters of the joined texts that each comes from.
+        source: int64[n], the character of the joined texts that each comes from.
+        begin, end: int64[n], the characters that it is said to come from.
         is_edge: bool[n], whether it is an added token, or the end of a text: no token goes on beyond it.
     """
 
     numbers: NDArray[np.uint16]
+    source: Ints
     begin: Ints
     end: Ints
     is_edge: NDArray[np.bool_]
 
     def at(self, which: NDArray[Any]) -> Items:
         """Some of them."""
-        return Items(self.numbers[which], self.begin[which], self.end[which], self.is_edge[which])
+        return Items(self.numbers[which], self.source[which], self.begin[which], self.end[which], self.is_edge[which])
 
     def replaced(self, found: Iterable[tuple[int, int, int, int, int]]) -> Items:
         """With one in the place of each run of some: from, before; what it is then: class, first character, one past the last."""
@@ -216,7 +218,7 @@ class Added:
         codes = np.arange(CODE_POINTS)
         begins, ends = (np.searchsorted(_edges(context[name]), codes, "right") % 2 == 1 for name in ("begins_word", "ends_word"))
         outside = codes[~(begins & ends)]
-        characters = Items(self._tables.classes_of(outside), outside, outside, np.zeros(len(outside), bool))
+        characters = Items(self._tables.classes_of(outside), outside, outside, outside, np.zeros(len(outside), bool))
         always = np.arange(self._end) <= self._parts
         always[self._symbols(characters).numbers] = False
         return always
@@ -243,7 +245,7 @@ class Added:
         is_end = codes == ord(SEPARATOR)
         numbers[is_end] = self._end
         begin = np.arange(len(codes))
-        return Items(numbers, begin, begin + 1, is_end)
+        return Items(numbers, begin, begin, begin + 1, is_end)
 
     def _symbols(self, characters: Items) -> Items:
         """The symbols of characters, with runs of marks in canonical order."""
@@ -256,10 +258,15 @@ class Added:
         symbols = characters.at(of)
         ranks = np.where(is_plain, 0, listed >> 16)
         symbols.numbers = np.where(is_plain, symbols.numbers, listed & 0xFFFF).astype(np.uint16)
-        if ranks.any():
-            run = np.cumsum(~self._goes_on[characters.numbers])[of]
-            symbols = symbols.at(np.lexsort((ranks, run)))
-        return symbols
+        if not ranks.any():
+            return symbols
+        run = np.cumsum(~self._goes_on[characters.numbers])[of]
+        order = np.lexsort((ranks, run))
+        # Places stay: the first symbol of each character takes the next place that one had, and others that of the one before them.
+        place = np.flatnonzero(within == 0)[np.cumsum(within[order] == 0) - 1]
+        moved = symbols.at(order)
+        moved.begin, moved.end = symbols.begin[place], symbols.end[place]
+        return moved.at(moved.numbers > 0)
 
     def _in_raw(self, text: str) -> Iterator[tuple[int, int, int, int, int]]:
         """The added tokens in raw texts, for `Items.replaced`."""
@@ -297,12 +304,12 @@ class Added:
     def _is_in_word(self, text: str, symbols: Items, first: int, stop: int) -> bool:
         """Whether a word goes on before or after some symbols; in a character that normalisation puts blanks around, none does."""
         sides = ((first - 1, self._ends_word), (stop, self._begins_word))
-        beside = ((text[symbols.begin[index]], is_part) for index, is_part in sides if index >= 0 and not symbols.is_edge[index])
+        beside = ((text[symbols.source[index]], is_part) for index, is_part in sides if index >= 0 and not symbols.is_edge[index])
         return any(is_part(char) and not self._is_spaced(char) for char, is_part in beside)
 
     def _is_before_blank(self, text: str, symbols: Items, index: int) -> bool:
         """Whether normalisation puts blanks around a symbol."""
-        return not symbols.is_edge[index] and self._is_spaced(text[symbols.begin[index]])
+        return not symbols.is_edge[index] and self._is_spaced(text[symbols.source[index]])
 
 
 def _hashed(items: NDArray[np.uint64], width: int) -> Ints:

@@ -154,10 +154,14 @@ def ranks_of(record, lists):
     return ranks
 
 
-@kernel
-def run_end(text, at, end, more, ranks, machine):
-    """Where the run of marks ends that goes on at a place, and the ranks in it; with `more`, the end of the text if that is open."""
-    a_records, specials = machine[1], machine[11]
+@inlined
+def run_end(text, at, end, more, record, machine):
+    """Where the run of marks ends that begins before a place, with a class; with `more`, the end of the text if that is open.
+
+    And the ranks in it, none if it leaves no symbol.
+    """
+    a_records, lists, specials = machine[1], machine[10], machine[11]
+    ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
     while at < end:
         number, after = class_at(text, at, machine)
         record = a_records[number]
@@ -167,12 +171,13 @@ def run_end(text, at, end, more, ranks, machine):
         if flags & STARTS_SPECIAL:
             special_end, _, is_open = special_at(text, at, end, specials)
             if more and is_open:
-                return end, ranks
+                return end, U0
             if special_end > at:
                 break
-        ranks |= ranks_of(record, machine[10])
+        ranks |= ranks_of(record, lists)
+        seen |= flags
         at = after
-    return at, ranks
+    return at, ranks if seen & HAS_MARKS else U0
 
 
 @inlined
@@ -185,7 +190,7 @@ def is_fence(record):
 def put_list(number, rank, filled, place, machine, work):
     """Add the symbols of a list that have a rank, all at one place; how many symbols there are then.
 
-    A fence that comes after its like takes it away, and is not added.
+    A fence that comes after its like takes it away, and is not added; nor is a mark that leaves no symbol.
     """
     a_records, lists = machine[1], machine[10]
     symbols, places = work[0], work[9]
@@ -196,7 +201,7 @@ def put_list(number, rank, filled, place, machine, work):
             own = symbol & CLASS
             if filled and np.uint64(symbols[filled - U1]) == own and is_fence(a_records[own]):
                 filled -= U1
-            else:
+            elif own > U0:
                 symbols[filled] = own
                 places[filled] = place
                 filled += U1
@@ -214,35 +219,14 @@ def pairs(text, at, stop):
 
 
 @kernel
-def read_run(text, begin, stop, mark, ranks, filled, place, machine, work):
-    """Read a run of marks in canonical order, which is to go through it once for each rank that it has, as far as there is room.
+def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
+    """Read what is not one symbol: a special token, a character of a list, or one that `direct` does not know; of a run of marks the end.
+
+    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read. A list with one of `run_flags` begins
+    a run of marks. Of a run that leaves no symbol, or has one character, all is read.
 
     Returns:
-        The mark and the ranks to go on with, no ranks at the end; how many symbols there are then.
-    """
-    limit = np.uint64(len(work[0])) - BEYOND
-    own_place = place + (mark - begin - pairs(text, begin, mark)) * STEP
-    while ranks:
-        rank = trailing_zeros(ranks)
-        while mark < stop and filled < limit:
-            number, mark = class_at(text, mark, machine)
-            filled = put_list(number, rank, filled, own_place, machine, work)
-            own_place += STEP
-        if mark < stop:
-            break
-        ranks &= ranks - U1
-        mark, own_place = begin, place
-    return mark, ranks, filled
-
-
-@kernel
-def read_other(text, at, stop, more, filled, place, machine, work):
-    """Read what is not one symbol: a special token, a character of a list, or one that `direct` does not know; of a run of marks its end.
-
-    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read.
-
-    Returns:
-        Where the next begins; how many symbols there are then; of a run of marks, which `read_run` is to read, the ranks, else 0.
+        Where the next begins; how many symbols there are then; of a run of marks that `read_run` is to read the ranks, else 0.
     """
     a_records, specials, numbers = machine[1], machine[11], machine[12]
     symbols, places = work[0], work[9]
@@ -262,12 +246,15 @@ def read_other(text, at, stop, more, filled, place, machine, work):
             symbols[filled] = special
             places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
             return special_end, filled + U1, U0
-    if not flags & HAS_MARKS:
+    if not flags & run_flags:
         return after, put_list(number, U0, filled, place, machine, work), U0
-    after, ranks = run_end(text, after, stop, more, ranks_of(record, machine[10]), machine)
-    if more and after == stop:
+    end, ranks = run_end(text, after, stop, more, record, machine)
+    if more and end == stop:
         return at, filled, U0
-    return after, filled, ranks
+    while ranks and end == after:  # a character by itself is in order
+        filled = put_list(number, trailing_zeros(ranks), filled, place, machine, work)
+        ranks &= ranks - U1
+    return end, filled, ranks
 
 
 @inlined
@@ -639,6 +626,41 @@ def encode_symbols(filled, machine, target, work):
     return kept
 
 
+@inlined
+def next_place(text, turn, place, machine):
+    """Where what follows the next character begins that has a list with anything in it, and the place of that character."""
+    a_records, lists = machine[1], machine[10]
+    while True:
+        number, turn = class_at(text, turn, machine)
+        place += STEP
+        if lists[a_records[number] & NEXT]:
+            return turn, place
+
+
+@kernel
+def read_run(text, begin, stop, ranks, filled, place, machine, target, work):
+    """Read a run of marks in canonical order: go through it once for each rank that it has; how many symbols there are then.
+
+    Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that has
+    any, and other symbols that of the one before them.
+    """
+    limit = np.uint64(len(work[0])) - BEYOND
+    a_records, lists = machine[1], machine[10]
+    turn, place = begin, place - STEP
+    while ranks:
+        rank, at = trailing_zeros(ranks), begin
+        while at < stop:
+            if filled >= limit:
+                filled = encode_symbols(filled, machine, target, work)
+            number, at = class_at(text, at, machine)
+            first = a_records[number] & NEXT
+            if lists[first] and np.uint64(lists[first + U1]) >> RANK_SHIFT == rank:
+                turn, place = next_place(text, turn, place, machine)
+            filled = put_list(number, rank, filled, place, machine, work)
+        ranks &= ranks - U1
+    return filled
+
+
 @kernel
 def encode_rows(text, starts, more, machine, target, work):
     """The ids of texts.
@@ -687,6 +709,8 @@ def encode_rows(text, starts, more, machine, target, work):
     symbols, state, places = work[0], work[7], work[9]
     direct, numbers = machine[0], machine[12]
     prefix, located = target[0], len(target[4]) > 0
+    # Marks that leave no symbol count only where something is to be located.
+    run_flags = HAS_MARKS | CONTINUES_RUN if located else HAS_MARKS
     rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - BEYOND
     filled, at = state[KEPT], np.uint64(starts[0])
     before = state[BEFORE] - at  # with it, the place of a character's first unit is its number in its text
@@ -706,12 +730,9 @@ def encode_rows(text, starts, more, machine, target, work):
             while at < stop and filled < limit and at != tried and direct[text[at]] & NOT_PLAIN:
                 tried = at
                 place = AT_START + (at + before) * STEP
-                at, filled, ranks = read_other(text, at, stop, goes_on, filled, place, machine, work)
-                mark = tried
-                while ranks:
-                    mark, ranks, filled = read_run(text, tried, at, mark, ranks, filled, place, machine, work)
-                    if ranks:
-                        filled = encode_symbols(filled, machine, target, work)
+                at, filled, ranks = read_other(text, at, stop, goes_on, run_flags, filled, place, machine, work)
+                if ranks:
+                    filled = read_run(text, tried, at, ranks, filled, place, machine, target, work)
                 before -= pairs(text, tried, at)
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)

@@ -20,6 +20,7 @@ from fst.tables import WHITE_SPACE
 TOKENS = (
     *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),
     *("##e", "-", "_", "<", ">", "mask", "new", "york", "x", "##x", "ab", "abc", "abcfoo", "##abc", "bar", "foobar"),
+    *("\u1b44", "##\u1b44", "\u302e", "##\u302e"),
 )
 CONTENTS = (
     *("foo", "Foo", "FOO", "ab", "abc", "bc", "<mask>", "<m>", "new york", "c-b", "c+", "-foo-", "你好", "好", "foo bar", "a", "_x"),
@@ -29,7 +30,7 @@ PIECES = (
     *CONTENTS,
     *("Fóo", "fo\u0301o", "AB", "abcfoo", "sea", " ", "  ", "\t", "\n", "\u00a0", "\u2028", "New York", "new  york", "newyork", "-", "1"),
     *("你", "中", "\u0301", "\u200d", "\0", "\x0b", "x", "e\u0301", "foobar", "[mask]", "fi", "q" * 99, "q" * 120, "foo" * 50),
-    *("😀", "\x85"),
+    *("😀", "\x85", "\u1b44", "\u302e\0\u1b44", "\u0301\u1b44"),
 )
 TEXTS = 300
 

@@ -28,6 +28,7 @@ from fst import file
 from fst.compile import wordpiece
 from fst.tables import (
     ARRAYS,
+    CONTINUES_RUN,
     END,
     FAIL,
     FINISH,
@@ -331,8 +332,8 @@ def memory_to_refuse(path: Path) -> int:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (b'{"format": 2, "kind": "wordpiece"}', "version 2; this version reads 3"),
-        (b'{"format": "3"}', "version '3'"),
+        (b'{"format": 3, "kind": "wordpiece"}', "version 3; this version reads 4"),
+        (b'{"format": "4"}', "version '4'"),
         (b'{"kind": "wordpiece"}', "version None"),
         (b"{}", "version None"),
         (b"[1]", "version None"),
@@ -340,15 +341,15 @@ def memory_to_refuse(path: Path) -> int:
         (b"null", "version None"),
         (b"", "'about' is not JSON"),
         (b"{", "'about' is not JSON"),
-        (b'{"format": 3} {}', "'about' is not JSON"),
-        (b'{"format": 3' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": 4} {}', "'about' is not JSON"),
+        (b'{"format": 4' + b"0" * 5000 + b"}", "'about' is not JSON"),
         (b'{"format": "\xff"}', "'about' is not JSON"),
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 3}', "kind None is known"),
-        (b'{"format": 3, "kind": "bpe"}', "kind 'bpe' is known"),
-        (b'{"format": 3, "kind": ["wordpiece"]}', "kind .* is known"),
+        (b'{"format": 4}', "kind None is known"),
+        (b'{"format": 4, "kind": "bpe"}', "kind 'bpe' is known"),
+        (b'{"format": 4, "kind": ["wordpiece"]}', "kind .* is known"),
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
@@ -638,7 +639,9 @@ def swapped(first: Callable[[Tables], int], other: Callable[[Tables], int]) -> C
     return corrupt
 
 
-flagged = put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, HAS_MARKS, NONE))
+def flagged(flags: int) -> Corruption:
+    """Give a LIST class some flags more."""
+    return put("classes", LISTED, lambda tables: tables.classes[LISTED(tables)] | pack(0, 0, flags, NONE))
 
 
 def class_of(char: str) -> Callable[[Tables], int]:
@@ -684,9 +687,15 @@ CLASSES: dict[str, Corruption] = {
     "list with unknown flags": record(LISTED, output=8, kind=LIST),
     "list of lists": list_of(0),
     "list of a class that is not there": list_of(0xFFFF),
-    "list of a class of rank 64": both(list_of(1 | 64 << 16), flagged),
-    "list of a class of the highest rank": both(list_of(1 | 0xFFFF << 16), flagged),
+    "list of a class of rank 64": both(list_of(1 | 64 << 16), flagged(HAS_MARKS)),
+    "list of a class of the highest rank": both(list_of(1 | 0xFFFF << 16), flagged(HAS_MARKS)),
     "list of a class of rank 1 that has no marks": list_of(1 | 1 << 16),
+    "list of a class of rank 1 that has no marks, and continues a run": both(list_of(1 | 1 << 16), flagged(CONTINUES_RUN)),
+    "list of a class of rank 0 that continues a run": both(list_of(1), flagged(HAS_MARKS | CONTINUES_RUN)),
+    "list of classes whose ranks descend": both(list_of(1 | 2 << 16, 1 | 1 << 16), flagged(HAS_MARKS | CONTINUES_RUN)),
+    "list of class 0 with marks": both(list_of(0), flagged(HAS_MARKS)),
+    "list of class 0 that continues a run": both(list_of(0), flagged(HAS_MARKS | CONTINUES_RUN)),
+    "list of class 0 of rank 1 that ends a run": both(list_of(0 | 1 << 16), flagged(HAS_MARKS)),
     "list of 33": list_of(*[1] * 33),
     "list that is cut short": both(list_of(1, 1), array("symbols", lambda symbols: symbols[:-1])),
     "list that is huge": both(list_of(1), put("symbols", -2, 2**32 - 1)),
@@ -950,7 +959,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     """What tables say of themselves is complete, except for what may be null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_about(data, json.dumps({"format": 3, **said}).encode()))
+    path.write_bytes(with_about(data, json.dumps({"format": 4, **said}).encode()))
     may_be_null = ("composition", "normalizer_parts", "pre_tokenizer_parts")
     if name in may_be_null or name in ("strip_accents", "decoder", "truncation", "padding", "model_max_length"):
         assert fst.load(path).about.get(name) is None
