@@ -222,8 +222,8 @@ def pairs(text, at, stop):
 def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
     """Read what is not one symbol: a special token, a character of a list, or one that `direct` does not know; of a run of marks the end.
 
-    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read. A list with one of `run_flags` begins
-    a run of marks. Of a run that leaves no symbol, or has one character, all is read.
+    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read. A list with one of `run_flags`
+    begins a run of marks, unless it is empty. Of a run that leaves no symbol, or has one character, all is read.
 
     Returns:
         Where the next begins; how many symbols there are then; of a run of marks that `read_run` is to read the ranks, else 0.
@@ -246,7 +246,7 @@ def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
             symbols[filled] = special
             places[filled] = place + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
             return special_end, filled + U1, U0
-    if not flags & run_flags:
+    if not flags & run_flags or not machine[10][record & NEXT]:
         return after, put_list(number, U0, filled, place, machine, work), U0
     end, ranks = run_end(text, after, stop, more, record, machine)
     if more and end == stop:

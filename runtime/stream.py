@@ -6,8 +6,8 @@ call, bytes of a character that is cut in two until the others come, and charact
 
 Memory does not grow with the stream. Of a word, however long, no more symbols are kept than tell that it is too long to be looked up; what
 may be the beginning of a special token is shorter than the longest of them. One thing is kept whole, since its last character may be the
-first that counts: a run of marks that begins with one of the few that canonical ordering may move; and where offsets are asked for, one
-that begins with any mark, or with a character that is dropped.
+first that counts: a run of marks that begins with one of the few that canonical ordering may move, and where offsets are asked for with
+any mark.
 """
 
 from __future__ import annotations

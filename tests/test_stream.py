@@ -314,7 +314,9 @@ def test_a_word_beyond_32_bits() -> None:
     assert last.words.tolist() == [1, 1, 1, 2]  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("unit", ["un a! ", "x", "[", "世", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii)
+@pytest.mark.parametrize(
+    "unit", ["un a! ", "x", "[", "世", "\0", "e\u0301", "[MASK", "\U0001f600", "a\u302e", "<mask of more letters "], ids=ascii
+)
 def test_memory_does_not_grow(unit: str) -> None:
     """A stream takes as much memory for much text as for little, also for a word that never ends."""
     check_memory(unit, offsets=True)
