@@ -1,17 +1,15 @@
-"""Rows of ids as lines of text, and lines of text as rows of ids."""
+"""How ids are spelled, and lines of text as rows of ids."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from fst.cli.lines import Block
 from fst.errors import TextError
 
 if TYPE_CHECKING:
-    from fst import Batch
     from fst.tables import Tables
 
 
@@ -26,30 +24,6 @@ class Spellings(dict[int, str]):
 def names(tables: Tables) -> Spellings:
     """The tokens of tables by their ids."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
-
-
-class Format:
-    """A way to write rows of ids, one a line.
-
-    Args:
-        form: "ids" or "tokens", separated by blanks, or "json" for both.
-        tables: what the tokens are called.
-    """
-
-    def __init__(self, form: str, tables: Tables) -> None:
-        self._spellings = Spellings() if form == "ids" else names(tables)
-        self._line = self._json if form == "json" else self._joined
-
-    def write(self, batch: Batch) -> bytes:
-        """The lines of a batch."""
-        ids, splits = batch.ids.tolist(), batch.row_splits.tolist()
-        return "".join([self._line(ids[first:last]) for first, last in pairwise(splits)]).encode()
-
-    def _joined(self, row: list[int]) -> str:
-        return " ".join(map(self._spellings.__getitem__, row)) + "\n"
-
-    def _json(self, row: list[int]) -> str:
-        return json.dumps({"ids": row, "tokens": [self._spellings[number] for number in row]}, ensure_ascii=False) + "\n"
 
 
 def rows(block: Block) -> Iterator[list[int]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,8 +21,8 @@ from typing import Any
 import click
 
 import fst
-from fst.cli.lines import STANDARD, is_device, read, show, size, standard_output, target, written
 from fst.cli.progress import note, progress
+from fst.cli.streams import STANDARD, is_device, show, size, standard_output, target, written
 
 INTERRUPTED = 130
 REMEDIES = {
@@ -162,38 +163,77 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
 
+def input_options(command: Any) -> Any:
+    """The options that say what the documents of files are, and what becomes of those that are no text."""
+    options = [
+        click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What the files are. Else: as they begin."),
+        click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
+        click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
+        click.option("--separator", metavar="TEXT", help="What stands between documents of plain text. Else: line feeds."),
+        click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What a document of plain text is."),
+        click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
+        click.option(
+            "--errors",
+            type=click.Choice(["strict", "replace", "skip"]),
+            default="strict",
+            show_default=True,
+            help="Stop at what is not UTF-8, take U+FFFD for it, or leave out such documents.",
+        ),
+        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work at it. Else: as many as there are cores."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @main.command("encode")
 @table_argument
 @files_argument
-@click.option("--output", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'.")
+@click.option("-o", "--output", "target_name", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'.")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["ids", "tokens", "json"]),
-    default="ids",
-    show_default=True,
-    help="Ids or tokens, separated by blanks, or a JSON object with both.",
+    type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
+    help="How. Else: as the name of FILE ends; ids.",
 )
-@click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document.")
-@click.option(
-    "--errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-    show_default=True,
-    help="Stop at bytes that are not UTF-8, or take U+FFFD for them.",
-)
-@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work at it. Else: as many as there are cores.")
+@click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="How many ids a document may have; the others at its end are left out.")
+@input_options
 def encode_command(
-    table: str, files: tuple[str, ...], output: str, form: str, no_special_tokens: bool, errors: str, threads: int | None
+    table: str,
+    files: tuple[str, ...],
+    target_name: str,
+    form: str | None,
+    max_length: int | None,
+    no_special_tokens: bool,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
 ) -> None:
-    """Turn documents into token ids, one document a line, in and out.
+    """Turn documents into token ids.
 
-    Lines end at a line feed only, and an empty line is a document too.
+    A file is plain text, JSON lines (with --field, or by its name), Parquet or Arrow IPC (with --column), each plain or packed with gzip or
+    zstd; what it is shows in its first bytes. A document of plain text is a line, which ends at a line feed only, and may be empty.
+
+    \b
+    What is written, by --format, or by how the name of the output ends:
+      ids, tokens  separated by blanks, a line a document
+      json         a JSON object a line, with both; with the other fields, if JSON
+                   lines are read                     .json, .jsonl, .ndjson
+      npy          OUT.npy, the ids of all documents, int32, and OUT.splits.npy, where
+                   those of each begin, and where the last end, int64          .npy
+      arrow        Arrow IPC: the other columns or fields of the input, and input_ids,
+                   lists of int32                                            .arrow
+      parquet      the same as Parquet                                     .parquet
+
+    A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. Parquet, Arrow and zstd take pyarrow:
+    pip install "fst-toolkit[arrow]".
 
     \b
     Examples:
       fst encode bert.npz reviews.txt > ids.txt
-      fst encode bert.npz part1.txt part2.txt --output ids.txt
+      fst encode bert.npz part1.jsonl.gz part2.jsonl.gz --field text -o ids.npy
+      fst encode bert.npz books.parquet --column text -o ids.parquet --threads 2
+      fst encode bert.npz corpus.txt.zst --separator "<|endoftext|>" --max-length 512
       cat reviews.txt | fst encode bert.npz --format json | head
 
     \b
@@ -203,24 +243,71 @@ def encode_command(
     {"ids": [14477, 20961, 3468], "tokens": ["una", "##ffa", "##ble"]}
     """
     from fst import file
-    from fst.cli.formats import Format
+    from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
+    from fst.cli.outputs import WITH_OTHERS, form_of, output
+    from fst.cli.pipeline import Policy
 
+    form = form or form_of(target_name)
+    how = Reading(**reading, others=form in WITH_OTHERS, mends=errors == "replace")
     tables = file.load(table)
     files = files or (STANDARD,)
     total = size(files)
-    on_screen = output == STANDARD and standard_output().isatty()
-    tokenizer, lines = ready(tables), Format(form, tables)
-    with written(output) as out, progress("encoding", total, hidden=on_screen) as advance:
-        for block in (block for name in files for block in read(name, advance)):
-            try:
-                batch = tokenizer.encode_batch(block.lines, add_special_tokens=not no_special_tokens, threads=threads, errors=errors)
-            except fst.TextError as error:
-                raise block.not_text("mend it, or pass --errors replace") or error from None
-            out.write(lines.write(batch))
-            out.flush()
+    on_screen = target_name == STANDARD and standard_output().isatty()
+    tokenizer = ready(tables)
+    options = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
+    try:
+        tokenizer.encode_batch([""], **options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
+    with output(target_name, form, tables) as write, progress("encoding", total, hidden=on_screen) as advance:
+        with closing(policy.results(how.documents(files, advance))) as results:
+            for encoded in results:
+                write(encoded)
+    for line in policy.told():
+        click.echo(line, err=True)
 
 
+@main.command("count")
+@table_argument
+@files_argument
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+@input_options
+def count_command(
+    table: str, files: tuple[str, ...], as_json: bool, no_special_tokens: bool, errors: str, threads: int | None, **reading: Any
+) -> None:
+    """Count documents and their tokens, by file, and write no ids. Files are read as `fst encode` reads them.
+
+    \b
+    Examples:
+      fst count bert.npz reviews.txt
+      fst count bert.npz books-*.parquet --column text --no-special-tokens
+      fst count bert.npz corpus.jsonl.gz --field text --json | jq .tokens
+    """
+    import json
+
+    from fst import file
+    from fst.cli.counts import Count, as_object, listed
+    from fst.cli.inputs import Reading
+    from fst.cli.kernels import ready
+    from fst.cli.pipeline import Policy
+
+    how = Reading(**reading, mends=errors == "replace")
+    tables = file.load(table)
+    files = files or (STANDARD,)
+    total = size(files)
+    tokenizer = ready(tables)
+    options = {"add_special_tokens": not no_special_tokens, "threads": threads}
+    policy = Policy(errors, lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options)))
+    counts = []
+    with progress("counting", total) as advance:
+        for name in files:
+            with closing(policy.results(how.documents((name,), advance))) as results:
+                counts.append(Count.of(name, results))
+    show([json.dumps(as_object(counts))] if as_json else listed(counts))
+    for line in policy.told():
+        click.echo(line, err=True)
 @main.command("decode")
 @table_argument
 @files_argument
@@ -239,6 +326,7 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     """
     from fst import Tokenizer, file
     from fst.cli.formats import rows
+    from fst.cli.lines import read
 
     tokenizer = Tokenizer(file.load(table))
     files = files or (STANDARD,)

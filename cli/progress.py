@@ -35,7 +35,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
     if not total or hidden or not watched():
         yield _ignore
         return
-    bar = click.progressbar(length=total, label=label, file=sys.stderr)
+    bar = click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=lambda _: _told(bar.pos, total, monotonic() - begun))
     begun, unseen = monotonic(), 0
 
     def advance(count: int) -> None:
@@ -50,6 +50,10 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
     finally:
         if bar.pos:
             bar.render_finish()
+
+
+def _told(done: int, total: int, seconds: float) -> str:
+    return f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {done / 1e6 / max(seconds, 1e-9):,.1f} MB/s"
 
 
 def _ignore(_: int) -> None:

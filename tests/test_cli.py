@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 import fst
 from fst import file
 from fst.cli import bench, kernels, progress
-from fst.cli.lines import BLOCK_BYTES
+from fst.cli.streams import CHUNK
 from fst.cli.main import main
 from fst.compile import wordpiece
 from fst.runtime import kernels as runtime_kernels
@@ -231,7 +231,7 @@ class TestEncode:
 
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
         """Files and lines longer than what is read at once give the same ids."""
-        lines = [b"unable hello " * (BLOCK_BYTES // 6), *[b"hello un", b"", b"!" * 40] * (BLOCK_BYTES // 30), "é".encode() * BLOCK_BYTES]
+        lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
         data = b"\n".join(lines)
         assert run("encode", table, written(tmp_path / "long.txt", data)).stdout == ids_of(table, lines)
 
@@ -256,7 +256,7 @@ class TestEncode:
         """Bytes that are not UTF-8 are an error that names file, line and byte, and says what to do."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
         said = error_of(run("encode", table, file, code=1))
-        assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace"
+        assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
         """A character cut in two by a line feed is an error in the first of the lines."""
@@ -270,7 +270,7 @@ class TestEncode:
 
     def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
         """Lines written to standard output before an error stay, whole."""
-        file = written(tmp_path / "bad.txt", b"un\n" * BLOCK_BYTES + b"\xff\n")
+        file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         out = run("encode", table, file, code=1).stdout
         line = ids_of(table, ["un"])
         assert len(out) > 0
@@ -289,7 +289,7 @@ class TestEncode:
 
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
         """When it fails, no output appears and nothing is left beside it."""
-        file = written(tmp_path / "bad.txt", b"un\n" * BLOCK_BYTES + b"\xff\n")
+        file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         run("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
         assert list(tmp_path.iterdir()) == [file]
 

@@ -1,0 +1,290 @@
+"""Tables: documents in a column of Parquet or Arrow IPC, and ids as a column beside the others. Everything here takes pyarrow."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.cli.documents import Documents, Encoded, not_text
+from fst.cli.streams import CHUNK, Source
+from fst.errors import TextError, UnsupportedError
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    raise UnsupportedError('Parquet, Arrow and zstd take pyarrow, which is not installed: pip install "fst-toolkit[arrow]"') from None
+
+IDS = "input_ids"
+BLOCK_BYTES = 1 << 22  # of columns that are dealt with together
+MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
+GROUP_BYTES = 1 << 25  # of a row group that is written
+FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between what it begins and ends with
+MAX_LISTED = 12  # names of columns
+
+
+def zstd(file: Any) -> Any:
+    """What is packed in a file of zstd frames."""
+    return pa.CompressedInputStream(file, "zstd")
+
+
+def documents(source: Source, kind: str, column: str, *, others: bool) -> Generator[Documents, None, None]:
+    """The texts of a column. Where there are no rows there are documents without any, which tell what columns there are.
+
+    Args:
+        source: the file.
+        kind: "arrow" or "parquet".
+        column: the name of the column.
+        others: whether the other columns are wanted.
+
+    Raises:
+        TextError: the file is damaged, or has no such column, or one that is no text.
+    """
+    first = 1
+    with _blaming(source.name):
+        for batch in (_of_parquet if kind == "parquet" else _of_arrow)(source, column, others):
+            rest = batch.drop_columns([column]) if others else None
+            yield Column(source.name, "row", range(first, first + batch.num_rows), batch.column(column), rest)
+            first += batch.num_rows
+
+
+class Column(Documents):
+    """Documents whose texts are a pyarrow array, with nulls, and whose `others` are a record batch."""
+
+    def not_text(self) -> dict[int, str]:
+        """The rows whose texts are no text, and what is wrong with each."""
+        rows = enumerate(_in_bytes(self.texts).to_pylist())
+        return {row: wrong for row, text in rows if text is not None and (wrong := not_text(text)) is not None}
+
+    def without(self, rows: Collection[int]) -> Documents:
+        """The other rows."""
+        kept = [row for row in range(len(self.texts)) if row not in rows]
+        taken = pa.array(kept, pa.int64())
+        others = None if self.others is None else self.others.take(taken)
+        return replace(self, numbers=[self.numbers[row] for row in kept], texts=self.texts.take(taken), others=others)
+
+    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
+        """Their ids; the options are those of `Tokenizer.encode_arrow`."""
+        lists = _encode_arrow(tokenizer, self.texts, errors=errors, **options)
+        nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
+        return Encoded(self, lists.values.to_numpy(), lists.offsets.to_numpy()[1:].astype(np.int64), nulls)
+
+    def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
+        """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
+        return len(self.encode(tokenizer, errors, **options).ids)
+
+
+def _in_bytes(texts: Any) -> Any:
+    """A column of text as one of bytes, which may be anything."""
+    values = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
+    return values.cast(pa.large_binary())
+
+
+def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
+    """The rows of a Parquet file, some megabytes at a time."""
+    with _seekable(source) as file:
+        table = pq.ParquetFile(file, pre_buffer=False, buffer_size=CHUNK)
+        _check(table.schema_arrow, column, source.name)
+        wanted = None if others else [column]
+        for group in range(table.num_row_groups):
+            about = table.metadata.row_group(group)
+            rows = _rows(about.num_rows, about.total_byte_size)
+            yield from table.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False)
+        if not table.metadata.num_rows:
+            yield _without_rows(table.schema_arrow)
+
+
+def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
+    """The rows of a file or a stream of Arrow IPC, some megabytes at a time; what its writer put into one batch is read at once."""
+    is_file = source.file.peek(len(FILE_MAGIC)).startswith(FILE_MAGIC)
+    source.file.read(STREAM_AT if is_file else 0)
+    stream = pa.ipc.open_stream(source.file)
+    _check(stream.schema, column, source.name)
+    yield _without_rows(stream.schema)
+    for batch in stream:
+        _prove(batch, column)
+        found = batch if others else batch.select([column])
+        size = _rows(found.num_rows, found.nbytes)
+        yield from (found.slice(first, size) for first in range(0, found.num_rows, size))
+    if is_file and not _last(source, len(FILE_MAGIC)) == FILE_MAGIC:
+        raise TextError(f"{source.name}: the Arrow file is cut short; fetch it again")
+
+
+def _prove(batch: Any, column: str) -> None:
+    """Show that no offset leads out of a batch that somebody wrote. What is no UTF-8 in the texts is found where they are encoded."""
+    for field, array in zip(batch.schema, batch.columns, strict=True):
+        is_text = field.name == column and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+        (array.view(pa.binary() if pa.types.is_string(field.type) else pa.large_binary()) if is_text else array).validate(full=True)
+
+
+def _last(source: Source, count: int) -> bytes:
+    """The last bytes of what is left of a file."""
+    last = b""
+    for chunk in source.chunks():
+        last = (last + chunk)[-count:]
+    return last
+
+
+@contextmanager
+def _seekable(source: Source) -> Iterator[IO[bytes]]:
+    """A file in which one can go to any place; if it must be, on disk for a while."""
+    if source.file.seekable():
+        yield source.file
+        return
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(source.file, file, CHUNK)
+        yield file
+
+
+def _rows(rows: int, size: int) -> int:
+    """How many rows of a table of such a size are dealt with together."""
+    return max(1, min(MOST_ROWS, rows * BLOCK_BYTES // max(size, 1)))
+
+
+def _without_rows(schema: Any) -> Any:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+def _check(schema: Any, column: str, name: str) -> None:
+    """Refuse a table without one column of text of this name."""
+    kind, count = None, len(schema.get_all_field_indices(column))
+    if count == 1:
+        kind = schema.field(column).type
+        if _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+            return
+    what = f"column {column!r} is {kind}, no text" if kind else f"{count or 'no'} columns {column!r}"
+    texts = [field.name for field in schema if _is_text(field.type)]
+    names = ", ".join(map(repr, schema.names[:MAX_LISTED])) + (f" and {len(schema.names) - MAX_LISTED} more" if len(schema.names) > MAX_LISTED else "")
+    raise TextError(f"{name}: {what}; the columns are {names}")
+
+
+def _is_text(kind: Any) -> bool:
+    return any(test(kind) for test in IS_TEXT)
+
+
+IS_TEXT = [getattr(pa.types, f"is_{kind}") for kind in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")]
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    """What pyarrow says of a file that it cannot read, told with its name."""
+    try:
+        yield
+    except (pa.ArrowException, MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        first = str(error).splitlines()[0]
+        raise TextError(f"{name}: damaged or cut short, or not what pyarrow {pa.__version__} reads: {first}; write it again") from None
+
+
+class Writer:
+    """A file with a column of ids, and the other columns before it.
+
+    Args:
+        file: where to write.
+        form: "arrow" or "parquet".
+
+    Raises:
+        TextError: the other columns are not the same in all documents, or one of them is called like the ids.
+    """
+
+    def __init__(self, file: IO[bytes], form: str) -> None:
+        self._file, self._form = file, form
+        self._writer: Any = None
+        self._schema: Any = None
+        self._waiting: list[Any] = []
+
+    def write(self, encoded: Encoded) -> None:
+        """Add the rows of some documents."""
+        if isinstance(encoded.documents.others, list) and not encoded.documents.others:
+            return  # nothing says what columns there are
+        self._waiting.append(self._batch(encoded))
+        if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._open(pa.schema([(IDS, pa.list_(pa.int32()))]))
+        self._flush()
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Write no more."""
+        if isinstance(self._writer, pq.ParquetWriter):
+            self._writer.is_open = False  # else it would write when it is collected
+
+    def _open(self, schema: Any) -> None:
+        """Begin to write, the first time."""
+        if self._writer is None:
+            self._schema = schema
+            self._writer = pa.ipc.new_file(self._file, schema) if self._form == "arrow" else pq.ParquetWriter(self._file, schema)
+
+    def _flush(self) -> None:
+        table = pa.Table.from_batches(self._waiting, self._schema)
+        if len(table):
+            self._writer.write_table(table, len(table))
+        self._waiting = []
+
+    def _batch(self, encoded: Encoded) -> Any:
+        """The rows of some documents, with the columns that the first ones had."""
+        others = self._others(encoded.documents)
+        schema = pa.schema([*((name, column.type) for name, column in others), (IDS, pa.list_(pa.int32()))])
+        if IDS in schema.names[:-1]:
+            raise TextError(f"{encoded.documents.file}: {IDS!r} is there already, which is what the ids are called; rename it")
+        self._open(schema)
+        if not schema.equals(self._schema):
+            raise TextError(f"{encoded.documents.file}: its columns are not those of the files before it; write it to another output")
+        return pa.RecordBatch.from_arrays([*(column for _, column in others), _lists(encoded)], schema=schema)
+
+    def _others(self, documents: Documents) -> list[tuple[str, Any]]:
+        """The other columns by their names. Dictionaries, which batches may have different ones of, are made plain."""
+        others = documents.others
+        if others is None:
+            return []
+        if isinstance(others, list):
+            types = dict(zip(self._schema.names[:-1], self._schema.types, strict=False)) if self._schema else None
+            return list(_columns(documents, types))
+        plain = (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in others.columns)
+        return list(zip(others.schema.names, plain, strict=True))
+
+
+def _lists(encoded: Encoded) -> Any:
+    """Ids as an array of lists."""
+    offsets = np.zeros(len(encoded.ends) + 1, np.int32)
+    offsets[1:] = encoded.ends
+    mask = None if encoded.nulls is None else pa.array(encoded.nulls)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(encoded.ids), mask=mask)
+
+
+def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
+    """The fields of objects as columns of the types that the first of them had, or else of those that they show."""
+    known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
+    for number, record in zip(documents.numbers, documents.others, strict=True):
+        if unknown := next((name for name in record if name not in known), None):
+            raise TextError(f"{documents.place(number)}: the field {unknown!r} comes too late to be a column; write JSON lines, or give it to all")
+    for name, kind in known.items():
+        try:
+            yield name, pa.array([record.get(name) for record in documents.others], kind)
+        except (ValueError, TypeError, OverflowError) as error:
+            place = f"{documents.file}, lines {documents.numbers[0]} to {documents.numbers[-1]}"
+            raise TextError(f"{place}: the field {name!r} makes no column of one type ({error}); write JSON lines") from None
+
+
+def _encode_arrow(tokenizer, texts, **options):
+    if hasattr(tokenizer, "encode_arrow"):
+        return tokenizer.encode_arrow(texts, **options)
+    rows = _in_bytes(texts).to_pylist()
+    batch = tokenizer.encode_batch([row or b"" for row in rows], **options)
+    lengths = [0 if row is None else n for row, n in zip(rows, np.diff(batch.row_splits))]
+    keep = np.concatenate([ids for row, ids in zip(rows, batch) if row is not None] or [np.empty(0, np.int32)])
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(keep), mask=pa.array([row is None for row in rows]))

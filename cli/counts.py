@@ -1,0 +1,44 @@
+"""Documents and tokens of files, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many documents and tokens a file has."""
+
+    file: str
+    documents: int
+    tokens: int
+
+    @classmethod
+    def of(cls, file: str, parts: Iterable[tuple[int, int]]) -> Count:
+        """The sum of the documents and tokens of its parts."""
+        documents = tokens = 0
+        for more_documents, more_tokens in parts:
+            documents, tokens = documents + more_documents, tokens + more_tokens
+        return cls(file, documents, tokens)
+
+
+def as_object(counts: Sequence[Count]) -> dict[str, Any]:
+    """All counts and their sum, as JSON has it."""
+    total = asdict(_total(counts))
+    del total["file"]
+    return {"files": [asdict(count) for count in counts], **total}
+
+
+def listed(counts: Sequence[Count]) -> Iterator[str]:
+    """The same for a person, a line a file, and one for the sum where there are several."""
+    rows = [("documents", "tokens", "file")]
+    shown = counts if len(counts) == 1 else [*counts, _total(counts)]
+    rows += [(f"{count.documents:,}", f"{count.tokens:,}", count.file) for count in shown]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return (f"{documents:>{widths[0]}}  {tokens:>{widths[1]}}  {file}" for documents, tokens, file in rows)
+
+
+def _total(counts: Sequence[Count]) -> Count:
+    return Count.of("total", ((count.documents, count.tokens) for count in counts))

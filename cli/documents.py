@@ -1,0 +1,93 @@
+"""Documents that are read, encoded and written together, and their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+
+MEND = "mend it, or pass --errors skip"
+MEND_TEXT = "mend it, or pass --errors replace or skip"
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """Documents of one file.
+
+    Attributes:
+        file: the name of the file, as messages say it.
+        unit: what a document is called there: a line, a row, a document.
+        numbers: the number of each document in the file, from 1.
+        texts: their texts: a list of bytes or of str.
+        others: what else the file says of each document: a list of objects. None: nothing, or nobody asked.
+        wrong: documents that are not among them: number, and what is wrong with it.
+        replaced: how many were mended while they were read.
+    """
+
+    file: str
+    unit: str
+    numbers: Sequence[int]
+    texts: Any
+    others: Any = None
+    wrong: Sequence[tuple[int, str]] = field(default=())
+    replaced: int = 0
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def place(self, number: int) -> str:
+        """Where a document stands, as messages say it."""
+        return f"{self.file}, {self.unit} {number}"
+
+    def not_text(self) -> dict[int, str]:
+        """The rows whose texts are no text, and what is wrong with each."""
+        return {row: wrong for row, text in enumerate(self.texts) if (wrong := not_text(text)) is not None}
+
+    def without(self, rows: Collection[int]) -> Documents:
+        """The other rows."""
+        kept = [row for row in range(len(self.numbers)) if row not in rows]
+        others = None if self.others is None else [self.others[row] for row in kept]
+        return replace(self, numbers=[self.numbers[row] for row in kept], texts=[self.texts[row] for row in kept], others=others)
+
+    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
+        """Their ids; the options are those of `Tokenizer.encode_batch`."""
+        batch = tokenizer.encode_batch(self.texts, errors=errors, **options)
+        return Encoded(self, batch.ids, batch.row_splits[1:])
+
+    def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
+        """How many ids they have; the options are those of `Tokenizer.count_tokens`."""
+        return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """The ids of documents.
+
+    Attributes:
+        documents: the documents.
+        ids: int32[n], of one after the other.
+        ends: int64[rows], where the ids of each end.
+        nulls: bool[rows], which of them are no text but null; None: none.
+    """
+
+    documents: Documents
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+    nulls: NDArray[np.bool_] | None = None
+
+
+def not_text(text: str | bytes) -> str | None:
+    """What is wrong with a text, and what to do about it; None: nothing."""
+    try:
+        text.encode() if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start}; {MEND_TEXT}"
+    except UnicodeEncodeError as error:
+        return f"a lone surrogate at character {error.start}; {MEND_TEXT}"
+    return None

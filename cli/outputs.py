@@ -1,0 +1,146 @@
+"""Ids on their way out: lines of text, pairs of `.npy`, and tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise, repeat
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fst.cli.documents import Encoded
+from fst.cli.formats import Spellings, names
+from fst.cli.streams import STANDARD, is_device, written
+from fst.errors import TextError
+
+if TYPE_CHECKING:
+    from fst.tables import Tables
+
+FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
+ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
+WITH_OTHERS = ("json", "arrow", "parquet")
+NPY_HEADER = 128  # bytes
+
+Write = Callable[[Encoded], None]
+
+
+def form_of(name: str) -> str:
+    """How a file of a name is written, if nobody says otherwise."""
+    return ENDINGS.get(Path(name).suffix, "ids")
+
+
+@contextmanager
+def output(name: str, form: str, tables: Tables) -> Iterator[Write]:
+    """What writes ids to a file, or to standard output for "-". Files appear whole or not at all.
+
+    Raises:
+        click.UsageError: the form takes a file, and this is none.
+    """
+    if form in ("ids", "tokens", "json"):
+        with written(name) as file:
+            yield Lines(file, form, tables).write
+        return
+    if name == STANDARD or is_device(Path(name)):
+        raise click.UsageError(f"--format {form} takes a file that is not written from beginning to end: name one with -o")
+    if form == "npy":
+        # The ids come last: where they are, the splits are.
+        with written(name) as ids, written(splits_name(name)) as splits:
+            arrays = Arrays(ids, splits)
+            yield arrays.write
+            arrays.close()
+        return
+    from fst.cli.columns import Writer
+
+    with written(name) as file:
+        writer = Writer(file, form)
+        try:
+            yield writer.write
+            writer.close()
+        except BaseException:
+            writer.abandon()
+            raise
+
+
+def splits_name(name: str) -> str:
+    """Where the row splits are that belong to ids."""
+    return str(Path(name).with_suffix(".splits.npy"))
+
+
+class Lines:
+    """Lines of text, one a document.
+
+    Args:
+        file: where they go.
+        form: "ids" or "tokens", separated by blanks, or "json" for both and the other fields of the document.
+        tables: what the tokens are called.
+    """
+
+    def __init__(self, file: IO[bytes], form: str, tables: Tables) -> None:
+        self._file = file
+        self._spellings = Spellings() if form == "ids" else names(tables)
+        self._lines = self._objects if form == "json" else self._joined
+
+    def write(self, encoded: Encoded) -> None:
+        """Write the lines of some documents; whoever waits for them has them at once."""
+        ids, splits = encoded.ids.tolist(), [0, *encoded.ends.tolist()]
+        rows = (ids[first:last] for first, last in pairwise(splits))
+        self._file.write(self._lines(rows, encoded))
+        self._file.flush()
+
+    def _joined(self, rows: Iterator[list[int]], _encoded: Encoded) -> bytes:
+        return "".join([" ".join(map(self._spellings.__getitem__, row)) + "\n" for row in rows]).encode()
+
+    def _objects(self, rows: Iterator[list[int]], encoded: Encoded) -> bytes:
+        documents = encoded.documents
+        nulls = repeat(False) if encoded.nulls is None else encoded.nulls
+        lines = list[bytes]()
+        for number, row, other, is_null in zip(documents.numbers, rows, documents.others or repeat({}), nulls, strict=False):
+            if taken := other.keys() & {"ids", "tokens"}:
+                raise TextError(f"{documents.place(number)}: there is a field {min(taken)!r} already, which is what is written; rename it")
+            tokens = [self._spellings[token] for token in row]
+            lines.append(_json({**other, "ids": None, "tokens": None} if is_null else {**other, "ids": row, "tokens": tokens}))
+        return b"".join(lines)
+
+
+def _json(record: dict[str, Any]) -> bytes:
+    """An object as a line. What is no text in it, lone surrogates, stays as it was: escaped."""
+    try:
+        return f"{json.dumps(record, ensure_ascii=False)}\n".encode()
+    except UnicodeEncodeError:
+        return f"{json.dumps(record)}\n".encode()
+
+
+class Arrays:
+    """A pair of `.npy` files: the ids, int32[n], and the row splits, int64[rows + 1].
+
+    Args:
+        ids, splits: where they go; they begin with their lengths, which are known last.
+    """
+
+    def __init__(self, ids: IO[bytes], splits: IO[bytes]) -> None:
+        self._ids, self._splits = ids, splits
+        self._count = self._rows = 0
+        ids.write(bytes(NPY_HEADER))
+        splits.write(bytes(NPY_HEADER) + np.zeros(1, "<i8").tobytes())
+
+    def write(self, encoded: Encoded) -> None:
+        """Add the ids of some documents."""
+        self._ids.write(encoded.ids.astype("<i4", copy=False).data)
+        self._splits.write((encoded.ends + self._count).astype("<i8", copy=False).data)
+        self._count += len(encoded.ids)
+        self._rows += len(encoded.ends)
+
+    def close(self) -> None:
+        """Write what they begin with."""
+        for file, dtype, length in ((self._ids, "<i4", self._count), (self._splits, "<i8", self._rows + 1)):
+            file.seek(0)
+            file.write(_npy_header(dtype, length))
+
+
+def _npy_header(dtype: str, length: int) -> bytes:
+    described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
+    return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"

@@ -1,0 +1,115 @@
+"""Reading, encoding and writing at the same time: each is a generator, and a thread runs it some items ahead of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, suppress
+from queue import Empty, Queue
+from threading import Event, Thread
+from typing import Any, Generic, TypeVar
+
+from fst.cli.documents import Documents
+from fst.errors import TextError
+
+AHEAD = 2  # items that wait, each of some megabytes
+GRACE = 0.5  # seconds that a thread may take to end when nobody wants its items any more; one that waits for input may never end
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """The same items, made by a thread of their own, some of them ahead. What goes wrong there goes wrong here, after the items before it.
+
+    Whoever wants no more of them closes this; then the thread ends with the item that it is at.
+    """
+    queue: Queue[tuple[Any, BaseException | None]] = Queue(AHEAD)
+    is_over = Event()
+
+    def make() -> None:
+        end: BaseException = StopIteration()
+        try:
+            with closing(items):
+                for item in items:
+                    queue.put((item, None))
+                    if is_over.is_set():
+                        return
+        except BaseException as error:  # whatever it is, it is for the one who waits
+            end = error
+        queue.put((None, end))
+
+    thread = Thread(target=make, daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, end = queue.get()
+            if isinstance(end, StopIteration):
+                return
+            if end is not None:
+                raise end
+            yield item
+    finally:
+        is_over.set()
+        with suppress(Empty):  # so that a thread that waits for room goes on
+            while True:
+                queue.get_nowait()
+        thread.join(GRACE)
+
+
+class Policy(Generic[Result]):
+    """What becomes of documents that are no text: an error, U+FFFD for what is wrong in them, or nothing.
+
+    Args:
+        errors: "strict", "replace" or "skip".
+        work: what is to be done with documents, with its own `errors`, "strict" or "replace"; raises TextError for what is no text.
+        is_partial: whether `work` does not read all of a text. Then texts are looked at before, so that what becomes of one does not
+            depend on those beside it.
+
+    Attributes:
+        replaced, skipped: how many documents were mended, or left out.
+    """
+
+    def __init__(self, errors: str, work: Callable[[Documents, str], Result], is_partial: bool = False) -> None:
+        self._errors, self._work, self._is_partial = errors, work, is_partial
+        self.replaced = self.skipped = 0
+
+    def results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
+        """What `work` makes of documents, while others are read."""
+        return ahead(self._results(ahead(documents)))
+
+    def _results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
+        with closing(documents):
+            for some in documents:
+                self._judge(some)
+                yield self._result(some)
+
+    def _judge(self, documents: Documents) -> None:
+        """Count what was found while reading, or stop at it."""
+        for number, what in documents.wrong:
+            if self._errors != "skip":
+                raise TextError(f"{documents.place(number)}: {what}")
+        self.skipped += len(documents.wrong)
+        self.replaced += documents.replaced
+
+    def _result(self, documents: Documents) -> Result:
+        wrong = documents.not_text() if self._is_partial else {}
+        if not wrong:
+            try:
+                return self._work(documents, "strict")
+            except TextError:
+                if not (wrong := documents.not_text()):
+                    raise
+        if self._errors == "strict":
+            row, what = next(iter(wrong.items()))
+            raise TextError(f"{documents.place(documents.numbers[row])}: {what}")
+        if self._errors == "replace":
+            self.replaced += len(wrong)
+            return self._work(documents, "replace")
+        self.skipped += len(wrong)
+        return self._work(documents.without(wrong), "strict")
+
+    def told(self) -> Iterator[str]:
+        """What there is to say at the end."""
+        for count, what in ((self.replaced, "read with U+FFFD for what is no text"), (self.skipped, "left out")):
+            if count:
+                yield f"{count:,} document{'s' * (count != 1)} {what}"

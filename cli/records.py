@@ -1,0 +1,79 @@
+"""Documents in JSON lines: a field of an object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fst.cli.documents import MEND, MEND_TEXT, Documents
+from fst.cli.lines import LINE_FEED, Block, blocks
+from fst.cli.streams import Source
+
+MAX_LISTED = 12  # fields of an object
+EXCERPT = 40  # characters of what is no text
+
+
+def documents(source: Source, name: str, *, others: bool, mends: bool) -> Iterator[Documents]:
+    """The texts of JSON lines. A line of nothing but white space is none.
+
+    Args:
+        source: the file.
+        name: the field that is the text.
+        others: whether the other fields are wanted.
+        mends: whether what is not UTF-8 in a line is read as U+FFFD.
+    """
+    for block in blocks(source, LINE_FEED):
+        yield _parsed(block, name, others, mends)
+
+
+def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
+    numbers, texts, rest, wrong, replaced = list[int](), list[str](), list[dict[str, Any]](), list[tuple[int, str]](), 0
+    for number, line in enumerate(block.lines, block.first):
+        if not line or line.isspace():
+            continue
+        try:
+            string, is_mended = _decoded(line, mends)
+            record = _record(string)
+            text = _text(record, name)
+        except ValueError as error:
+            wrong.append((number, str(error)))
+            continue
+        numbers.append(number)
+        texts.append(text)
+        replaced += is_mended
+        if others:
+            rest.append(record)
+    return Documents(block.file, block.unit, numbers, texts, rest if others else None, wrong, replaced)
+
+
+def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
+    """A line as str, and whether something was replaced in it."""
+    try:
+        return line.decode(), False
+    except UnicodeDecodeError as error:
+        if mends:
+            return line.decode("utf-8", "replace"), True
+        raise ValueError(f"not UTF-8 at byte {error.start}; {MEND_TEXT}") from None
+
+
+def _record(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        what = f" at character {error.pos}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
+        raise ValueError(f"not JSON{what}; {MEND}") from None
+    if not isinstance(record, dict):
+        raise ValueError(f"no JSON object; {MEND}")
+    return record
+
+
+def _text(record: dict[str, Any], name: str) -> str:
+    """The text of an object, taken out of it."""
+    if name not in record:
+        names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
+        raise ValueError(f"no field {name!r}, of {names}; {MEND}")
+    text = record.pop(name)
+    if not isinstance(text, str):
+        raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string; {MEND}")
+    return text

@@ -1,0 +1,236 @@
+"""Files and standard streams as bytes: what is read is recognised and unpacked, what is written appears whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from fst.errors import TextError
+
+STANDARD = "-"
+CHUNK = 1 << 20  # bytes that are read at a time
+
+# What files begin with. No text in UTF-8 begins like the packed ones; one that begins like the last two is told apart by --input-format.
+PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is being read.
+
+    Attributes:
+        name: the name, as messages say it.
+        file: its bytes, unpacked.
+        kind: "arrow" or "parquet" if it begins like one, else None.
+        is_packed: whether it was compressed.
+    """
+
+    name: str
+    file: io.BufferedReader
+    kind: str | None
+    is_packed: bool
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, as they come: one reading takes what is there, and waits only when nothing is."""
+        take = self.file.read if self.is_packed else self.file.read1
+        while chunk := take(CHUNK):
+            yield chunk
+
+
+@contextmanager
+def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
+    """A file, or standard input for "-", recognised by its first bytes and unpacked.
+
+    Args:
+        name: the file.
+        advance: is told how many bytes of it each reading took, as they lie on disk.
+
+    Raises:
+        TextError: it is compressed, and damaged or cut short; whoever reads from it is told so too.
+        UnsupportedError: what reads it is not installed.
+    """
+    shown = "standard input" if name == STANDARD else name
+    with ExitStack() as stack:
+        raw = _unbuffered(standard_input()) if name == STANDARD else stack.enter_context(Path(name).open("rb", buffering=0))
+        file, head = _begun(Counted(raw, advance))
+        packing = next((packing for magic, packing in PACKED.items() if head.startswith(magic)), None)
+        with _blaming(shown, packing):
+            if packing:
+                file, head = _begun(_unpacked(file, packing))
+            kind = next((kind for magic, kind in COLUMNS.items() if head.startswith(magic)), None)
+            yield Source(shown, io.BufferedReader(file, CHUNK), kind, bool(packing))
+
+
+def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
+    """A file, and what it begins with, as far as that is needed to recognise it: who types a line has it taken at once."""
+    head = b""
+    while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
+        if not (more := file.read(1)):
+            break
+        head += more
+    if file.seekable():
+        file.seek(-len(head), os.SEEK_CUR)
+        return file, head
+    return Forward(file, head), head
+
+
+def _unpacked(file: io.RawIOBase, packing: str) -> Any:
+    if packing == "gzip":
+        return Forward(gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK)))
+    from fst.cli.columns import zstd
+
+    return Forward(zstd(file))
+
+
+@contextmanager
+def _blaming(name: str, packing: str | None) -> Iterator[None]:
+    """Errors of reading, told with the name of the file."""
+    try:
+        yield
+    except (EOFError, zlib.error, OSError) as error:
+        if packing and not getattr(error, "errno", None):
+            raise TextError(f"{name}: its {packing} data is damaged or cut short ({error}); pack it again, or fetch it again") from None
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = name
+        raise
+
+
+class Forward(io.RawIOBase):
+    """A file that is read from its beginning to its end.
+
+    Args:
+        file: what is read.
+        head: bytes that were read of it already, and come again.
+    """
+
+    def __init__(self, file: Any, head: bytes = b"") -> None:
+        self._file, self._head = file, head
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read."""
+        if not self._head:
+            return int(self._file.readinto(buffer) or 0)
+        count = min(len(buffer), len(self._head))
+        buffer[:count], self._head = self._head[:count], self._head[count:]
+        return count
+
+
+class Counted(Forward):
+    """A file that tells how many bytes are read of it.
+
+    Args:
+        file: what is read.
+        advance: is told.
+    """
+
+    def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
+        super().__init__(file)
+        self._advance = advance
+
+    def seekable(self) -> bool:
+        """Whether one can go to other places in it."""
+        return bool(self._file.seekable())
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place."""
+        return int(self._file.seek(offset, whence))
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read."""
+        count = super().readinto(buffer)
+        self._advance(count)
+        return count
+
+
+def size(names: Iterable[str]) -> int | None:
+    """The bytes of all files together, or None where that cannot be known.
+
+    Raises:
+        OSError: a file is not there; better said before the first one is read than after.
+    """
+    found = [os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat() for name in names]
+    return sum(status.st_size for status in found) if all(stat.S_ISREG(status.st_mode) for status in found) else None
+
+
+def standard_input() -> IO[bytes]:
+    """Standard input, as bytes."""
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed", "standard input")
+    return sys.stdin.buffer
+
+
+def standard_output() -> IO[bytes]:
+    """Standard output, as bytes."""
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "it is closed", "standard output")
+    return sys.stdout.buffer
+
+
+def _unbuffered(file: IO[bytes]) -> Any:
+    """A file without its buffer, whose lock a thread that still waits for input would keep when the process ends."""
+    return getattr(file, "raw", file)
+
+
+@contextmanager
+def written(name: str) -> Iterator[IO[bytes]]:
+    """A file to write, or standard output for "-". A regular file appears whole or not at all."""
+    if name == STANDARD:
+        yield standard_output()
+        standard_output().flush()
+        return
+    from fst.file import replacing
+
+    path = target(name)
+    try:
+        with path.open("wb") if is_device(path) else replacing(path) as file:
+            yield file
+    except OSError as error:
+        if error.filename is None:
+            error.filename = name
+        raise
+
+
+def target(name: str) -> Path:
+    """The path of a file to be made, once it is clear that there is a folder to make it in.
+
+    Raises:
+        OSError: it is a folder, or in none, or in one that cannot be written.
+    """
+    path = Path(name)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    if is_device(path):
+        return path
+    path = path.resolve()  # so that a link stays one, and what it leads to is replaced
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, f"the folder {path.parent} cannot be written", name)
+    return path
+
+
+def is_device(path: Path) -> bool:
+    """Whether a path is a pipe or a device: something to be written to, and on no account to be replaced."""
+    return path.exists() and not path.is_file()
+
+
+def show(lines: Iterable[str]) -> None:
+    """Write lines to standard output, as UTF-8 wherever it leads."""
+    with written(STANDARD) as out:
+        for line in lines:
+            out.write(line.encode("utf-8", "surrogateescape") + b"\n")
