@@ -156,15 +156,13 @@ def _without_rows(schema: Any) -> Any:
 
 def _check(schema: Any, column: str, name: str) -> None:
     """Refuse a table without one column of text of this name."""
-    kind, count = None, len(schema.get_all_field_indices(column))
-    if count == 1:
-        kind = schema.field(column).type
-        if _is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
-            return
-    what = f"column {column!r} is {kind}, no text" if kind else f"{count or 'no'} columns {column!r}"
-    texts = [field.name for field in schema if _is_text(field.type)]
-    names = ", ".join(map(repr, schema.names[:MAX_LISTED])) + (f" and {len(schema.names) - MAX_LISTED} more" if len(schema.names) > MAX_LISTED else "")
-    raise TextError(f"{name}: {what}; the columns are {names}")
+    found = [field.type for field in schema if field.name == column]
+    if len(found) == 1 and _is_text(found[0].value_type if pa.types.is_dictionary(found[0]) else found[0]):
+        return
+    what = f"column {column!r} is {found[0]}, no text" if len(found) == 1 else f"{len(found) or 'no'} columns are called {column!r}"
+    more = f" and {len(schema) - MAX_LISTED:,} more" if len(schema) > MAX_LISTED else ""
+    listed = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:MAX_LISTED])
+    raise TextError(f"{name}: {what}; there are {listed or 'none'}{more}: name one of text with --column")
 
 
 def _is_text(kind: Any) -> bool:
@@ -269,14 +267,34 @@ def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tup
     """The fields of objects as columns of the types that the first of them had, or else of those that they show."""
     known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
     for number, record in zip(documents.numbers, documents.others, strict=True):
-        if unknown := next((name for name in record if name not in known), None):
-            raise TextError(f"{documents.place(number)}: the field {unknown!r} comes too late to be a column; write JSON lines, or give it to all")
+        if late := record.keys() - known.keys():
+            raise TextError(f"{documents.place(number)}: the field {min(late)!r} comes too late to be a column; write JSON lines")
     for name, kind in known.items():
-        try:
-            yield name, pa.array([record.get(name) for record in documents.others], kind)
-        except (ValueError, TypeError, OverflowError) as error:
-            place = f"{documents.file}, lines {documents.numbers[0]} to {documents.numbers[-1]}"
-            raise TextError(f"{place}: the field {name!r} makes no column of one type ({error}); write JSON lines") from None
+        yield name, _column(documents, name, kind)
+
+
+def _column(documents: Documents, name: str, kind: Any) -> Any:
+    values = [record.get(name) for record in documents.others]
+    try:
+        found = pa.array(values)
+        if kind is None or found.type == kind:
+            return found
+        if _fits(found.type, kind):
+            return pa.array(values, kind)
+        what = f"{found.type}, {kind} before"
+    except (ValueError, TypeError, OverflowError) as error:
+        what = str(error)
+    place = f"{documents.file}, lines {documents.numbers[0]} to {documents.numbers[-1]}"
+    raise TextError(f"{place}: the field {name!r} makes no column of one type ({what}); write JSON lines")
+
+
+def _fits(found: Any, kind: Any) -> bool:
+    """Whether values of a type keep their meaning as values of another, which pyarrow would not say: it makes 1 of 1.5."""
+    if pa.types.is_list(found) and pa.types.is_list(kind):
+        return _fits(found.value_type, kind.value_type)
+    if pa.types.is_struct(found) and pa.types.is_struct(kind):
+        return all(kind.get_field_index(field.name) >= 0 and _fits(field.type, kind.field(field.name).type) for field in found)
+    return found == kind or pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(kind))
 
 
 def _encode_arrow(tokenizer, texts, **options):
@@ -284,7 +302,7 @@ def _encode_arrow(tokenizer, texts, **options):
         return tokenizer.encode_arrow(texts, **options)
     rows = _in_bytes(texts).to_pylist()
     batch = tokenizer.encode_batch([row or b"" for row in rows], **options)
-    lengths = [0 if row is None else n for row, n in zip(rows, np.diff(batch.row_splits))]
-    keep = np.concatenate([ids for row, ids in zip(rows, batch) if row is not None] or [np.empty(0, np.int32)])
+    lengths = [0 if row is None else n for row, n in zip(rows, np.diff(batch.row_splits), strict=True)]
+    keep = np.concatenate([ids for row, ids in zip(rows, batch, strict=True) if row is not None] or [np.empty(0, np.int32)])
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(keep), mask=pa.array([row is None for row in rows]))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(keep), mask=pa.array([row is None for row in rows], pa.bool_()))

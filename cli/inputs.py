@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Set
 from dataclasses import dataclass
 
 import click
@@ -27,7 +27,7 @@ class Reading:
         column: which column is the text, in Arrow and Parquet.
         separator: what stands between documents of plain text; None: a line is a document.
         document: what a document of plain text is, a "line" or a "file".
-        others: whether to read what else there is beside texts.
+        others: of which kinds to read what else there is beside texts.
         mends: whether lines of JSON that are not UTF-8 are mended.
 
     Raises:
@@ -39,7 +39,7 @@ class Reading:
     column: str | None = None
     separator: str | None = None
     document: str = "line"
-    others: bool = False
+    others: Set[str] = frozenset()
     mends: bool = False
 
     def __post_init__(self) -> None:
@@ -69,10 +69,10 @@ class Reading:
         if kind == "text":
             return self._texts(source)
         if kind == "json":
-            return records.documents(source, self.field or "", others=self.others, mends=self.mends)
+            return records.documents(source, self.field or "", others=kind in self.others, mends=self.mends)
         from fst.cli import columns
 
-        return columns.documents(source, kind, self.column or "", others=self.others)
+        return columns.documents(source, kind, self.column or "", others=kind in self.others)
 
     def _texts(self, source: Source) -> Iterator[Documents]:
         separator = None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 from time import monotonic
@@ -25,6 +27,7 @@ from fst.cli.progress import note, progress
 from fst.cli.streams import STANDARD, is_device, show, size, standard_output, target, written
 
 INTERRUPTED = 130
+SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
     errno.ENOENT: "check the name",
     errno.ENOTDIR: "check the name",
@@ -40,6 +43,7 @@ class Manners(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors become messages and exit codes."""
+        _unwind_when_ended()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -53,6 +57,18 @@ class Manners(click.Group):
         finally:
             _let_go_of_output()
         raise click.exceptions.Exit(code)
+
+
+def _unwind_when_ended() -> None:
+    """Have the process end by an exception where a signal would end it at once: so no half-written file stays."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: object) -> None:
+    sys.exit(SIGNALLED + number)
 
 
 def _told(error: OSError) -> str:
@@ -103,7 +119,7 @@ def main() -> None:
       0    done, also when the reader of a pipe leaves early
       1    failed; for verify also: not the same
       2    wrong usage
-      130  interrupted
+      130  interrupted; 143 terminated
     """
 
 
@@ -166,18 +182,18 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
 def input_options(command: Any) -> Any:
     """The options that say what the documents of files are, and what becomes of those that are no text."""
     options = [
-        click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What the files are. Else: as they begin."),
+        click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What files are. Else: as they begin"),
         click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
         click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
         click.option("--separator", metavar="TEXT", help="What stands between documents of plain text. Else: line feeds."),
-        click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What a document of plain text is."),
+        click.option("--document", type=click.Choice(["line", "file"]), default="line", help="A document of plain text. Else: a line."),
         click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
         click.option(
             "--errors",
             type=click.Choice(["strict", "replace", "skip"]),
             default="strict",
             show_default=True,
-            help="Stop at what is not UTF-8, take U+FFFD for it, or leave out such documents.",
+            help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
         ),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work at it. Else: as many as there are cores."),
     ]
@@ -189,19 +205,19 @@ def input_options(command: Any) -> Any:
 @main.command("encode")
 @table_argument
 @files_argument
-@click.option("-o", "--output", "target_name", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'.")
+@click.option("-o", "--output", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
-    help="How. Else: as the name of FILE ends; ids.",
+    help="What to write. Else: what the name of FILE ends with, or ids.",
 )
-@click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="How many ids a document may have; the others at its end are left out.")
+@click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="Leave out the ids of a document beyond so many.")
 @input_options
 def encode_command(
     table: str,
     files: tuple[str, ...],
-    target_name: str,
+    output: str,
     form: str | None,
     max_length: int | None,
     no_special_tokens: bool,
@@ -245,15 +261,15 @@ def encode_command(
     from fst import file
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import WITH_OTHERS, form_of, output
+    from fst.cli.outputs import KEEPS, form_of, writing
     from fst.cli.pipeline import Policy
 
-    form = form or form_of(target_name)
-    how = Reading(**reading, others=form in WITH_OTHERS, mends=errors == "replace")
+    form = form or form_of(output)
+    how = Reading(**reading, others=KEEPS.get(form, set()), mends=errors == "replace")
     tables = file.load(table)
     files = files or (STANDARD,)
     total = size(files)
-    on_screen = target_name == STANDARD and standard_output().isatty()
+    on_screen = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
     options = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
     try:
@@ -261,10 +277,13 @@ def encode_command(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
-    with output(target_name, form, tables) as write, progress("encoding", total, hidden=on_screen) as advance:
-        with closing(policy.results(how.documents(files, advance))) as results:
-            for encoded in results:
-                write(encoded)
+    with (
+        writing(output, form, tables) as write,
+        progress("encoding", total, hidden=on_screen) as advance,
+        closing(policy.results(how.documents(files, advance))) as results,
+    ):
+        for encoded in results:
+            write(encoded)
     for line in policy.told():
         click.echo(line, err=True)
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
-WITH_OTHERS = ("json", "arrow", "parquet")
+# What else files say of documents is kept: of files of which kind.
+KEEPS = {"json": {"json"}, "arrow": {"json", "arrow", "parquet"}, "parquet": {"json", "arrow", "parquet"}}
 NPY_HEADER = 128  # bytes
 
 Write = Callable[[Encoded], None]
@@ -34,7 +35,7 @@ def form_of(name: str) -> str:
 
 
 @contextmanager
-def output(name: str, form: str, tables: Tables) -> Iterator[Write]:
+def writing(name: str, form: str, tables: Tables) -> Iterator[Write]:
     """What writes ids to a file, or to standard output for "-". Files appear whole or not at all.
 
     Raises:

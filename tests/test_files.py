@@ -1,0 +1,448 @@
+"""Files of every kind in and out of the command line: all ways give the ids of the package."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import TOKENS, call, ids_of, run, written
+
+import fst
+from fst.cli.streams import CHUNK
+from fst.compile import wordpiece
+
+pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
+pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
+
+TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un", "un\u2028hello", "un " * 50)
+SEPARATOR = "<|endoftext|>"
+INPUTS = ("lines", "documents", "json", "parquet", "arrow file", "arrow stream")
+PACKINGS = ("plain", "gzip", "zstd")
+OUTPUTS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of a small vocabulary with a frame."""
+    path = tmp_path_factory.mktemp("tables") / "small.npz"
+    wordpiece(TOKENS).save(path)
+    return path
+
+
+def packed(data: bytes, packing: str) -> bytes:
+    """Data in two members of gzip, or two frames of zstd, or as it is."""
+    half = len(data) // 2
+    if packing == "gzip":
+        return gzip.compress(data[:half]) + gzip.compress(data[half:])
+    if packing == "zstd":
+        return b"".join(pa.compress(part, "zstd", asbytes=True) for part in (data[:half], data[half:]))
+    return data
+
+
+def as_input(kind: str, texts: Sequence[Any], others: Sequence[Any] | None = None) -> bytes:
+    """A file of some kind with documents, and a column "number" where a kind has others."""
+    if kind == "lines":
+        return "".join(f"{text}\n" for text in texts).encode()
+    if kind == "documents":
+        return SEPARATOR.join(texts).encode()
+    numbers = list(range(len(texts))) if others is None else others
+    if kind == "json":
+        return "".join(json.dumps({"number": number, "text": text}) + "\n" for number, text in zip(numbers, texts, strict=True)).encode()
+    return as_table(kind, pa.table({"number": pa.array(numbers, pa.int64()), "text": pa.array(texts, pa.string())}))
+
+
+def as_table(kind: str, table: Any, **options: Any) -> bytes:
+    """A file of some kind with a table."""
+    file = io.BytesIO()
+    if kind == "parquet":
+        pq.write_table(table, file, **options)
+    else:
+        with (pa.ipc.new_file if kind == "arrow file" else pa.ipc.new_stream)(file, table.schema) as writer:
+            writer.write_table(table, **options)
+    return file.getvalue()
+
+
+def options_for(kind: str) -> list[str]:
+    """The options that a kind of file takes."""
+    return {"lines": [], "documents": ["--separator", SEPARATOR], "json": ["--field", "text"]}.get(kind, ["--column", "text"])
+
+
+def rows_of(path: Path, form: str) -> list[Any]:
+    """The rows of ids in a file that was written; of tokens, the tokens."""
+    if form == "npy":
+        ids, splits = np.load(path), np.load(path.with_suffix(".splits.npy"))
+        assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32, np.int64, 0)
+        return [row.tolist() for row in np.split(ids, splits[1:-1])] if len(splits) > 1 else []
+    if form == "parquet":
+        return list(pq.read_table(path)["input_ids"].to_pylist())
+    if form == "arrow":
+        with pa.ipc.open_file(path) as reader:
+            return list(reader.read_all()["input_ids"].to_pylist())
+    rows = path.read_text(encoding="utf-8").splitlines()
+    if form == "json":
+        return [json.loads(row)["ids"] for row in rows]
+    return [row.split() if form == "tokens" else list(map(int, row.split())) for row in rows]
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("form", OUTPUTS)
+def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
+    """Whatever documents are read from, and whatever their ids are written to, they are those of `encode_batch`."""
+    source = written(tmp_path / "input", packed(as_input(kind, TEXTS), packing))
+    out = tmp_path / f"out.{form}"
+    call("encode", table, source, *options_for(kind), "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
+    tok = fst.load(table)
+    expected = [ids.tolist() for ids in tok.encode_batch(TEXTS)]
+    if form == "tokens":
+        expected = [list(map(tok.id_to_token, row)) for row in expected]
+    assert rows_of(out, form) == expected
+
+
+class TestInput:
+    """What files are taken for, and what their documents are."""
+
+    @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.jsonl.gz", "in.ndjson.zst"])
+    def test_json_by_its_name(self, name: str, table: Path, tmp_path: Path) -> None:
+        """A file whose name says that it is JSON lines is not taken for plain text."""
+        source = written(tmp_path / name, as_input("json", TEXTS))
+        assert "JSON lines" in call("encode", table, source, code=2).stderr
+        assert call("encode", table, source, "--input-format", "text").exit_code == 0
+
+    @pytest.mark.parametrize("kind", INPUTS)
+    @pytest.mark.parametrize("packing", PACKINGS)
+    def test_standard_input(self, kind: str, packing: str, table: Path) -> None:
+        """Standard input is recognised as files are."""
+        done = run("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
+        assert done.stdout == ids_of(table, TEXTS)
+
+    def test_text_that_begins_like_a_table(self, table: Path, tmp_path: Path) -> None:
+        """Text that begins as Parquet does is text if --input-format says so."""
+        source = written(tmp_path / "in.txt", b"PAR1 un\n")
+        assert "--column" in call("encode", table, source, code=2).stderr
+        assert call("encode", table, source, "--input-format", "text").stdout.encode() == ids_of(table, ["PAR1 un"])
+
+    def test_file_as_a_document(self, table: Path, tmp_path: Path) -> None:
+        """With --document file each file is one document, line feeds and all, and an empty file is an empty one."""
+        texts = ["un\nhello\n", "", "!" * 3 * CHUNK]
+        files = [written(tmp_path / f"{number}.txt", text.encode()) for number, text in enumerate(texts)]
+        assert call("encode", table, *files, "--document", "file").stdout.encode() == ids_of(table, texts)
+
+    @pytest.mark.parametrize(
+        ("text", "documents"),
+        [
+            ("un<|e|>hello", ["un", "hello"]),
+            ("un<|e|>\nhello<|e|>\n", ["un", "\nhello"]),
+            ("<|e|><|e|>un", ["", "", "un"]),
+            ("un<|e|<|e|>|e|>", ["un<|e|", "|e|>"]),
+            ("un<|e|", ["un<|e|"]),
+            ("", []),
+            (" \n", []),
+        ],
+    )
+    def test_separator(self, text: str, documents: list[str], table: Path, tmp_path: Path) -> None:
+        """What stands between separators is a document, and after the last one if it is more than white space."""
+        source = written(tmp_path / "in.txt", text.encode())
+        assert call("encode", table, source, "--separator", "<|e|>").stdout.encode() == ids_of(table, documents)
+
+    def test_separator_in_two_chunks(self, table: Path, tmp_path: Path) -> None:
+        """A separator is found wherever what is read at once ends."""
+        parts = ["un " * (CHUNK // 3 - 1) + "!" * rest for rest in range(12)]
+        for part in parts:
+            source = written(tmp_path / "in.txt", f"{part}{SEPARATOR}hello".encode())
+            assert call("encode", table, source, "--separator", SEPARATOR).stdout.encode() == ids_of(table, [part, "hello"])
+
+    def test_lines_without_anything(self, table: Path, tmp_path: Path) -> None:
+        """Lines of white space between lines of JSON are none, and count as lines."""
+        source = written(tmp_path / "in.jsonl", b'\n{"text": "un"}\n \r\n\n{"text": "hello"}\r\n{}')
+        assert call("encode", table, source, "--field", "text", "--errors", "skip").stdout.encode() == ids_of(table, ["un", "hello"])
+        assert call("encode", table, source, "--field", "text", code=1).stderr.startswith(f"Error: {source}, line 6: no field 'text'")
+
+    def test_several_kinds(self, table: Path, tmp_path: Path) -> None:
+        """Files of different kinds that take the same options are read one after the other."""
+        kinds = ("parquet", "arrow file", "arrow stream")
+        files = [written(tmp_path / kind, as_input(kind, TEXTS)) for kind in kinds]
+        assert call("encode", table, *files, "--column", "text").stdout.encode() == ids_of(table, TEXTS * 3)
+
+    @pytest.mark.parametrize(
+        "kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
+    )
+    @pytest.mark.parametrize("file", ["parquet", "arrow file"])
+    def test_types_of_columns(self, kind: str, file: str, table: Path, tmp_path: Path) -> None:
+        """A column may be of any type that text has in Arrow."""
+        texts = pa.array(TEXTS)
+        values = texts.dictionary_encode() if kind == "dictionary" else texts.cast(pa.binary()).cast(getattr(pa, kind)())
+        source = written(tmp_path / "in", as_table(file, pa.table({"text": values})))
+        assert call("encode", table, source, "--column", "text").stdout.encode() == ids_of(table, TEXTS)
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["--column", "text"],
+            ["--field", "text", "--separator", "x"],
+            ["--field", "text", "--document", "file"],
+            ["--separator", "x", "--document", "file"],
+            ["--separator", ""],
+            ["--input-format", "json"],
+            ["--input-format", "parquet"],
+            ["--input-format", "parquet", "--field", "text"],
+            ["--field", "text", "--column", "text"],
+            ["--format", "parquet"],
+            ["--format", "npy"],
+            ["--max-length", "1"],
+            ["--errors", "ignore"],
+        ],
+        ids=" ".join,
+    )
+    def test_what_does_not_fit_together(self, words: list[str], table: Path, tmp_path: Path) -> None:
+        """Options that do not fit together, or not to the file, are wrong usage."""
+        source = written(tmp_path / "in.txt", b"un\n")
+        done = call("encode", table, source, *words, code=2)
+        assert (done.stdout, "Usage: " in done.stderr) == ("", True)
+
+
+class TestOutput:
+    """What is written."""
+
+    def test_other_columns(self, table: Path, tmp_path: Path) -> None:
+        """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, and not the text."""
+        others = {"b": pa.array([1, None, 3], pa.int16()), "d": pa.array(["x", "y", "x"]).dictionary_encode()}
+        others["l"] = pa.array([[1], [], None])
+        source = written(tmp_path / "in", as_table("parquet", pa.table({"text": ["un", None, "hello"], **others})))
+        for out in (tmp_path / "out.parquet", tmp_path / "out.arrow"):
+            call("encode", table, source, "--column", "text", "-o", out)
+            found = pq.read_table(out) if out.suffix == ".parquet" else pa.ipc.open_file(out).read_all()
+            assert found.schema.names == ["b", "d", "l", "input_ids"]
+            assert found.schema.field("input_ids").type == pa.list_(pa.int32())
+            assert found.schema.field("b").type == pa.int16()
+            assert found.to_pydict() == {
+                **{name: column.to_pylist() for name, column in others.items()},
+                "input_ids": [[2, 5, 3], None, [2, 8, 3]],
+            }
+
+    def test_other_fields(self, table: Path, tmp_path: Path) -> None:
+        """JSON keeps the other fields of JSON lines as they are."""
+        source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "z": 1}\n')
+        lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
+        assert [json.loads(line) for line in lines] == [
+            {"a": {"b": [1.5, None]}, "c": "\ud800é", "ids": [2, 5, 3], "tokens": ["[CLS]", "un", "[SEP]"]},
+            {"z": 1, "ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]},
+        ]
+
+    @pytest.mark.parametrize("ending", ["arrow", "parquet"])
+    def test_fields_as_columns(self, ending: str, table: Path, tmp_path: Path) -> None:
+        """Parquet and Arrow have a column for every other field of JSON lines, with nulls where it is not."""
+        source = written(tmp_path / "in", b'{"text": "un", "a": 1}\n{"text": "un", "b": ["x"]}\n')
+        out = tmp_path / f"out.{ending}"
+        call("encode", table, source, "--field", "text", "-o", out)
+        found = pq.read_table(out) if ending == "parquet" else pa.ipc.open_file(out).read_all()
+        assert found.to_pydict() == {"a": [1, None], "b": [None, ["x"]], "input_ids": [[2, 5, 3]] * 2}
+
+    @pytest.mark.parametrize(("first", "second"), [("1", '"x"'), ("1", "1.5"), ("null", "1")])
+    def test_fields_that_are_no_columns(self, first: str, second: str, table: Path, tmp_path: Path) -> None:
+        """Fields that have values of several types are no column, which is told with the lines, and the remedy."""
+        filling = b'{"text": "", "a": %s}\n' % first.encode()
+        source = written(tmp_path / "in", filling * (2 * CHUNK // len(filling)) + b'{"text": "", "a": %s}\n' % second.encode())
+        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert "'a'" in said
+        assert "write JSON lines" in said
+        assert list(tmp_path.iterdir()) == [source]
+
+    def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
+        """A field that is not in the first lines is no column."""
+        filling = b'{"text": ""}\n'
+        source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
+        said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in said
+
+    @pytest.mark.parametrize(
+        ("kind", "name", "ending"), [("json", "ids", "jsonl"), ("json", "input_ids", "arrow"), ("parquet", "input_ids", "parquet")]
+    )
+    def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
+        """What is called like the ids is not overwritten by them."""
+        data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
+        said = call("encode", table, written(tmp_path / "in", data), *options_for(kind), "-o", tmp_path / f"o.{ending}", code=1).stderr
+        assert repr(name) in said
+        assert "rename it" in said
+
+    def test_tables_with_different_columns(self, table: Path, tmp_path: Path) -> None:
+        """Files whose other columns differ do not go into one."""
+        files = [written(tmp_path / name, as_table("parquet", pa.table({"text": ["un"], name: [1]}))) for name in "ab"]
+        said = call("encode", table, *files, "--column", "text", "-o", tmp_path / "out.parquet", code=1).stderr
+        assert said.startswith(f"Error: {files[1]}: its columns are not those")
+
+    @pytest.mark.parametrize("form", OUTPUTS)
+    def test_nulls(self, form: str, table: Path, tmp_path: Path) -> None:
+        """A null stays null where there is such a thing, and has no ids elsewhere."""
+        source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
+        out = tmp_path / f"out.{form}"
+        call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
+        none = None if form in ("json", "arrow", "parquet") else []
+        assert rows_of(out, form) == [["[CLS]", "un", "[SEP]"] if form == "tokens" else [2, 5, 3], none, none]
+
+    @pytest.mark.parametrize("form", OUTPUTS)
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
+        """What has no documents becomes a file without rows that is whole."""
+        source = written(tmp_path / "in", as_input(kind, []))
+        call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
+        assert rows_of(tmp_path / f"out.{form}", form) == []
+
+    @pytest.mark.parametrize("form", ["npy", "arrow", "parquet"])
+    @pytest.mark.parametrize("kind", ["lines", "json", "parquet", "arrow file"])
+    def test_more_than_a_block(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
+        """Blocks, row groups and batches do not show in what is written."""
+        texts = [f"un hello {'unaffable ' * (number % 40)}" for number in range(60_000)]
+        source = written(tmp_path / "in", as_input(kind, texts))
+        out = tmp_path / f"out.{form}"
+        call("encode", table, source, *options_for(kind), "-o", out)
+        assert rows_of(out, form) == [ids.tolist() for ids in fst.load(table).encode_batch(texts)]
+        if kind != "lines" and form != "npy":
+            numbers = pq.read_table(out) if form == "parquet" else pa.ipc.open_file(out).read_all()
+            assert numbers["number"].to_pylist() == list(range(len(texts)))
+
+    def test_many_row_groups(self, table: Path, tmp_path: Path) -> None:
+        """A table of many small row groups is written in few, and the other way round."""
+        texts = pa.table({"text": ["un hello"] * 5000})
+        source = written(tmp_path / "in", as_table("parquet", texts, row_group_size=10))
+        call("encode", table, source, "--column", "text", "-o", tmp_path / "out.parquet")
+        assert pq.ParquetFile(tmp_path / "out.parquet").num_row_groups == 1
+        assert pq.read_table(tmp_path / "out.parquet")["input_ids"].to_pylist() == [[2, 5, 8, 3]] * 5000
+
+    def test_max_length(self, table: Path, tmp_path: Path) -> None:
+        """--max-length cuts as `encode_batch` does."""
+        rows = fst.load(table).encode_batch(TEXTS, max_length=4)
+        expected = [row.tolist() for row in rows]
+        for kind in INPUTS:
+            source = written(tmp_path / "in", as_input(kind, TEXTS))
+            call("encode", table, source, *options_for(kind), "--max-length", "4", "-o", tmp_path / "out.npy")
+            assert rows_of(tmp_path / "out.npy", "npy") == expected
+
+    def test_pairs_of_npy(self, table: Path, tmp_path: Path) -> None:
+        """The row splits lie beside the ids, and are mapped like them."""
+        source = written(tmp_path / "in", as_input("lines", TEXTS))
+        call("encode", table, source, "-o", tmp_path / "a.b.npy")
+        assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
+        assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.load(table).encode_batch(TEXTS).ids.tolist()
+
+
+class TestErrors:
+    """--errors."""
+
+    BAD = (b"un", b"\xffun", b"hello \xe4\xb8", b"!")
+    GOOD = (b"un", b"!")
+
+    def bad(self, kind: str) -> bytes:
+        """A file of some kind with texts that are not UTF-8."""
+        if kind == "lines":
+            return b"\n".join(self.BAD)
+        if kind == "json":
+            return b"".join(b'{"text": "%s", "number": %d}\n' % (text, number) for number, text in enumerate(self.BAD))
+        texts = pa.array(self.BAD, pa.binary())
+        if not kind.startswith("binary"):
+            texts = pa.Array.from_buffers(pa.string(), len(texts), texts.buffers())
+        return as_table(kind.removeprefix("binary "), pa.table({"number": range(4), "text": texts}))
+
+    KINDS = ("lines", "json", "parquet", "binary parquet", "arrow file", "binary arrow stream")
+
+    def options(self, kind: str) -> list[str]:
+        """The options that it takes."""
+        return options_for(kind.removeprefix("binary "))
+
+    @pytest.mark.parametrize("more", [[], ["--max-length", "3"]], ids=["whole", "cut"])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_strict(self, kind: str, more: list[str], table: Path, tmp_path: Path) -> None:
+        """By default the first of them is an error with file, place, byte and remedy."""
+        source = written(tmp_path / "in", self.bad(kind))
+        unit, byte = ("line", 10) if kind == "json" else ("line", 0) if kind == "lines" else ("row", 0)
+        said = call("encode", table, source, *self.options(kind), *more, code=1).stderr
+        assert said == f"Error: {source}, {unit} 2: not UTF-8 at byte {byte}; mend it, or pass --errors replace or skip\n"
+
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_replace(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """With replace U+FFFD takes the place of what is wrong, and the documents are counted."""
+        source = written(tmp_path / "in", self.bad(kind))
+        done = call("encode", table, source, *self.options(kind), "--errors", "replace")
+        assert done.stdout.encode() == ids_of(table, self.BAD, errors="replace")
+        assert done.stderr == "2 documents read with U+FFFD for what is no text\n"
+
+    @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_skip(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
+        """With skip such documents are left out, with what else there is of them, and counted."""
+        source = written(tmp_path / "in", self.bad(kind))
+        out = tmp_path / f"out.{form}"
+        done = call("encode", table, source, *self.options(kind), "--errors", "skip", "-o", out)
+        assert rows_of(out, form) == [ids.tolist() for ids in fst.load(table).encode_batch(self.GOOD)]
+        assert done.stderr == "2 documents left out\n"
+        if kind != "lines" and form == "parquet":
+            assert pq.read_table(out)["number"].to_pylist() == [0, 3]
+
+    @pytest.mark.parametrize(
+        ("line", "what"),
+        [
+            (b"{", "not JSON at character 1"),
+            (b"[" * 100_000, "not JSON"),
+            (b"1" * 10_000, "not JSON"),
+            (b"[1]", "no JSON object"),
+            (b'{"texts": 1}', "no field 'text', of 'texts'"),
+            (b'{"text": 5}', "the field 'text' is 5, no string"),
+            (b'{"text": null}', "the field 'text' is null, no string"),
+        ],
+    )
+    @pytest.mark.parametrize("errors", ["strict", "replace"])
+    def test_no_text_in_json(self, errors: str, line: bytes, what: str, table: Path, tmp_path: Path) -> None:
+        """A line without a text is an error that names file and line, and one that is left out with skip."""
+        source = written(tmp_path / "in", b'{"text": "un"}\n' + line + b'\n{"text": "!"}\n')
+        said = call("encode", table, source, "--field", "text", "--errors", errors, code=1).stderr
+        assert said.startswith(f"Error: {source}, line 2: {what}")
+        assert said.endswith("; mend it, or pass --errors skip\n")
+        done = call("encode", table, source, "--field", "text", "--errors", "skip")
+        assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document left out\n")
+
+    def test_lone_surrogates(self, table: Path, tmp_path: Path) -> None:
+        """What JSON escapes and is no character is no text."""
+        source = written(tmp_path / "in", b'{"text": "un\\ud800"}\n')
+        said = call("encode", table, source, "--field", "text", code=1).stderr
+        assert said.startswith(f"Error: {source}, line 1: a lone surrogate at character 2; ")
+        done = call("encode", table, source, "--field", "text", "--errors", "replace")
+        assert done.stdout.encode() == ids_of(table, ["un\ufffd"])
+
+
+class TestCount:
+    """`fst count`."""
+
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_tokens(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """It counts documents and tokens by file, and all of them."""
+        tok = fst.load(table)
+        files = [written(tmp_path / name, as_input(kind, TEXTS * times)) for name, times in (("a", 1), ("b", 2))]
+        told = json.loads(call("count", table, *files, *options_for(kind), "--json").stdout)
+        rows, tokens = len(TEXTS), int(tok.count_tokens(TEXTS).sum())
+        assert told == {
+            "files": [
+                {"file": str(file), "documents": rows * times, "tokens": tokens * times} for file, times in zip(files, (1, 2), strict=True)
+            ],
+            "documents": 3 * rows,
+            "tokens": 3 * tokens,
+        }
+
+    def test_for_a_person(self, table: Path, tmp_path: Path) -> None:
+        """A person gets a line a file, and one for all if there are several."""
+        file = written(tmp_path / "in.txt", b"un\n" * 1000)
+        assert call("count", table, file).stdout.splitlines() == ["documents  tokens  file", f"    1,000   3,000  {file}"]
+        more = call("count", table, file, file, "--no-special-tokens").stdout.splitlines()
+        assert more[2:] == [f"    1,000   1,000  {file}", "    2,000   2,000  total"]
+
+    def test_errors(self, table: Path) -> None:
+        """Documents that are left out are not counted, but told."""
+        done = run("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
+        assert json.loads(done.stdout)["documents"] == 1
+        assert done.stderr == b"1 document left out\n"
+        assert b"line 2: not UTF-8" in run("count", table, stdin=b"un\n\xff\n", code=1).stderr
