@@ -74,7 +74,7 @@ class Column(Documents):
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
         """Their ids; the options are those of `Tokenizer.encode_arrow`."""
-        lists = _encode_arrow(tokenizer, self.texts, errors=errors, **options)
+        lists = tokenizer.encode_arrow(self.texts, errors=errors, **options)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
         return Encoded(self, lists.values.to_numpy(), lists.offsets.to_numpy()[1:].astype(np.int64), nulls)
 
@@ -295,14 +295,3 @@ def _fits(found: Any, kind: Any) -> bool:
     if pa.types.is_struct(found) and pa.types.is_struct(kind):
         return all(kind.get_field_index(field.name) >= 0 and _fits(field.type, kind.field(field.name).type) for field in found)
     return found == kind or pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(kind))
-
-
-def _encode_arrow(tokenizer, texts, **options):
-    if hasattr(tokenizer, "encode_arrow"):
-        return tokenizer.encode_arrow(texts, **options)
-    rows = _in_bytes(texts).to_pylist()
-    batch = tokenizer.encode_batch([row or b"" for row in rows], **options)
-    lengths = [0 if row is None else n for row, n in zip(rows, np.diff(batch.row_splits), strict=True)]
-    keep = np.concatenate([ids for row, ids in zip(rows, batch, strict=True) if row is not None] or [np.empty(0, np.int32)])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(keep), mask=pa.array([row is None for row in rows], pa.bool_()))

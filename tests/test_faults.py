@@ -1,0 +1,292 @@
+"""What goes wrong with files: each fault is one message, leaves no half file, and nothing hangs. Real processes throughout."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, error_of, ids_of, posix, run, written
+
+from fst.cli.lines import MOST_BYTES
+from fst.compile import wordpiece
+
+pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
+pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
+
+FORMS = ("ids", "json", "npy", "arrow", "parquet")
+ROWS = 100_000
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of a small vocabulary with a frame."""
+    path = tmp_path_factory.mktemp("tables") / "small.npz"
+    wordpiece(TOKENS).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of every kind with so many documents that they are read and written in several blocks."""
+    folder = tmp_path_factory.mktemp("data")
+    texts = [f"unaffable hello {number}" for number in range(ROWS)]
+    lines = "".join(f"{text}\n" for text in texts).encode()
+    columns = pa.table({"number": range(ROWS), "text": texts})
+    paths = {
+        "text": written(folder / "in.txt", lines),
+        "gzip": written(folder / "in.txt.gz", gzip.compress(lines[: len(lines) // 2]) + gzip.compress(lines[len(lines) // 2 :])),
+        "zstd": written(folder / "in.txt.zst", pa.compress(lines, "zstd", asbytes=True)),
+        "parquet": folder / "in.parquet",
+        "arrow file": folder / "in.arrow",
+        "arrow stream": folder / "in.arrows",
+    }
+    pq.write_table(columns, paths["parquet"], row_group_size=ROWS // 4)
+    for kind, opened in (("arrow file", pa.ipc.new_file), ("arrow stream", pa.ipc.new_stream)):
+        with opened(paths[kind], columns.schema) as writer:
+            writer.write_table(columns, ROWS // 4)
+    return paths
+
+
+def options_for(kind: str) -> list[str]:
+    """The options that a kind of file takes."""
+    return [] if kind in ("text", "gzip", "zstd") else ["--column", "text"]
+
+
+def on_its_own(folder: Path) -> Path:
+    """A folder for an output, in which nothing else is."""
+    (folder / "out").mkdir()
+    return folder / "out"
+
+
+class TestInput:
+    """Files that are damaged, or not what was said."""
+
+    @pytest.mark.parametrize("place", [0.3, 0.7, 0.999])
+    @pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow file", "arrow stream"])
+    def test_cut_short(self, kind: str, place: float, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A file that is cut in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
+        whole = data[kind].read_bytes()
+        source = written(tmp_path / f"cut{data[kind].suffix}", whole[: int(len(whole) * place)])
+        out = on_its_own(tmp_path)
+        said = error_of(run("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1))
+        assert said.startswith(f"{source}: ")
+        assert "cut short" in said
+        assert list(out.iterdir()) == []
+
+    def test_arrow_file_cut_between_batches(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """An Arrow file that ends after a batch is cut short too."""
+        file = io.BytesIO()
+        with pa.ipc.new_file(file, pa.schema([("text", pa.string())])) as writer:
+            writer.write_batch(pa.record_batch({"text": ["un"]}))
+            end = file.tell()
+        source = written(tmp_path / "cut.arrow", file.getvalue()[:end])
+        assert "cut short" in error_of(run("encode", table, source, "--column", "text", code=1))
+
+    @pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow file", "arrow stream"])
+    def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Bytes that are others end in an error or in other text, never in a traceback or a crash."""
+        whole = data[kind].read_bytes()
+        for place in (7, 40, len(whole) // 3, len(whole) - 20):
+            source = written(tmp_path / "damaged", whole[:place] + bytes(byte ^ 0xA5 for byte in whole[place : place + 8]) + whole[place + 8 :])
+            done = subprocess.run([FST, "count", table, source, *options_for(kind), "--errors", "replace"], capture_output=True, timeout=TIMEOUT)
+            assert done.returncode in (0, 1)
+            assert b"Traceback" not in done.stderr
+            assert done.returncode == 0 or str(source) in done.stderr.decode()
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
+    @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
+    def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
+        """A column that is not there, or is no text, is an error that lists those that are."""
+        said = error_of(run("encode", table, data[kind], "--column", column, code=1))
+        assert said == f"{data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column"
+
+    @pytest.mark.parametrize("kind", ["gzip", "zstd"])
+    def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """What packs nothing has no documents, and an empty file has none either."""
+        packed = gzip.compress(b"") if kind == "gzip" else pa.compress(b"", "zstd", asbytes=True)
+        for content in (packed, b""):
+            assert run("encode", table, written(tmp_path / "in", content)).stdout == b""
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow"])
+    def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """An empty file is no table."""
+        source = written(tmp_path / "in", b"")
+        said = error_of(run("encode", table, source, "--input-format", kind, "--column", "text", code=1))
+        assert said.startswith(f"{source}: ")
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow"])
+    def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """Rows that are all null stay so."""
+        nulls, source, out = pa.table({"text": pa.nulls(3, pa.string())}), tmp_path / "in", tmp_path / "out.parquet"
+        if kind == "parquet":
+            pq.write_table(nulls, source)
+        else:
+            with pa.ipc.new_stream(source, nulls.schema) as writer:
+                writer.write_table(nulls)
+        run("encode", table, source, "--column", "text", "-o", out)
+        assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
+
+    @pytest.mark.parametrize("words", [["--field", "text"], ["--format", "json"], ["--separator", "x"]], ids=" ".join)
+    def test_long_documents(self, words: list[str], table: Path) -> None:
+        """A document that is too long for memory is refused before it is taken."""
+        done = subprocess.run(
+            [FST, "encode", table, "-", *words], input=b"a" * (3 * MOST_BYTES), capture_output=True, timeout=TIMEOUT, check=False
+        )
+        assert done.returncode == 1
+        assert f"more than {MOST_BYTES:,} bytes" in done.stderr.decode()
+
+
+@posix
+class TestOutput:
+    """Outputs that cannot be written, or not to their end."""
+
+    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize("kind", ["text", "parquet"])
+    def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A disk that is full while an output is written is an error that names the output, of which nothing stays."""
+        out = on_its_own(tmp_path)
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+        done = run("encode", table, data[kind], *options_for(kind), "-o", out / f"o.{form}", code=1, preexec_fn=limit)
+        assert error_of(done).startswith(f"{out / 'o'}.")
+        assert list(out.iterdir()) == []
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+    def test_full_device(self, table: Path, data: dict[str, Path]) -> None:
+        """A device that takes nothing is an error that names it."""
+        assert error_of(run("encode", table, data["text"], "-o", "/dev/full", code=1)) == f"/dev/full: {os.strerror(28)}; make room"
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A folder that is not there is told before anything is read."""
+        out = tmp_path / "none" / f"o.{form}"
+        assert error_of(run("encode", table, data["text"], "-o", out, code=1)).startswith(f"{out}: no folder {out.parent}")
+
+    @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="takes another user to lack a right")
+    def test_folder_of_another(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A folder that cannot be written is told by its name."""
+        out = on_its_own(tmp_path)
+        out.chmod(0o755)
+        drop = f"import os, sys; os.setuid(65534); os.access({str(out)!r}, os.W_OK) and sys.exit(9); "
+        code = f"{drop}from fst.cli.streams import target; target({str(out / 'o.npy')!r})"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
+        assert b"PermissionError" in done.stderr
+        assert b"cannot be written" in done.stderr
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """The same output twice is the same bytes, and the second takes the place of the first."""
+        out = on_its_own(tmp_path)
+        found = []
+        for _ in range(2):
+            run("encode", table, data["parquet"], "--column", "text", "-o", out / f"o.{form}")
+            found.append({path.name: path.read_bytes() for path in out.iterdir()})
+        assert found[0] == found[1]
+        assert len(found[0]) == (2 if form == "npy" else 1)
+
+    def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Of two processes that write the same output at the same time one wins, and the file is whole."""
+        out = on_its_own(tmp_path)
+        words = [[FST, "encode", table, data[kind], "-o", out / "ids.txt", "--threads", "1"] for kind in ("text", "gzip")]
+        processes = [subprocess.Popen([*words[number % 2]]) for number in range(4)]
+        assert [process.wait(TIMEOUT) for process in processes] == [0] * 4
+        assert [path.name for path in out.iterdir()] == ["ids.txt"]
+        assert (out / "ids.txt").read_bytes() == run(*words[0][1:-4]).stdout
+
+    @pytest.mark.parametrize("kind", ["text", "gzip", "parquet", "arrow file"])
+    def test_in_the_place_of_the_input(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """An output may take the name of its input, which is read to its end before."""
+        source = written(tmp_path / "in", data[kind].read_bytes())
+        expected = run("encode", table, source, *options_for(kind)).stdout
+        run("encode", table, source, *options_for(kind), "-o", source)
+        assert source.read_bytes() == expected
+
+
+@posix
+class TestSignals:
+    """Processes that are ended."""
+
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+    @pytest.mark.parametrize("form", FORMS)
+    def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """A signal in the middle of the work ends it at once, and leaves nothing behind."""
+        out = on_its_own(tmp_path)
+        files = [data["text"]] * 2000 if form in ("ids", "json") else [data["parquet"]] * 2000
+        words = ["encode", table, *files, *options_for("text" if form in ("ids", "json") else "parquet"), "-o", out / f"o.{form}"]
+        with subprocess.Popen([sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stderr=subprocess.PIPE) as process:
+            waited(lambda: any(path.stat().st_size > 10_000 for path in out.iterdir()))
+            process.send_signal(number)
+            begun = time.monotonic()
+            assert process.wait(TIMEOUT) == code
+            assert time.monotonic() - begun < TIMEOUT / 10
+            assert process.stderr is not None
+            assert process.stderr.read() == b""
+        assert list(out.iterdir()) == []
+
+    def test_when_nobody_reads(self, table: Path, data: dict[str, Path]) -> None:
+        """A signal ends a process whose output nobody takes."""
+        words = ["encode", table, *[data["text"]] * 100]
+        with subprocess.Popen(
+            [sys.executable, "-c", INTERRUPTIBLE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.read(10)
+            process.send_signal(signal.SIGINT)
+            process.stdout.close()
+            assert process.wait(TIMEOUT) == 130
+            assert process.stderr.read() == b""
+
+    def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:
+        """A reader that leaves early ends reading and encoding too."""
+        words = [FST, "encode", table, *[data["parquet"]] * 2000, "--column", "text"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            assert process.stdout.readline() == ids_of(table, ["unaffable hello 0"])
+            process.stdout.close()
+            assert process.wait(TIMEOUT) == 0
+            assert process.stderr.read() == b""
+
+
+def waited(happened: Callable[[], Any]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + TIMEOUT
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+class TestWithoutPyarrow:
+    """What there is where pyarrow is not installed."""
+
+    CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
+
+    @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream", "zstd"])
+    def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
+        """What takes it says how to install it."""
+        words = [sys.executable, "-c", self.CODE, "encode", table, data[kind], *options_for(kind)]
+        done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
+        assert done.returncode == 1
+        assert done.stderr.decode().endswith('pip install "fst-toolkit[arrow]"\n')
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.parametrize("kind", ["text", "gzip"])
+    def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+        """Everything else works."""
+        words = [sys.executable, "-c", self.CODE, "encode", table, data[kind], "-o", tmp_path / "ids.npy"]
+        subprocess.run(words, timeout=TIMEOUT, check=True)
+        assert {path.name for path in tmp_path.iterdir()} == {"ids.npy", "ids.splits.npy"}
