@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
 from collections.abc import Collection, Generator, Iterator
@@ -25,9 +26,9 @@ except ImportError:
     raise UnsupportedError('Parquet, Arrow and zstd take pyarrow, which is not installed: pip install "fst-toolkit[arrow]"') from None
 
 IDS = "input_ids"
-BLOCK_BYTES = 1 << 22  # of columns that are dealt with together
+BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
-GROUP_BYTES = 1 << 25  # of a row group that is written
+GROUP_BYTES = 1 << 24  # of a row group that is written
 FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between what it begins and ends with
 MAX_LISTED = 12  # names of columns
 
@@ -224,7 +225,7 @@ class Writer:
         """Begin to write, the first time."""
         if self._writer is None:
             self._schema = schema
-            self._writer = pa.ipc.new_file(self._file, schema) if self._form == "arrow" else pq.ParquetWriter(self._file, schema)
+            self._writer = pa.ipc.new_file(self._file, schema) if self._form == "arrow" else _parquet_writer(self._file, schema)
 
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._waiting, self._schema)
@@ -253,6 +254,21 @@ class Writer:
             return list(_columns(documents, types))
         plain = (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in others.columns)
         return list(zip(others.schema.names, plain, strict=True))
+
+
+def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
+    """What writes Parquet: ids as differences in as few bits as they take, which is half of their size and needs no compression."""
+    empty = io.BytesIO()
+    pq.write_table(schema.empty_table(), empty)
+    leaves = pq.ParquetFile(empty).schema
+    *others, ids = [leaves.column(number).path for number in range(len(leaves))]
+    return pq.ParquetWriter(
+        file,
+        schema,
+        use_dictionary=others or False,
+        compression={**dict.fromkeys(others, "snappy"), ids: "none"},
+        column_encoding={ids: "DELTA_BINARY_PACKED"},
+    )
 
 
 def _lists(encoded: Encoded) -> Any:

@@ -12,12 +12,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, error_of, ids_of, posix, run, written
+from click.testing import CliRunner
+from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, ids_of, posix, run, written
 
 from fst.cli.lines import MOST_BYTES
+from fst.cli.main import main
 from fst.compile import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
@@ -71,58 +74,56 @@ def on_its_own(folder: Path) -> Path:
 class TestInput:
     """Files that are damaged, or not what was said."""
 
-    @pytest.mark.parametrize("place", [0.3, 0.7, 0.999])
     @pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow file", "arrow stream"])
-    def test_cut_short(self, kind: str, place: float, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+    def test_cut_short(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A file that is cut in the middle of a member, a frame, a page or a batch is an error that names it, and nothing is written."""
-        whole = data[kind].read_bytes()
-        source = written(tmp_path / f"cut{data[kind].suffix}", whole[: int(len(whole) * place)])
-        out = on_its_own(tmp_path)
-        said = error_of(run("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1))
-        assert said.startswith(f"{source}: ")
-        assert "cut short" in said
+        whole, out = data[kind].read_bytes(), on_its_own(tmp_path)
+        for place in (len(whole) // 3, len(whole) - 12):
+            source = written(tmp_path / f"cut{data[kind].suffix}", whole[:place])
+            said = error_of(run("encode", table, source, *options_for(kind), "-o", out / "ids.txt", code=1))
+            assert said.startswith(f"{source}: ")
+            assert "cut short" in said
         assert list(out.iterdir()) == []
 
-    def test_arrow_file_cut_between_batches(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+    def test_arrow_file_cut_between_batches(self, table: Path, tmp_path: Path) -> None:
         """An Arrow file that ends after a batch is cut short too."""
         file = io.BytesIO()
         with pa.ipc.new_file(file, pa.schema([("text", pa.string())])) as writer:
             writer.write_batch(pa.record_batch({"text": ["un"]}))
             end = file.tell()
         source = written(tmp_path / "cut.arrow", file.getvalue()[:end])
-        assert "cut short" in error_of(run("encode", table, source, "--column", "text", code=1))
+        assert "cut short" in call("encode", table, source, "--column", "text", code=1).stderr
 
     @pytest.mark.parametrize("kind", ["gzip", "zstd", "parquet", "arrow file", "arrow stream"])
     def test_damaged(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """Bytes that are others end in an error or in other text, never in a traceback or a crash."""
         whole = data[kind].read_bytes()
         for place in (7, 40, len(whole) // 3, len(whole) - 20):
-            source = written(tmp_path / "damaged", whole[:place] + bytes(byte ^ 0xA5 for byte in whole[place : place + 8]) + whole[place + 8 :])
-            done = subprocess.run([FST, "count", table, source, *options_for(kind), "--errors", "replace"], capture_output=True, timeout=TIMEOUT)
-            assert done.returncode in (0, 1)
-            assert b"Traceback" not in done.stderr
-            assert done.returncode == 0 or str(source) in done.stderr.decode()
+            damaged = bytes(byte ^ 0xA5 for byte in whole[place : place + 8])
+            source = written(tmp_path / "damaged", whole[:place] + damaged + whole[place + 8 :])
+            done = CliRunner().invoke(main, ["count", str(table), str(source), *options_for(kind), "--errors", "replace"])
+            assert done.exit_code == 0 or (done.exit_code == 1 and str(source) in done.stderr)
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream"])
     @pytest.mark.parametrize(("column", "what"), [("txt", "no columns are called 'txt'"), ("number", "column 'number' is int64, no text")])
     def test_columns(self, column: str, what: str, kind: str, table: Path, data: dict[str, Path]) -> None:
         """A column that is not there, or is no text, is an error that lists those that are."""
-        said = error_of(run("encode", table, data[kind], "--column", column, code=1))
-        assert said == f"{data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column"
+        said = call("encode", table, data[kind], "--column", column, code=1).stderr
+        assert said == f"Error: {data[kind]}: {what}; there are 'number' (int64), 'text' (string): name one of text with --column\n"
 
     @pytest.mark.parametrize("kind", ["gzip", "zstd"])
     def test_nothing_packed(self, kind: str, table: Path, tmp_path: Path) -> None:
         """What packs nothing has no documents, and an empty file has none either."""
         packed = gzip.compress(b"") if kind == "gzip" else pa.compress(b"", "zstd", asbytes=True)
         for content in (packed, b""):
-            assert run("encode", table, written(tmp_path / "in", content)).stdout == b""
+            assert call("encode", table, written(tmp_path / "in", content)).stdout == ""
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_empty_file_as_a_table(self, kind: str, table: Path, tmp_path: Path) -> None:
         """An empty file is no table."""
         source = written(tmp_path / "in", b"")
-        said = error_of(run("encode", table, source, "--input-format", kind, "--column", "text", code=1))
-        assert said.startswith(f"{source}: ")
+        said = call("encode", table, source, "--input-format", kind, "--column", "text", code=1).stderr
+        assert said.startswith(f"Error: {source}: ")
 
     @pytest.mark.parametrize("kind", ["parquet", "arrow"])
     def test_all_null(self, kind: str, table: Path, tmp_path: Path) -> None:
@@ -133,7 +134,7 @@ class TestInput:
         else:
             with pa.ipc.new_stream(source, nulls.schema) as writer:
                 writer.write_table(nulls)
-        run("encode", table, source, "--column", "text", "-o", out)
+        call("encode", table, source, "--column", "text", "-o", out)
         assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
 
     @pytest.mark.parametrize("words", [["--field", "text"], ["--format", "json"], ["--separator", "x"]], ids=" ".join)
@@ -150,8 +151,9 @@ class TestInput:
 class TestOutput:
     """Outputs that cannot be written, or not to their end."""
 
-    @pytest.mark.parametrize("form", FORMS)
-    @pytest.mark.parametrize("kind", ["text", "parquet"])
+    @pytest.mark.parametrize(
+        ("kind", "form"), [("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")]
+    )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A disk that is full while an output is written is an error that names the output, of which nothing stays."""
         out = on_its_own(tmp_path)
@@ -173,18 +175,17 @@ class TestOutput:
     def test_no_folder(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A folder that is not there is told before anything is read."""
         out = tmp_path / "none" / f"o.{form}"
-        assert error_of(run("encode", table, data["text"], "-o", out, code=1)).startswith(f"{out}: no folder {out.parent}")
+        assert call("encode", table, data["text"], "-o", out, code=1).stderr.startswith(f"Error: {out}: no folder {out.parent}")
 
-    @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="takes another user to lack a right")
-    def test_folder_of_another(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
+    def test_folder_of_another(self) -> None:
         """A folder that cannot be written is told by its name."""
-        out = on_its_own(tmp_path)
-        out.chmod(0o755)
-        drop = f"import os, sys; os.setuid(65534); os.access({str(out)!r}, os.W_OK) and sys.exit(9); "
-        code = f"{drop}from fst.cli.streams import target; target({str(out / 'o.npy')!r})"
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
-        assert b"PermissionError" in done.stderr
-        assert b"cannot be written" in done.stderr
+        with TemporaryDirectory() as folder:
+            Path(folder).chmod(0o555)
+            # The user to whom everything is allowed becomes one who has to ask.
+            code = f"import os; from fst.cli.streams import target; os.geteuid() or os.setuid(65534); target({folder + '/ids.npy'!r})"
+            done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=TIMEOUT, check=False)
+        said = done.stderr.decode().splitlines()[-1]
+        assert said == f"PermissionError: [Errno 13] the folder {folder} cannot be written: '{folder}/ids.npy'"
 
     @pytest.mark.parametrize("form", FORMS)
     def test_twice(self, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
@@ -219,8 +220,10 @@ class TestOutput:
 class TestSignals:
     """Processes that are ended."""
 
-    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-    @pytest.mark.parametrize("form", FORMS)
+    @pytest.mark.parametrize(
+        ("form", "number", "code"),
+        [*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)],
+    )
     def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A signal in the middle of the work ends it at once, and leaves nothing behind."""
         out = on_its_own(tmp_path)
