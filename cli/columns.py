@@ -310,4 +310,4 @@ def _fits(found: Any, kind: Any) -> bool:
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):
         return all(kind.get_field_index(field.name) >= 0 and _fits(field.type, kind.field(field.name).type) for field in found)
-    return found == kind or pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(kind))
+    return bool(found == kind or pa.types.is_null(found) or (pa.types.is_integer(found) and pa.types.is_floating(kind)))

@@ -271,7 +271,7 @@ def encode_command(
     total = size(files)
     on_screen = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
-    options = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
+    options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
     try:
         tokenizer.encode_batch([""], **options)
     except ValueError as error:

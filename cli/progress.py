@@ -35,12 +35,16 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
     if not total or hidden or not watched():
         yield _ignore
         return
-    bar = click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=lambda _: _told(bar.pos, total, monotonic() - begun))
-    begun, unseen = monotonic(), 0
+    begun, unseen, seen = monotonic(), 0, 0
+
+    def told(_: object) -> str:
+        return f"{seen / 1e6:,.1f} of {total / 1e6:,.1f} MB, {seen / 1e6 / (monotonic() - begun):,.1f} MB/s"
+
+    bar = click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=told)
 
     def advance(count: int) -> None:
-        nonlocal unseen
-        unseen += count
+        nonlocal unseen, seen
+        unseen, seen = unseen + count, min(seen + count, total)
         if monotonic() - begun >= PATIENCE:
             bar.update(unseen)
             unseen = 0
@@ -50,10 +54,6 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
     finally:
         if bar.pos:
             bar.render_finish()
-
-
-def _told(done: int, total: int, seconds: float) -> str:
-    return f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB, {done / 1e6 / max(seconds, 1e-9):,.1f} MB/s"
 
 
 def _ignore(_: int) -> None:

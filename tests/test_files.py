@@ -283,7 +283,7 @@ class TestOutput:
         source = written(tmp_path / "in", as_input("parquet", ["un", None, None]))
         out = tmp_path / f"out.{form}"
         call("encode", table, source, "--column", "text", "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
-        none = None if form in ("json", "arrow", "parquet") else []
+        none: list[int] | None = None if form in ("json", "arrow", "parquet") else []
         assert rows_of(out, form) == [["[CLS]", "un", "[SEP]"] if form == "tokens" else [2, 5, 3], none, none]
 
     @pytest.mark.parametrize("form", OUTPUTS)
