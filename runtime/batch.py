@@ -146,7 +146,7 @@ class Task:
             return self._run_block(starts)
         threads = threads or usable_cores()
         cut = self._cut(starts) if starts is not None and threads > 1 else {}
-        threads = min(threads, len(self.source) * self.length // LEAST + 1 + sum(map(len, cut.values())))
+        threads = min(threads, self.total // LEAST + 1)
         groups = deque(self._groups(threads, cut))
         threads = min(threads, len(groups))
         if threads == 1:
@@ -262,6 +262,12 @@ class Task:
             yield from cut.get(first, [Group(first, last)])
 
     @Once
+    def total(self) -> int:
+        """About how many characters are read; of few rows exactly, since one of them may be long."""
+        rows = len(self.source)
+        return rows * self.length if rows > GROUP or self.most is not None else sum(self.source.lengths(1))
+
+    @Once
     def length(self) -> int:
         """About how many characters of a row are read."""
         some = [min(length, self.longest) for length in self.source.lengths(len(self.source) // 16 + 1)]
@@ -374,7 +380,7 @@ class Share:
 
     def _grow(self, room: int) -> None:
         """Make room for so many ids and, the first time, for all: most text has an id for two characters or more."""
-        expected = len(self._task.source) * self._task.length // 2 if not len(self.ids) else 2 * len(self.ids)
+        expected = self._task.total // 2 if not len(self.ids) else 2 * len(self.ids)
         if self._task.counted:
             expected = room
         self.ids = _grown(self.ids, self.count, max(room, expected))
