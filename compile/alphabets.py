@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,11 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
     first, last = normal.first, normal.second.then(split)
-    composed = None
-    if normal.composed:
+    composed = placing = None
+    if normal.composed and normal.undone:
+        with suppress(UnsupportedError):  # it is not needed for anything but places
+            placing, _ = composition(normal)
+    elif normal.composed:
         composed, first = composition(normal)
     codes = union(first.sources, last.sources, np.flatnonzero(characters.orders()))
     rows = first.apply(codes)
@@ -53,7 +57,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed)
+    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed, placing)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:

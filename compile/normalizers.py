@@ -6,7 +6,8 @@ neighbours, and so does composition; decomposition is a map, and canonical order
 - An ordering is not seen where another follows, and every mark that is left by then has the place in canonical ordering that it had
   before: to sort what is sorted in parts is to sort the whole, for a stable sort.
 - Composition is not seen where an ordering follows, and by then every composed character has become what the characters have become
-  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.)
+  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.) It is seen in
+  where they come from: all of them from where the composed character came from.
 - What Strip takes away is not seen where words are split at white space.
 
 Whatever no rule applies to is refused.
@@ -55,6 +56,7 @@ class Normalization:
 
     Attributes:
         composed: the normalizer that composes the text after the ordering, if one does.
+        undone: whether what it composes is decomposed again, and only seen in where the parts come from.
         before: what becomes of characters before that normalizer decomposes them.
         stripped: for each Strip, what becomes of characters after it.
     """
@@ -63,6 +65,7 @@ class Normalization:
     ordered: bool
     second: Map
     composed: str | None = None
+    undone: bool = False
     before: Map = field(default_factory=Map.identity)
     stripped: tuple[Map, ...] = ()
 
@@ -84,9 +87,9 @@ class Normalization:
         if not self.ordered:
             return replace(normalization, ordered=True)
         self._need_same_places(normalization.second)
-        if self.composed:
+        if self.composed and not self.undone:
             self._need_same_composed(self.composed, normalization.second)
-        return replace(normalization, first=self.first.then(normalization.second), second=Map.identity(), composed=None)
+        return replace(normalization, first=self.first.then(normalization.second), second=Map.identity(), undone=True)
 
     def _need_same_places(self, since: Map) -> None:
         """Show that the last ordering is not seen after another one."""
@@ -139,7 +142,9 @@ def _then(before: Normalization, part: Component) -> Normalization:
     if kind == "Replace":
         return before.mapped(_replacement(part))
     decomposed = before.decomposed(characters.compatible() if "K" in kind else characters.canonical())
-    return replace(decomposed, composed=kind, before=before.first.then(before.second)) if kind.endswith("C") else decomposed
+    if not kind.endswith("C"):
+        return decomposed
+    return replace(decomposed, composed=kind, undone=False, before=before.first.then(before.second))
 
 
 def strips(part: Component) -> bool:

@@ -135,6 +135,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
         "context": context(alphabet, vocabulary.late),
         **{name: getattr(vocabulary, name) for name in KEPT},
         "composition": alphabet.composition and alphabet.composition.stored(),
+        "placing": alphabet.placing and alphabet.placing.stored(),
     }
     return Tables(
         about=about,

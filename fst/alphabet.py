@@ -34,6 +34,7 @@ class Alphabet:
             ordering; else 0. What comes after it in a run of marks is located elsewhere for it.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
         composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
+        placing: the same, if what is composed is decomposed again: then only where symbols come from depends on it.
     """
 
     symbols: NDArray[np.int32]
@@ -42,6 +43,7 @@ class Alphabet:
     hidden: NDArray[np.uint8]
     specials: Mapping[str, int] = field(default_factory=dict)
     composition: Composition | None = None
+    placing: Composition | None = None
 
     @classmethod
     def plain(cls) -> Alphabet:

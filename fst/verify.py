@@ -135,7 +135,8 @@ def _verify_about(tables: Tables) -> None:
     for name in ("normalizer_parts", "pre_tokenizer_parts"):
         parts = about.get(name)
         need(parts is None or (isinstance(parts, list) and all(isinstance(part, dict) for part in parts)), f"{name} is null or mappings")
-    _verify_composition(about.get("composition"))
+    for name in ("composition", "placing"):
+        _verify_composition(about.get(name))
     _verify_late(about, highest)
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")

@@ -5,8 +5,9 @@ Nearly all texts go through nothing. The others are found by their units, and re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,17 +21,18 @@ Symbol = tuple[int, Place]  # a class, and where it comes from
 
 
 class Before:
-    """Reads the texts that a kernel would read as if nothing in them composed.
+    """Reads the texts that a kernel would read, or locate, as if nothing in them composed.
 
     Args:
-        tables: with a composition.
+        tables: of a tokenizer.
+        composition: `Composition.stored`.
     """
 
     is_noted = False
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, composition: Mapping[str, Any]) -> None:
         self._tables = tables
-        self._composition = Composition.from_stored(tables.about["composition"])
+        self._composition = Composition.from_stored(composition)
         self._without_specials = replace(tables, specials=np.full((1, 4), -1, np.int32))
         self._suspects = np.zeros(1 << 16, bool)
         self._suspects[[_first_unit(code) for code in self._composition.suspects]] = True

@@ -68,7 +68,7 @@ class Tokenizer:
         self._machine = machine(tables)
         self._second: SecondReader | None = None
         if about.get("composition"):
-            self._second = Before(tables)
+            self._second = Before(tables, about["composition"])
         if about["late"]:
             self._second = added = Added(tables)
             self._machine = added.machine(self._machine)
@@ -338,8 +338,9 @@ class Tokenizer:
             raise ValueError(f"threads={threads}: there is at least one")
         check(errors)
         frame = self._frame if framed else self._no_frame
-        machine = self._locating if located else self._machine
-        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, self._second, self._blanks).run(threads)
+        machine, second = (self._locating, self._second_locating) if located else (self._machine, self._second)
+        cut_at = "" if second else self._blanks
+        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, second, cut_at).run(threads)
 
     def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
         """The ids of one short text, without the steps that a batch needs."""
@@ -366,7 +367,8 @@ class Tokenizer:
 
         Raises:
             UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
-                its normalisation composes characters. Or `offsets`, and two tokens of different lengths have one id.
+                its normalisation composes characters, with `offsets` also if it decomposes them again. Or `offsets`, and two tokens of
+                different lengths have one id.
             ValueError: `errors` is unknown, or `offsets` neither True nor False.
 
         Example:
@@ -383,8 +385,8 @@ class Tokenizer:
         check(errors)
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
-        if self._second:
-            what = "normalisation that composes characters" if self.about.get("composition") else "added tokens in normalised text"
+        if self._second_locating if offsets else self._second:
+            what = "added tokens in normalised text" if self.about["late"] else "normalisation that composes characters"
             raise UnsupportedError(f"streams with {what}: encode the whole text at once")
         frame = self._frame if add_special_tokens else self._no_frame
         return Stream(self._tables, self._locating if offsets else self._machine, self._workspaces, frame, bool(offsets), errors)
@@ -430,6 +432,11 @@ class Tokenizer:
     @Once
     def _locating(self) -> Machine:
         return locating(self._tables, self._machine)
+
+    @Once
+    def _second_locating(self) -> SecondReader | None:
+        placing = self.about.get("placing")
+        return Before(self._tables, placing) if placing and not self._second else self._second
 
     @Once
     def _ids_by_token(self) -> dict[str, int]:

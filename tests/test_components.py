@@ -459,7 +459,7 @@ def test_ids_of_real_text(name: str, load: Load) -> None:
 def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> None:
     """What a later component undoes leaves no trace in the alphabet."""
     ours, theirs = alphabet_of(parts, [BERT]), alphabet_of(same, [BERT])
-    for name in ("symbols", "ranks", "passes"):
+    for name in ("symbols", "ranks", "passes", "hidden"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name))
 
 
@@ -580,7 +580,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
     gathered = rows.gather(0, len(rows), rows.starts(0, len(rows)), "strict")
-    suspected = Before(tokenizer._tables).suspected(*gathered, UNSUSPECTED).tolist()
+    suspected = Before(tokenizer._tables, tokenizer.about["composition"]).suspected(*gathered, UNSUSPECTED).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     assert batch.offsets is not None
