@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 import fst
 from fst.compile import wordpiece
-
-pa = pytest.importorskip("pyarrow", reason="the extra [arrow] is not installed")
-pq = pytest.importorskip("pyarrow.parquet", reason="the extra [arrow] is not installed")
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FILES, ROWS = 12, 100  # rows a file
@@ -226,19 +225,38 @@ class TestRay:
 class TestSpark:
     """`examples/spark_arrow.py`."""
 
-    def test_column(self, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
-        """Two workers of Spark write the rows, the columns and the ids that one process makes."""
+    @pytest.fixture(scope="class")
+    def spark(self) -> Iterator[Any]:
+        """A session with two workers."""
         sql = pytest.importorskip("pyspark.sql", reason="the extra [spark] is not installed")
-        builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-        spark = builder.getOrCreate()
+        session = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
         try:
-            from spark_arrow import main
-
-            words = [str(table), str(corpus), "-o", str(tmp_path / "output")]
-            assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
+            yield session
         finally:
-            spark.stop()
+            session.stop()
+
+    def test_column(self, spark: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
+        """Two workers of Spark write the rows, the columns and the ids that one process makes."""
+        del spark
+        from spark_arrow import main
+
+        words = [str(table), str(corpus), "-o", str(tmp_path / "output")]
+        assert CliRunner().invoke(main, words, catch_exceptions=False).exit_code == 0
         assert in_order(tmp_path / "output") == expected
+
+    def test_table_is_loaded_once(self, spark: Any, corpus: Path, table: Path) -> None:
+        """A worker of Spark loads the table for its first task, and keeps it for those that follow."""
+        from pyspark.sql.functions import arrow_udf, col
+        from spark_arrow import input_ids
+
+        def loads(ids: pa.Array) -> pa.Array:
+            from spark_arrow import loaded
+
+            return pa.array([loaded.cache_info().misses] * len(ids))
+
+        tasks = spark.read.parquet(str(corpus)).repartition(6).withColumn("input_ids", input_ids(spark, str(table), "text"))
+        rows = tasks.select(arrow_udf(loads, "int")(col("input_ids")).alias("loads")).collect()
+        assert {row.loads for row in rows} == {1}
 
 
 class TestDaft:
