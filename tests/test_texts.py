@@ -259,7 +259,7 @@ def test_what_is_no_batch_is_refused_by_its_type(texts: Any, tokenizer: fst.Toke
         ([b"a" * 70_000] * 3 + ["a" * 70_000] * 3, 3, "str", "bytes"),
         ([b"a" * 70_000, b"a", bytearray(70_000)], 2, "bytearray", "bytes"),
     ],
-    ids=lambda value: f"{value!r:.40}",
+    ids=lambda value: "-".join(type(text).__name__ for text in value) if isinstance(value, list) else str(value),
 )
 def test_mixed_batch_is_refused_by_its_first_other_row(
     texts: Any, row: int, found: str, expected: str, errors: str, tokenizer: fst.Tokenizer
