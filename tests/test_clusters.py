@@ -25,7 +25,7 @@ from fst.compile import wordpiece
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FILES, ROWS = 12, 100  # rows a file
-PATIENCE = 120  # seconds until a run that is to be under way is not
+PATIENCE = 60  # seconds that two actors have to start
 
 # Ray, Spark and Daft use what is deprecated, and leave files and sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning")
@@ -110,6 +110,9 @@ class Watched:
         def noted(block: Any) -> Any:
             with (notes / str(os.getpid())).open("a") as file:
                 file.write(f"{len(block)}\n")
+            begun = time.monotonic()
+            while len(list(notes.iterdir())) < 2 and time.monotonic() < begun + PATIENCE:
+                time.sleep(0.02)  # until the other actor has started, too
             time.sleep(0.3)
             return block
 
