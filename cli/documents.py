@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class Documents:
     others: Any = None
     wrong: Sequence[tuple[int, str]] = field(default=())
     replaced: int = 0
+
+    is_whole: ClassVar[bool] = True  # whether their texts are, and can be left out
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -72,7 +74,7 @@ class Encoded:
     Attributes:
         documents: the documents.
         ids: int32[n], of one after the other.
-        ends: int64[rows], where the ids of each end.
+        ends: int64[rows], where the ids of each end; those after the last one are of a document that goes on.
         nulls: bool[rows], which of them are no text but null; None: none.
     """
 

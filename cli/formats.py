@@ -6,6 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fst.cli.lines import Block
 from fst.errors import TextError
 
@@ -24,6 +27,38 @@ class Spellings(dict[int, str]):
 def names(tables: Tables) -> Spellings:
     """The tokens of tables by their ids."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
+
+
+class Decimals:
+    r"""Ids as decimal numbers, in a few steps for all of them: each is found in a table as the eight bytes that it takes at most, and the
+    bytes that are none are dropped.
+
+    Args:
+        count: more than any id.
+
+    Example:
+        >>> Decimals(30).lines(np.array([7, 21, 9], np.int32), np.array([2, 2, 3]), is_begun=False)
+        b'7 21\n\n9\n'
+    """
+
+    def __init__(self, count: int) -> None:
+        digits = np.arange(count).astype("S8").view("<u8")  # of less than eight digits: ids have 22 bits
+        self._count = count
+        self._spellings = np.concatenate([digits, digits << 8 | ord(" "), np.array([ord("\n")], "<u8")])
+
+    def lines(self, ids: NDArray[np.int32], ends: NDArray[np.int64], is_begun: bool) -> bytes:
+        """Rows of ids, a line each.
+
+        Args:
+            ids: int32[n], of one row after the other.
+            ends: int64[rows], where each ends; a row that goes on may follow.
+            is_begun: whether the first goes on.
+        """
+        numbers = np.insert(ids + self._count, ends, 2 * self._count)
+        firsts = np.append(0 if not is_begun else [], ends + np.arange(1, len(ends) + 1)).astype(np.int64)
+        firsts = firsts[firsts < len(numbers)]
+        numbers[firsts[numbers[firsts] < 2 * self._count]] -= self._count
+        return self._spellings[numbers].tobytes().translate(None, b"\0")
 
 
 def rows(block: Block) -> Iterator[list[int]]:

@@ -9,6 +9,7 @@ import click
 
 from fst.cli import lines, records
 from fst.cli.documents import Documents
+from fst.cli.pieces import Piece, Whole
 from fst.cli.streams import Source, opened
 
 KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": "Parquet"}
@@ -29,6 +30,7 @@ class Reading:
         document: what a document of plain text is, a "line" or a "file".
         others: of which kinds to read what else there is beside texts.
         mends: whether lines of JSON that are not UTF-8 are mended.
+        in_pieces: whether long documents of plain text may come in pieces.
 
     Raises:
         click.UsageError: these do not fit together.
@@ -41,6 +43,7 @@ class Reading:
     document: str = "line"
     others: Set[str] = frozenset()
     mends: bool = False
+    in_pieces: bool = False
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
@@ -76,8 +79,13 @@ class Reading:
 
     def _texts(self, source: Source) -> Iterator[Documents]:
         separator = None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
-        for block in lines.blocks(source, separator):
-            yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
+        whole = Whole()
+        for block in lines.blocks(source, separator, in_pieces=self.in_pieces):
+            if block.is_begun or block.goes_on:
+                whole = whole if block.is_begun else Whole()
+                yield Piece(block.file, block.unit, [block.first], block.lines, whole=whole, is_last=not block.goes_on)
+            else:
+                yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
     def _check(self, kind: str, name: str) -> None:
         """Refuse an option that is for another kind, and the lack of one that this kind needs."""

@@ -13,7 +13,8 @@ from fst.cli.streams import Source, opened
 from fst.errors import TextError
 
 LINE_FEED = b"\n"
-MOST_BYTES = 1 << 24  # of a document; a hundred times as much memory may be taken meanwhile
+MOST_BYTES = 1 << 24  # of a document that has to be in memory
+LONG_BYTES = 1 << 21  # of a document that comes in pieces
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,15 @@ class Block:
         first: number of the first document in the file, from 1.
         lines: the documents, without what separates them.
         unit: what a document is called.
+        is_begun, goes_on: whether the only document began in blocks before this one, or goes on in blocks after it.
     """
 
     file: str
     first: int
     lines: list[bytes]
     unit: str = "line"
+    is_begun: bool = False
+    goes_on: bool = False
 
     def place(self, row: int) -> str:
         """Where a document of the block stands, as messages say it."""
@@ -64,31 +68,37 @@ def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
         yield from blocks(source, LINE_FEED)
 
 
-def blocks(source: Source, separator: bytes | None) -> Iterator[Block]:
+def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) -> Iterator[Block]:
     """The documents of a file, as they come.
 
     Args:
         source: the file.
         separator: what stands between documents; None: all is one. After the last one there is another document if there is anything; after
             one that is no line feed, if there is more than white space.
+        in_pieces: whether a document of more than `LONG_BYTES` comes in pieces, a block each.
 
     Raises:
-        TextError: a document has more than `MOST_BYTES`.
+        TextError: a document that is to be whole has more than `MOST_BYTES`.
     """
     unit = "line" if separator == LINE_FEED else "document"
-    number, unfinished, size = 1, list[bytes](), 0
+    number, unfinished, is_begun = 1, list[bytes](), False
     for documents, rest in _split(source.chunks(), separator):
         if documents:
-            documents[0] = b"".join([*unfinished, documents[0]])
-            yield Block(source.name, number, documents, unit)
-            number, unfinished, size = number + len(documents), [], 0
+            first, *others = documents
+            yield Block(source.name, number, [b"".join([*unfinished, first]), *([] if is_begun else others)], unit, is_begun)
+            if is_begun and others:
+                yield Block(source.name, number + 1, others, unit)
+            number, unfinished, is_begun = number + len(documents), [], False
         unfinished.append(rest)
-        size += len(rest)
-        if size > MOST_BYTES:
+        size = sum(map(len, unfinished))
+        if not in_pieces and size > MOST_BYTES:
             raise TextError(f"{source.name}, {unit} {number}: more than {MOST_BYTES:,} bytes; split it")
+        if in_pieces and (is_begun or size > LONG_BYTES):
+            yield Block(source.name, number, [b"".join(unfinished)], unit, is_begun, goes_on=True)
+            unfinished, is_begun = [], True
     last = b"".join(unfinished)
-    if separator is None or (last if separator == LINE_FEED else last.strip()):
-        yield Block(source.name, number, [last], unit)
+    if is_begun or separator is None or (last if separator == LINE_FEED else last.strip()):
+        yield Block(source.name, number, [last], unit, is_begun)
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:

@@ -16,6 +16,7 @@ import signal
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -261,7 +262,8 @@ def encode_command(
     from fst import file
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEPS, form_of, writing
+    from fst.cli.outputs import KEEPS, TAKE_PIECES, form_of, writing
+    from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
 
     form = form or form_of(output)
@@ -276,6 +278,7 @@ def encode_command(
         tokenizer.encode_batch([""], **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer))
     policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
     with (
         writing(output, form, tables) as write,
@@ -310,6 +313,7 @@ def count_command(
     from fst.cli.counts import Count, as_object, listed
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
+    from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
 
     how = Reading(**reading, mends=errors == "replace")
@@ -318,6 +322,7 @@ def count_command(
     total = size(files)
     tokenizer = ready(tables)
     options = {"add_special_tokens": not no_special_tokens, "threads": threads}
+    how = replace(how, in_pieces=takes_pieces(tokenizer))
     policy = Policy(errors, lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options)))
     counts = []
     with progress("counting", total) as advance:

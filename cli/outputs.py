@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from fst.cli.documents import Encoded
-from fst.cli.formats import Spellings, names
+from fst.cli.formats import Decimals, names
 from fst.cli.streams import STANDARD, is_device, written
 from fst.errors import TextError
 
@@ -24,6 +24,7 @@ FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
 # What else files say of documents is kept: of files of which kind.
 KEEPS = {"json": {"json"}, "arrow": {"json", "arrow", "parquet"}, "parquet": {"json", "arrow", "parquet"}}
+TAKE_PIECES = ("ids", "tokens", "npy")  # of documents, where others take whole ones
 NPY_HEADER = 128  # bytes
 
 Write = Callable[[Encoded], None]
@@ -82,29 +83,45 @@ class Lines:
 
     def __init__(self, file: IO[bytes], form: str, tables: Tables) -> None:
         self._file = file
-        self._spellings = Spellings() if form == "ids" else names(tables)
-        self._lines = self._objects if form == "json" else self._joined
+        self._spellings = names(tables)
+        self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
+        self._is_begun = False  # whether there are ids of a document that goes on
+        self._lines = {"ids": self._numbers, "tokens": self._joined, "json": self._objects}[form]
 
     def write(self, encoded: Encoded) -> None:
         """Write the lines of some documents; whoever waits for them has them at once."""
-        ids, splits = encoded.ids.tolist(), [0, *encoded.ends.tolist()]
-        rows = (ids[first:last] for first, last in pairwise(splits))
-        self._file.write(self._lines(rows, encoded))
+        self._file.write(self._lines(encoded))
         self._file.flush()
+        if len(encoded.ids) or len(encoded.ends):
+            self._is_begun = len(encoded.ids) > (encoded.ends[-1] if len(encoded.ends) else 0)
 
-    def _joined(self, rows: Iterator[list[int]], _encoded: Encoded) -> bytes:
-        return "".join([" ".join(map(self._spellings.__getitem__, row)) + "\n" for row in rows]).encode()
+    def _numbers(self, encoded: Encoded) -> bytes:
+        return self._decimals.lines(encoded.ids, encoded.ends, self._is_begun)
 
-    def _objects(self, rows: Iterator[list[int]], encoded: Encoded) -> bytes:
+    def _joined(self, encoded: Encoded) -> bytes:
+        *rows, rest = _rows(encoded)
+        text = "".join([f"{self._spelled(row)}\n" for row in rows]) + self._spelled(rest)
+        return f" {text}".encode() if self._is_begun and text[:1] not in ("", "\n") else text.encode()
+
+    def _spelled(self, row: list[int]) -> str:
+        return " ".join(map(self._spellings.__getitem__, row))
+
+    def _objects(self, encoded: Encoded) -> bytes:
         documents = encoded.documents
         nulls = repeat(False) if encoded.nulls is None else encoded.nulls
         lines = list[bytes]()
-        for number, row, other, is_null in zip(documents.numbers, rows, documents.others or repeat({}), nulls, strict=False):
+        for number, row, other, is_null in zip(documents.numbers, _rows(encoded), documents.others or repeat({}), nulls, strict=False):
             if taken := other.keys() & {"ids", "tokens"}:
                 raise TextError(f"{documents.place(number)}: there is a field {min(taken)!r} already, which is what is written; rename it")
             tokens = [self._spellings[token] for token in row]
             lines.append(_json({**other, "ids": None, "tokens": None} if is_null else {**other, "ids": row, "tokens": tokens}))
         return b"".join(lines)
+
+
+def _rows(encoded: Encoded) -> Iterator[list[int]]:
+    """The ids of each document, and of the one that goes on."""
+    ids = encoded.ids.tolist()
+    return (ids[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(ids)]))
 
 
 def _json(record: dict[str, Any]) -> bytes:

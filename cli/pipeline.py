@@ -92,7 +92,7 @@ class Policy(Generic[Result]):
         self.replaced += documents.replaced
 
     def _result(self, documents: Documents) -> Result:
-        wrong = documents.not_text() if self._is_partial else {}
+        wrong = documents.not_text() if self._is_partial or not documents.is_whole else {}
         if not wrong:
             try:
                 return self._work(documents, "strict")

@@ -229,8 +229,8 @@ class TestOutput:
     def test_other_fields(self, table: Path, tmp_path: Path) -> None:
         """JSON keeps the other fields of JSON lines as they are."""
         source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "z": 1}\n')
-        lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
-        assert [json.loads(line) for line in lines] == [
+        written_lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
+        assert [json.loads(line) for line in written_lines] == [
             {"a": {"b": [1.5, None]}, "c": "\ud800é", "ids": [2, 5, 3], "tokens": ["[CLS]", "un", "[SEP]"]},
             {"z": 1, "ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]},
         ]

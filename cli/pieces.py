@@ -1,0 +1,117 @@
+"""Documents of plain text that are too long to be in memory: they are read and encoded piece by piece."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.cli.documents import MEND_TEXT, Documents, Encoded
+from fst.cli.streams import CHUNK
+from fst.errors import TextError, UnsupportedError
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.runtime.stream import Stream
+
+NO_IDS = np.empty(0, np.int32)
+
+
+def takes_pieces(tokenizer: Tokenizer) -> bool:
+    """Whether a vocabulary can do with pieces of a text."""
+    try:
+        tokenizer.stream()
+    except UnsupportedError:
+        return False
+    return True
+
+
+class Whole:
+    """A document of which pieces come, one after the other."""
+
+    def __init__(self) -> None:
+        self._decoder = getincrementaldecoder("utf-8")()
+        self._size = 0  # bytes that the decoder had
+        self._is_wrong = False
+        self._stream: Stream | None = None
+        self._after = NO_IDS  # what is put after the document
+        self._room: int | None = None  # how many more ids are wanted, if not all
+
+    def wrong_byte(self, piece: bytes, is_last: bool) -> int | None:
+        """The first byte of the document that is no part of a text, if it shows in this piece."""
+        if self._is_wrong:
+            return None
+        begun = self._size - len(self._decoder.getstate()[0])
+        self._size += len(piece)
+        try:
+            self._decoder.decode(piece, is_last)
+        except UnicodeDecodeError as error:
+            self._is_wrong = True
+            return begun + error.start
+        return None
+
+    def ids(self, tokenizer: Tokenizer, piece: bytes, is_last: bool, add_special_tokens: bool, max_length: int | None) -> Any:
+        """The ids that are certain with this piece, and wanted."""
+        parts = []
+        if self._stream is None:
+            from fst.runtime.templates import frame
+
+            self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
+            before, self._after = frame(tokenizer.about["single"] if add_special_tokens else [["A", 0]])
+            self._room = None if max_length is None else max_length - len(before) - len(self._after)
+            parts.append(before)
+        for first in range(0, len(piece) if self._room != 0 else 0, CHUNK):
+            self._stream.write(piece[first : first + CHUNK])
+            parts.append(self._wanted(self._stream.read().ids))
+        if is_last:
+            parts += [self._wanted(self._stream.close().ids), self._after]
+        return np.concatenate([NO_IDS, *parts])
+
+    def _wanted(self, ids: Any) -> Any:
+        if self._room is not None:
+            ids = ids[: self._room]
+            self._room -= len(ids)
+        return ids
+
+
+@dataclass(frozen=True, eq=False)
+class Piece(Documents):
+    """A piece of a document, the only one of these documents.
+
+    Attributes:
+        whole: the document.
+        is_last: whether it ends with this piece.
+    """
+
+    is_whole = False
+    whole: Whole = field(default_factory=Whole)
+    is_last: bool = False
+
+    def __len__(self) -> int:
+        return int(self.is_last)
+
+    def not_text(self) -> dict[int, str]:
+        """What is wrong with the document, if it shows in this piece."""
+        byte = self.whole.wrong_byte(self.texts[0], self.is_last)
+        return {} if byte is None else {0: f"not UTF-8 at byte {byte}; {MEND_TEXT}"}
+
+    def without(self, rows: Collection[int]) -> Documents:
+        """Nothing: the document may be written in part.
+
+        Raises:
+            TextError: always.
+        """
+        where = self.place(self.numbers[min(rows)])
+        raise TextError(f"{where}: not UTF-8, and too long to be left out; mend it, or pass --errors replace")
+
+    def encode(self, tokenizer: Tokenizer, _errors: str, **options: Any) -> Encoded:
+        """Its ids, with U+FFFD for what is no text; the options are those of `Tokenizer.encode_batch`."""
+        ids = self.whole.ids(tokenizer, self.texts[0], self.is_last, options["add_special_tokens"], options.get("max_length"))
+        return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
+
+    def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
+        """How many ids it has; the options are those of `Tokenizer.count_tokens`."""
+        return len(self.encode(tokenizer, errors, **options).ids)
