@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fst.cli.documents import MEND_TEXT, Documents, Encoded
-from fst.cli.streams import CHUNK
 from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.runtime.stream import Stream
 
+PART_BYTES = 1 << 16
 NO_IDS = np.empty(0, np.int32)
 
 
@@ -44,14 +44,17 @@ class Whole:
         """The first byte of the document that is no part of a text, if it shows in this piece."""
         if self._is_wrong:
             return None
-        begun = self._size - len(self._decoder.getstate()[0])
-        self._size += len(piece)
-        try:
-            self._decoder.decode(piece, is_last)
-        except UnicodeDecodeError as error:
-            self._is_wrong = True
-            return begun + error.start
-        return None
+        for part in _parts(piece):
+            begun = self._size - len(self._decoder.getstate()[0])
+            self._size += len(part)
+            try:
+                self._decoder.decode(part)
+            except UnicodeDecodeError as error:
+                self._is_wrong = True
+                return begun + error.start
+        waiting = len(self._decoder.getstate()[0])
+        self._is_wrong = is_last and waiting > 0
+        return self._size - waiting if self._is_wrong else None
 
     def ids(self, tokenizer: Tokenizer, piece: bytes, is_last: bool, add_special_tokens: bool, max_length: int | None) -> Any:
         """The ids that are certain with this piece, and wanted."""
@@ -63,8 +66,8 @@ class Whole:
             before, self._after = frame(tokenizer.about["single"] if add_special_tokens else [["A", 0]])
             self._room = None if max_length is None else max_length - len(before) - len(self._after)
             parts.append(before)
-        for first in range(0, len(piece) if self._room != 0 else 0, CHUNK):
-            self._stream.write(piece[first : first + CHUNK])
+        for part in _parts(piece) if self._room != 0 else ():
+            self._stream.write(part)
             parts.append(self._wanted(self._stream.read().ids))
         if is_last:
             parts += [self._wanted(self._stream.close().ids), self._after]
@@ -75,6 +78,11 @@ class Whole:
             ids = ids[: self._room]
             self._room -= len(ids)
         return ids
+
+
+def _parts(piece: bytes) -> Iterator[bytes]:
+    """A piece in parts, for which no memory is taken that the C library would keep."""
+    return (piece[first : first + PART_BYTES] for first in range(0, len(piece), PART_BYTES))
 
 
 @dataclass(frozen=True, eq=False)

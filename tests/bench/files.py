@@ -1,0 +1,114 @@
+"""Whole files from end to end: `fst encode` from Parquet to Parquet, beside `datasets.map` with the fast tokenizer of transformers.
+
+    python tests/bench/files.py [FOLDER]
+
+FOLDER is as in ``figures.py``. English books, a line a row, 25 times: 500 MB of text in row groups of 100,000, packed with snappy. Each
+run is a process of its own, its time from start to end, its memory the most that it ever had, less what it has on a file of one row.
+`datasets.map` has a sample of the rows, in batches of 1,000 with one process, and its time is that of the map alone. They run in turns. The
+time that processors worked is told too: where others use them, it is what stays about the same.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rows import BOOKS, FOLDER, UNCASED, documents
+
+from fst.compile import wordpiece
+
+TIMES = 25
+SAMPLE = 20_000  # rows
+TURNS = 1
+THREADS = "2"
+
+FST = """
+import re, sys
+from pathlib import Path
+from fst.cli.main import main
+try:
+    main()
+finally:
+    print(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
+"""
+MAP = """
+import sys, time
+import datasets
+from transformers import BertTokenizerFast
+datasets.disable_caching(); datasets.disable_progress_bars()
+tokenizer = BertTokenizerFast.from_pretrained(sys.argv[1])
+rows = datasets.Dataset.from_parquet(sys.argv[2], cache_dir=sys.argv[3])
+begun = time.perf_counter()
+rows.map(lambda batch: {"input_ids": tokenizer(batch["text"])["input_ids"]}, batched=True, remove_columns=["text"])
+print(time.perf_counter() - begun)
+"""
+
+
+def main() -> None:
+    """Print the figures."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    texts = documents(folder / "corpora" / BOOKS)
+    size = sum(len(text.encode()) for text in texts)
+    with tempfile.TemporaryDirectory() as scratch:
+        table, small, big, sample = (str(Path(scratch, name)) for name in ("t.npz", "small.parquet", "big.parquet", "sample.parquet"))
+        wordpiece(folder / "vocab" / UNCASED / "tokenizer.json").save(table)
+        write(texts[:1], 1, small)
+        write(texts, TIMES, big)
+        write(texts[:SAMPLE], 1, sample)
+        sampled = sum(len(text.encode()) for text in texts[:SAMPLE])
+        encoded(table, small, scratch)  # which compiles kernels
+        seconds, worked, ratios, beyond = [], [], [], []
+        for _ in range(TURNS):
+            taken, processor, memory = encoded(table, big, scratch)
+            words = [sys.executable, "-c", MAP, str(folder / "vocab" / UNCASED), sample, scratch]
+            mapped = sampled / float(run(words).split()[-1])
+            seconds.append(taken)
+            worked.append(processor)
+            ratios.append(size * TIMES / taken / mapped)
+            beyond.append(memory - encoded(table, small, scratch)[2])
+    megabytes = size * TIMES / 1e6
+    print("| figure | |\n| --- | --- |")
+    show(f"Parquet to Parquet, {megabytes:,.0f} MB of text, {THREADS} threads, MB/s", megabytes / statistics.median(seconds))
+    show(f"the same, best of {TURNS} runs", megabytes / min(seconds))
+    show("MB of text for each second that a core works", megabytes / statistics.median(worked))
+    show("times as fast as `datasets.map` with BertTokenizerFast", statistics.median(ratios))
+    show("memory beyond interpreter and libraries, at most, in MB", max(beyond) / 1e3)
+
+
+def show(figure: str, value: float) -> None:
+    """Print a line of the table."""
+    print(f"| {figure} | {value:,.0f} |")
+
+
+def write(texts: list[str], times: int, path: str) -> None:
+    """Write texts as Parquet."""
+    rows = pa.table({"number": range(len(texts)), "text": texts})
+    with pq.ParquetWriter(path, rows.schema, compression="snappy") as writer:
+        for _ in range(times):
+            writer.write_table(rows, 100_000)
+
+
+def encoded(table: str, source: str, folder: str) -> tuple[float, float, int]:
+    """Encode a file; seconds, seconds that processors worked, and the most kilobytes of memory."""
+    words = ["encode", table, source, "--column", "text", "-o", f"{folder}/out.parquet", "--threads", THREADS]
+    begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = run([sys.executable, "-c", FST, *words])
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - begun, worked, int(said)
+
+
+def run(words: list[str]) -> str:
+    """What a process prints."""
+    return subprocess.run(words, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    main()
