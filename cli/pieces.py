@@ -115,7 +115,7 @@ class Piece(Documents):
         where = self.place(self.numbers[min(rows)])
         raise TextError(f"{where}: not UTF-8, and too long to be left out; mend it, or pass --errors replace")
 
-    def encode(self, tokenizer: Tokenizer, _errors: str, **options: Any) -> Encoded:
+    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:  # noqa: ARG002 - `not_text` was asked before
         """Its ids, with U+FFFD for what is no text; the options are those of `Tokenizer.encode_batch`."""
         ids = self.whole.ids(tokenizer, self.texts[0], self.is_last, options["add_special_tokens"], options.get("max_length"))
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
