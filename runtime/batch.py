@@ -345,7 +345,7 @@ class Share:
             is_rest = begin + size >= len(text)
             more = not is_rest or not len(ends)
             try:
-                string = decoded(text[begin : begin + size], more)
+                string, taken = decoded(text[begin : begin + size], more)
                 read_from = units(string)
             except (UnicodeEncodeError, UnicodeDecodeError) as error:
                 raise not_text_at(row, begin + error.start, text) from None
@@ -358,7 +358,8 @@ class Share:
                 ends[0] = self.count
                 return
             # What cannot be read before more of it is known, say a run of marks, is read with more.
-            begin += length(string[: characters(read_from[:read])], type(text))
+            unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""
+            begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:

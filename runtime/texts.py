@@ -233,13 +233,13 @@ def readable(text: Text, errors: str) -> Text:
     return text if errors == "strict" else replaced(text)
 
 
-def decoded(piece: Text, more: bool) -> str:
-    """A piece of a text as str; where there is `more` of the text, without a character that is cut in two.
+def decoded(piece: Text, more: bool) -> tuple[str, int]:
+    """A piece of a text as str; where there is `more` of the text, without a character that is cut in two. And how much of it that is.
 
     Raises:
         UnicodeDecodeError: it is not UTF-8.
     """
-    return piece if isinstance(piece, str) else utf_8_decode(piece, "strict", not more)[0]
+    return (piece, len(piece)) if isinstance(piece, str) else utf_8_decode(piece, "strict", not more)
 
 
 def length(text: str, kind: type) -> int:
