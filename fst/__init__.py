@@ -16,12 +16,15 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.hf import hf
+    from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer, load
 
 __version__ = "0.1.0"
 __all__ = [
     "Batch",
     "FstError",
+    "Part",
+    "Stream",
     "TableError",
     "TextError",
     "Tokenizer",
@@ -42,4 +45,8 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.hf import hf
 
         return hf
+    if name in ("Part", "Stream"):
+        from fst.runtime import stream
+
+        return getattr(stream, name)
     raise AttributeError(f"module 'fst' has no attribute {name!r}")
