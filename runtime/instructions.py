@@ -20,7 +20,7 @@ DISABLED: bool = vars(config)["DISABLE_JIT"]  # which numba sets by the environm
 
 BIT, BYTE, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words has twelve, and its value in the last quarter of its slot
-SIXTEEN = ir.VectorType(ir.IntType(8), 16)  # bytes of UTF-8
+BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(ir.IntType(16), 32)  # of UTF-8, and of UTF-16
 
 
 def _instruction(result: Any, generate: Callable[..., Any], plain: Callable[..., Any], arrays: int) -> Any:
@@ -68,11 +68,10 @@ def _is_key(builder: Any, symbols: Any, mask: Any, slot: Any) -> Any:
 
 
 def _widen(builder: Any, data: Any, text: Any) -> Any:
-    characters = builder.load(builder.bitcast(data, SIXTEEN.as_pointer()), align=1)
-    units = builder.bitcast(text, ir.VectorType(ir.IntType(16), 16).as_pointer())
-    builder.store(builder.zext(characters, units.type.pointee), units, align=2)
-    wide = builder.icmp_signed("<", characters, ir.Constant(SIXTEEN, [0] * 16))
-    return builder.zext(builder.bitcast(wide, ir.IntType(16)), WORD)
+    read = builder.load(builder.bitcast(data, BYTES.as_pointer()), align=1)
+    builder.store(builder.zext(read, UNITS), builder.bitcast(text, UNITS.as_pointer()), align=2)
+    wide = builder.icmp_signed("<", read, ir.Constant(BYTES, [0] * 32))
+    return builder.zext(builder.bitcast(wide, ir.IntType(32)), WORD)
 
 
 def _prefetch(builder: Any, place: Any) -> Any:
@@ -96,8 +95,8 @@ def _plain_is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, s
 
 
 def _plain_widen(data: Any, at: Any, text: Any, out: Any) -> Any:
-    read = data[at : at + np.uint64(16)]
-    text[out : out + np.uint64(16)] = read
+    read = data[at : at + np.uint64(32)]
+    text[out : out + np.uint64(32)] = read
     return np.uint64(sum(1 << place for place in np.flatnonzero(read >= 0x80).tolist()))
 
 
@@ -118,5 +117,5 @@ is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
 # Have an element of an array brought into the cache, (array, place).
 prefetch = _instruction(types.void, _prefetch, lambda _array, _place: None, arrays=1)
 
-# Copy sixteen bytes to as many units, (data, at, text, out); a bit for each byte that is not ASCII.
+# Copy 32 bytes to as many units, (data, at, text, out); a bit for each byte that is not ASCII.
 widen = _instruction(types.uint64, _widen, _plain_widen, arrays=2)

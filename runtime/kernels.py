@@ -770,7 +770,7 @@ def encode_read(read, places, machine, target, work):
 
 
 # What follows makes UTF-16 of UTF-8: Unicode 17, table 3-7, says which sequences of bytes are characters.
-U4, U11, U12, U18 = (np.uint64(n) for n in (4, 11, 12, 18))
+U4, U11, U12, U18, U32 = (np.uint64(n) for n in (4, 11, 12, 18, 32))
 CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that begin, or go on
 SURROGATES, SUPPLEMENTARY, LOW_SURROGATE = np.uint64(0xD800 >> 11), np.uint64(0x10000), np.uint64(0xDC00)
 
@@ -814,12 +814,12 @@ def place_rows(starts, row, at, before, filled, unit_starts):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """UTF-16 of rows of UTF-8, sixteen bytes at a time where they are ASCII.
+    """UTF-16 of rows of UTF-8, 32 bytes at a time where they are ASCII.
 
     Args:
         data: uint8[n].
         starts: int64[rows + 1], where each row begins in it, ascending; the last is n.
-        text: uint16[n + 16], filled.
+        text: uint16[n + 32], filled.
         unit_starts: int64[rows + 1], filled: where each row begins in it, and the last one ends.
 
     Returns:
@@ -828,9 +828,9 @@ def transcode(data, starts, text, unit_starts):
     rows, end = np.uint64(len(starts)) - U1, np.uint64(len(data))
     at, filled, row = U0, U0, U0
     while row <= rows:
-        if at + U16 <= end:
+        if at + U32 <= end:
             wide = widen(data, at, text, filled)
-            plain = U16 if wide == U0 else trailing_zeros(wide)  # a branch: the next step need not wait for the zeros
+            plain = U32 if wide == U0 else trailing_zeros(wide)  # a branch: the next step need not wait for the zeros
             row = place_rows(starts, row, at, at + plain, filled, unit_starts)
             at += plain
             filled += plain

@@ -21,7 +21,7 @@ from fst.jit import Deferred
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # the codec without the search for its name
-SLACK = 16  # units that the kernel may write past the last one
+SLACK = 32  # units that the kernel may write past the last one
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
