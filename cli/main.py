@@ -48,6 +48,7 @@ class Manners(click.Group):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
+            _drop_output()
             code = INTERRUPTED
         except BrokenPipeError:
             code = 0
@@ -69,6 +70,7 @@ def _unwind_when_ended() -> None:
 
 
 def _end(number: int, _frame: object) -> None:
+    _drop_output()
     sys.exit(SIGNALLED + number)
 
 
@@ -83,6 +85,12 @@ def _let_go_of_output() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except OSError:
+        _drop_output()
+
+
+def _drop_output() -> None:
+    """Have what is still to be written to standard output go nowhere: whoever should read it may never do so."""
+    if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -239,7 +239,8 @@ class TestSignals:
             assert process.stderr.read() == b""
         assert list(out.iterdir()) == []
 
-    def test_when_nobody_reads(self, table: Path, data: dict[str, Path]) -> None:
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
         """A signal ends a process whose output nobody takes."""
         words = ["encode", table, *[data["text"]] * 100]
         with subprocess.Popen(
@@ -248,9 +249,9 @@ class TestSignals:
             assert process.stdout is not None
             assert process.stderr is not None
             assert process.stdout.read(10)
-            process.send_signal(signal.SIGINT)
-            process.stdout.close()
-            assert process.wait(TIMEOUT) == 130
+            time.sleep(1)  # until nothing more goes into the pipe
+            process.send_signal(number)
+            assert process.wait(TIMEOUT) == code
             assert process.stderr.read() == b""
 
     def test_a_reader_that_leaves(self, table: Path, data: dict[str, Path]) -> None:

@@ -26,7 +26,7 @@ from fst.compile import wordpiece
 
 TIMES = 25
 SAMPLE = 20_000  # rows
-TURNS = 1
+TURNS = 3
 THREADS = "2"
 
 FST = """
