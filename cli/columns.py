@@ -268,6 +268,8 @@ def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
         use_dictionary=others or False,
         compression={**dict.fromkeys(others, "snappy"), ids: "none"},
         column_encoding={ids: "DELTA_BINARY_PACKED"},
+        write_statistics=others or False,
+        write_batch_size=1 << 16,
     )
 
 
