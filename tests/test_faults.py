@@ -137,7 +137,7 @@ class TestInput:
         call("encode", table, source, "--column", "text", "-o", out)
         assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
 
-    @pytest.mark.parametrize("words", [["--field", "text"], ["--format", "json"], ["--separator", "x"]], ids=" ".join)
+    @pytest.mark.parametrize("words", [["--field", "text"], ["--format", "json"]], ids=" ".join)
     def test_long_documents(self, words: list[str], table: Path) -> None:
         """A document that is too long for memory is refused before it is taken."""
         done = subprocess.run(
