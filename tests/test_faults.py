@@ -27,7 +27,7 @@ pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arro
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
 FORMS = ("ids", "json", "npy", "arrow", "parquet")
-ROWS = 100_000
+ROWS = 50_000
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ class TestOutput:
         out = on_its_own(tmp_path)
         found = []
         for _ in range(2):
-            run("encode", table, data["parquet"], "--column", "text", "-o", out / f"o.{form}")
+            call("encode", table, data["parquet"], "--column", "text", "-o", out / f"o.{form}")
             found.append({path.name: path.read_bytes() for path in out.iterdir()})
         assert found[0] == found[1]
         assert len(found[0]) == (2 if form == "npy" else 1)
