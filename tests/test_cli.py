@@ -72,48 +72,6 @@ class TestEncode:
         """A line of ids is what `fst.load(table).encode(line)` gives."""
         assert run("encode", table, texts).stdout == ids_of(table, TEXTS)
 
-    @staticmethod
-    def unknown(stdout: str) -> list[tuple[int, str]]:
-        """The unknown words that were printed, with how many there are."""
-        _, _, listed = stdout.partition("\n\nmost frequent unknown words\n")
-        return [(int(count.replace(",", "")), word) for count, word in (line.lstrip().split("  ", 1) for line in listed.splitlines())]
-
-    def test_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """The ten most frequent unknown words are listed as they stand in the text, the most frequent first."""
-        words = [f"Q{chr(97 + place)}é" for place in range(12)]
-        texts = "\n".join(f"un {word} hello{word} xyz unaffable!" for place, word in enumerate(words) for _ in range(place + 1))
-        told = self.unknown(call("bench", table, written(tmp_path / "words.txt", texts.encode())).stdout)
-        most = [(78, "xyz"), *((place + 1, word) for place, word in reversed(list(enumerate(words))) for word in (word, f"hello{word}"))]
-        assert told == most[:10]
-
-    def test_no_unknown_words(self, table: Path, tmp_path: Path) -> None:
-        """Where all words are known, none are listed."""
-        assert "unknown words" not in call("bench", table, written(tmp_path / "known.txt", b"hello un")).stdout
-
-    def test_how_unknown_words_are_shown(self, table: Path, tmp_path: Path) -> None:
-        """A long word is shortened, and what a terminal would obey is written as an escape."""
-        text = "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 99 + "\nq\N{RIGHT-TO-LEFT OVERRIDE}q q\N{RIGHT-TO-LEFT OVERRIDE}q"
-        told = self.unknown(call("bench", table, written(tmp_path / "odd.txt", text.encode())).stdout)
-        assert told == [(2, r"q\u202eq"), (1, "\N{FULLWIDTH LATIN SMALL LETTER Q}" * 39 + "…")]
-
-    def test_many_unknown_words(self, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """However many different words are unknown, few are kept, and the frequent ones are among them with all their occurrences."""
-        monkeypatch.setattr(bench, "DIFFERENT", 100)
-        monkeypatch.setattr(bench, "GROUP", 10)
-        texts = [f"often q{number}q un twice{number // 2}".encode() for number in range(1000)]
-        counts = bench.unknown_words(fst.load(table), texts)
-        assert counts.most_common(1) == [(b"often", 1000)]
-        assert len(counts) <= 100
-
-    def test_unknown_words_without_places(self, tmp_path: Path) -> None:
-        """Where a vocabulary does not say how long its tokens are, the figures come without the words."""
-        source = {"[UNK]": 0, "a": 1, "##bc": 1}
-        document = {**FRAMED, "model": {**FRAMED["model"], "vocab": source}, "post_processor": None}
-        (tmp_path / "tokenizer.json").write_text(json.dumps(document), encoding="utf-8")
-        wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
-        told = call("bench", tmp_path / "t.npz", written(tmp_path / "text.txt", b"a q")).stdout
-        assert "unknown words are not found: " in told
-
     @pytest.mark.parametrize("dash", [[], ["-"]])
     def test_standard_input(self, table: Path, dash: list[str]) -> None:
         """Without a file, or for "-", documents come from standard input."""
