@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.runtime.texts import wrong_at
+
 if TYPE_CHECKING:
     from fst import Tokenizer
 
@@ -86,10 +88,7 @@ class Encoded:
 
 def not_text(text: str | bytes) -> str | None:
     """What is wrong with a text, and what to do about it; None: nothing."""
-    try:
-        text.encode() if isinstance(text, str) else text.decode()
-    except UnicodeDecodeError as error:
-        return f"not UTF-8 at byte {error.start}; {MEND_TEXT}"
-    except UnicodeEncodeError as error:
-        return f"a lone surrogate at character {error.start}; {MEND_TEXT}"
-    return None
+    place = wrong_at(text)
+    if place is None:
+        return None
+    return f"{'a lone surrogate at character' if isinstance(text, str) else 'not UTF-8 at byte'} {place}; {MEND_TEXT}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from fst.cli.streams import Source, opened
 from fst.errors import TextError
+from fst.runtime.texts import wrong_at
 
 LINE_FEED = b"\n"
 MOST_BYTES = 1 << 24  # of a document that has to be in memory
@@ -43,18 +44,9 @@ class Block:
     def not_text(self, hint: str) -> TextError | None:
         """The error for the first document that is not UTF-8, if there is one."""
         for row, line in enumerate(self.lines):
-            if (byte := wrong_byte(line)) is not None:
+            if (byte := wrong_at(line)) is not None:
                 return TextError(f"{self.place(row)}: not UTF-8 at byte {byte}; {hint}")
         return None
-
-
-def wrong_byte(line: bytes) -> int | None:
-    """The first byte that is no part of a text in UTF-8, or None."""
-    try:
-        line.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return None
 
 
 def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:

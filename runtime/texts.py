@@ -302,12 +302,12 @@ def replaced(text: Text) -> str:
 
 def _not_text(texts: Sequence[Text], first: int) -> TextError:
     """The error for the first row that is not text."""
-    row, place, text = next((row, place, text) for row, text in enumerate(texts, first) if (place := _wrong_at(text)) is not None)
+    row, place, text = next((row, place, text) for row, text in enumerate(texts, first) if (place := wrong_at(text)) is not None)
     return not_text_at(row, place, text)
 
 
-def _wrong_at(text: Text) -> int | None:
-    """Where a text stops being text."""
+def wrong_at(text: Text) -> int | None:
+    """Where a text stops being text, in characters or bytes; None: nowhere."""
     try:
         text.encode() if isinstance(text, str) else str(text, "utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError) as error:

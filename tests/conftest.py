@@ -1,13 +1,17 @@
-"""What several files of tests need: how hypothesis searches, and the reference built from a list of tokens."""
+"""What several files of tests need: how hypothesis searches, the reference built from a list of tokens, and a small table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+from fst.compile import wordpiece
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,3 +52,11 @@ def reference() -> Callable[..., Tokenizer]:
         return tokenizer
 
     return build
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of a small vocabulary with a frame."""
+    path = tmp_path_factory.mktemp("tables") / "small.npz"
+    wordpiece(TOKENS).save(path)
+    return path

@@ -44,14 +44,6 @@ finally:
 
 
 @pytest.fixture(scope="session")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame."""
-    path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
-    return path
-
-
-@pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of the paper's example, Figure 1."""
     path = tmp_path_factory.mktemp("tables") / "paper.npz"

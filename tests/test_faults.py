@@ -17,25 +17,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, ids_of, posix, run, written
+from commands import FST, INTERRUPTIBLE, TIMEOUT, call, error_of, ids_of, posix, run, written
 
 from fst.cli.lines import MOST_BYTES
 from fst.cli.main import main
-from fst.compile import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
 FORMS = ("ids", "json", "npy", "arrow", "parquet")
 ROWS = 50_000
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame."""
-    path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
-    return path
 
 
 @pytest.fixture(scope="module")

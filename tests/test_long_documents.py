@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import TOKENS, call, ids_of, written
+from commands import call, ids_of, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,15 +16,6 @@ import fst
 from fst.cli import lines
 from fst.cli.formats import Decimals
 from fst.cli.streams import CHUNK
-from fst.compile import wordpiece
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame."""
-    path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
-    return path
 
 
 @pytest.fixture(scope="module")
