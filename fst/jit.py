@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Kernels hold no lock, and no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to
-# another takes longer than the look-ups (55 MB/s of English with it, 110 without).
-SETTINGS: dict[str, Any] = {"nogil": True, "_nrt": False}
+# Kernels hold no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to another takes
+# longer than the look-ups (55 MB/s of English with it, 110 without). And no lock, but for those that look at objects.
+SETTINGS: dict[str, Any] = {"_nrt": False}
 
 _first_call = RLock()  # held during the first call of a kernel, which imports numba, and has the kernel compiled
 _held: list[Any] = []
@@ -25,14 +25,12 @@ def kernel(function: Function) -> Function:
 
     Where nothing near the source or in the user's cache folder can be written, numba says so at decoration; then nothing is kept.
     """
-    from numba import njit
+    return _kept(function, nogil=True)
 
-    compile_: Any = njit
-    try:
-        compiled: Function = compile_(cache=True, **SETTINGS)(function)
-    except RuntimeError:
-        compiled = compile_(**SETTINGS)(function)
-    return compiled
+
+def object_kernel(function: Function) -> Function:
+    """The same for a function that also looks at Python's objects: it holds the interpreter's lock, as all do that use Python's C API."""
+    return _kept(function, nogil=False)
 
 
 def inlined(function: Function) -> Function:
@@ -41,6 +39,17 @@ def inlined(function: Function) -> Function:
 
     compile_: Any = njit
     compiled: Function = compile_(forceinline=True, **SETTINGS)(function)
+    return compiled
+
+
+def _kept(function: Function, nogil: bool) -> Function:
+    from numba import njit
+
+    compile_: Any = njit
+    try:
+        compiled: Function = compile_(cache=True, nogil=nogil, **SETTINGS)(function)
+    except RuntimeError:
+        compiled = compile_(nogil=nogil, **SETTINGS)(function)
     return compiled
 
 

@@ -11,7 +11,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
@@ -27,7 +26,7 @@ from fst.once import Once
 from fst.runtime.cuts import parts
 from fst.runtime.machine import BEFORE, COUNT, OPEN, WORD, Machine, Workspace, Workspaces
 from fst.runtime.second import SecondReader
-from fst.runtime.texts import Ints, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole
+from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole
 
 Ids = NDArray[np.int32]
 SLACK = 16  # ids that a kernel may write past the last one that it counts
@@ -141,11 +140,12 @@ class Task:
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
         """Encode all texts, and say which rows are to be read again."""
-        starts = self.source.starts(0, len(self.source)) if len(self.source) <= GROUP else None
-        if starts is not None and starts[-1] <= (BLOCK if self.most is None else FEW):
-            return self._run_block(starts)
+        rows = len(self.source)
+        block = self._run_block() if rows <= GROUP else None
+        if block:
+            return block
         threads = threads or usable_cores()
-        cut = self._cut(starts) if starts is not None and threads > 1 else {}
+        cut = self._cut() if rows <= GROUP and threads > 1 else {}
         threads = min(threads, self.total // LEAST + 1)
         groups = deque(self._groups(threads, cut))
         threads = min(threads, len(groups))
@@ -157,21 +157,25 @@ class Task:
             # The error for the first wrong row, not for the one that happened to be found first.
             return self._run(1)
 
-    def _run_block(self, starts: Ints) -> tuple[Batch, list[int]]:
-        """Encode a few short texts, without the steps that many need."""
-        splits = np.zeros(len(starts), np.int64)
-        if len(starts) == 1:
+    def _run_block(self) -> tuple[Batch, list[int]] | None:
+        """Encode all texts, if they are short, without the steps that many need."""
+        rows = len(self.source)
+        splits = np.zeros(rows + 1, np.int64)
+        if not rows:
             return self.batch(NOWHERE, splits, NOWHERE, NOWHERE), []
         work = self.workspaces.take()
-        text, starts = self.source.gather(0, len(self.source), starts, self.errors)
-        room = self.room(text, len(starts) - 1)
-        ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
-        offsets, words = self.places(room)
-        noted = self.unsuspected(len(splits) - 1)
-        kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
-        batch = self.batch(ids[: splits[-1]].copy(), splits, offsets, words)
+        short = BLOCK if self.most is None else FEW
+        text, starts = self.source.gather(0, rows, Limits(short, short, rows), work.text, self.errors)
+        block = None
+        if len(starts) > 1:
+            room = self.room(text, rows)
+            ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
+            offsets, words = self.places(room)
+            noted = self.unsuspected(rows)
+            kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
+            block = self.batch(ids[: splits[-1]].copy(), splits, offsets, words), self.suspects(text, starts, noted)
         self.workspaces.give_back(work)
-        return batch, self.suspects(text, starts, noted)
+        return block
 
     def places(self, room: int) -> tuple[Ids, Ids]:
         """Room for the offsets and the words of so many ids, if they are asked for."""
@@ -224,9 +228,12 @@ class Task:
     def _share(self, next_group: Callable[[], Group]) -> Share:
         work = self.workspaces.take()
         share = Share(self, work)
-        with suppress(IndexError):
-            while True:
-                share.encode(next_group())
+        while True:
+            try:
+                group = next_group()
+            except IndexError:
+                break
+            share.encode(group)
         self.workspaces.give_back(work)
         return share
 
@@ -243,11 +250,11 @@ class Task:
         """How many ids there may be, and be written past the last of them."""
         return len(text) * self.workspaces.ids_per_unit + (len(self.frame[0]) + len(self.frame[1])) * rows + SLACK
 
-    def _cut(self, starts: Ints) -> dict[int, list[Group]]:
+    def _cut(self) -> dict[int, list[Group]]:
         """The parts of long rows."""
         if not self.blanks or self.most is not None:
             return {}
-        long = np.flatnonzero(np.diff(starts) > 2 * LEAST).tolist()
+        long = [row for row, length in enumerate(self.lengths) if length > 2 * LEAST]
         try:
             return {row: [Group(row, row + 1, *part) for part in parts(self.source.text(row), self.blanks, LEAST)] for row in long}
         except TextError:
@@ -265,7 +272,12 @@ class Task:
     def total(self) -> int:
         """About how many characters are read; of few rows exactly, since one of them may be long."""
         rows = len(self.source)
-        return rows * self.length if rows > GROUP or self.most is not None else sum(self.source.lengths(1))
+        return rows * self.length if rows > GROUP or self.most is not None else sum(self.lengths)
+
+    @Once
+    def lengths(self) -> Sequence[int]:
+        """Of all rows."""
+        return self.source.lengths(1)
 
     @Once
     def length(self) -> int:
@@ -309,17 +321,20 @@ class Share:
 
     def _encode_rows(self, first: int, last: int) -> Made:
         """Encode the rows from the first to before the last."""
-        source = self._task.source
-        starts = source.starts(first, last)
+        source, longest = self._task.source, self._task.longest
+        limits = Limits(2 * BLOCK, longest)
         ends = np.empty(last - first, np.int64)
         made_from = self._dropped + self.count
-        for begin, end in _blocks(starts, self._task.longest):
-            if end - begin == 1 and starts[end] - starts[begin] > self._task.longest:
-                self._encode_long(first + begin, source.text(first + begin), ends[begin:end])
-                continue
-            own_starts = starts[begin : end + 1] - starts[begin]
-            text, unit_starts = source.gather(first + begin, first + end, own_starts, self._task.errors)
-            self._run(text, unit_starts, NO_MORE, ends[begin:end], first + begin)
+        row = first
+        while row < last:
+            text, starts = source.gather(row, last, limits, self._work.text, self._task.errors)
+            after = row + max(len(starts) - 1, 1)
+            own_ends = ends[row - first : after - first]
+            if len(starts) > 1:
+                self._run(text, starts, NO_MORE, own_ends, row)
+            else:
+                self._encode_long(row, source.text(row), own_ends)
+            row = after
         return Made(made_from, int(ends[-1]), ends)
 
     def _encode_part(self, group: Group) -> Made:
@@ -434,16 +449,6 @@ def _joined(shares: Sequence[Share], task: Task) -> tuple[Batch, list[int]]:
         at = after
     batch = task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
     return batch, sorted(set[int]().union(*(share.suspects for share in shares)))
-
-
-def _blocks(starts: Ints, longest: int) -> list[tuple[int, int]]:
-    """First and last row of blocks of about `BLOCK` characters; a row that is longer than the longest is a block by itself."""
-    rows, total = len(starts) - 1, int(starts[-1])
-    if total <= longest:
-        return [(0, rows)]
-    long = np.flatnonzero(np.diff(starts) > longest // 2)
-    cuts = {0, *np.searchsorted(starts[1:], np.arange(BLOCK, total, BLOCK)).tolist(), *long.tolist(), *(long + 1).tolist(), rows}
-    return list(pairwise(sorted(cuts)))
 
 
 _pools: list[ThreadPoolExecutor] = []

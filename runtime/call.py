@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import accumulate, chain, pairwise
+from itertools import chain, pairwise
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,7 @@ from fst.errors import TextError
 from fst.jit import Deferred
 from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
-from fst.runtime.texts import not_text_at, rows_of, units
+from fst.runtime.texts import Limits, Strings, not_text_at, rows_of
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
@@ -47,7 +47,7 @@ MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
 MOST = (1 << 63) - 1
 FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
-SHORT = 1 << 14  # units of UTF-16, at most, in them
+SHORT = 1 << 14  # characters, at most, in them
 plan_rows, lay_out = (Deferred("fst.runtime.kernels", name) for name in ("plan_rows", "lay_out"))
 PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.plan_rows`
 
@@ -413,26 +413,24 @@ def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> tuple[Id
 def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
     """The same for a few short texts, without the steps that many need.
 
-    None where they are not few, or not short, or no texts, have characters beyond U+FFFF, or may have to be read twice.
+    None where they are not few, or not short, or no texts, or may have to be read twice.
     """
     if not 0 < len(texts) <= FEW or tokenizer._second:
         return None
-    try:
-        starts = np.fromiter(accumulate(map(len, texts), initial=0), np.int64, len(texts) + 1)
-        if starts[-1] > SHORT:
-            return None
-        text = units("".join(texts))
-    except (TypeError, UnicodeEncodeError):
-        return None
-    if len(text) != starts[-1]:
-        return None
     workspaces = tokenizer._workspaces
-    ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
     work = workspaces.take()
-    target = (*tokenizer._no_frame, ids, splits[1:], NOWHERE, NOWHERE, UNSUSPECTED)
-    kernel.call(text, starts, NO_MORE, tokenizer._machine, target, work.arrays)
+    try:
+        text, starts = Strings(texts).gather(0, len(texts), Limits(SHORT, SHORT, len(texts)), work.text, "strict")
+    except TextError:
+        text, starts = work.text[:0], np.zeros(1, np.int64)
+    found = None
+    if len(starts) > 1:
+        ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
+        target = (*tokenizer._no_frame, ids, splits[1:], NOWHERE, NOWHERE, UNSUSPECTED)
+        kernel.call(text, starts, NO_MORE, tokenizer._machine, target, work.arrays)
+        found = ids, splits
     workspaces.give_back(work)
-    return ids, splits
+    return found
 
 
 def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:

@@ -1,4 +1,5 @@
-"""Instructions of processors that numba has no name for; without numba's compiler (``NUMBA_DISABLE_JIT``), plain Python does them.
+"""Instructions of processors, and of Python's C API, that numba has no name for; without numba's compiler (``NUMBA_DISABLE_JIT``), plain
+Python does them.
 
 They become parts of the kernels that use them. Numba keeps those by the time of their own file: who changes this one touches that.
 """
@@ -6,6 +7,7 @@ They become parts of the kernels that use them. Numba keeps those by the time of
 from __future__ import annotations
 
 from collections.abc import Callable
+from ctypes import cast, py_object
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
 
 from fst.tables import MULTIPLIERS
 
@@ -20,7 +23,10 @@ DISABLED: bool = vars(config)["DISABLE_JIT"]  # which numba sets by the environm
 
 BIT, BYTE, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words has twelve, and its value in the last quarter of its slot
+OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(ir.IntType(16), 32)  # of UTF-8, and of UTF-16
+
+CHARACTERS = [types.Array(kind, 1, "C", readonly=True) for kind in (types.uint8, types.uint16, types.uint32)]  # as a str holds them
 
 
 def _instruction(result: Any, generate: Callable[..., Any], plain: Callable[..., Any], arrays: int) -> Any:
@@ -47,6 +53,63 @@ def _instruction(result: Any, generate: Callable[..., Any], plain: Callable[...,
     if arrays == 2:
         return intrinsic(lambda _, a, i, b, j: (result(a, i, b, j), generated))
     return intrinsic(lambda _, a, i, b, j, c, k: (result(a, i, b, j, c, k), generated))
+
+
+def _of_row(result: Any, generate: Callable[..., Any], plain: Callable[..., Any]) -> Any:
+    """An instruction on the object in a row of a list, (address of the list, row), which holds the interpreter's lock.
+
+    `generate` takes the context and the builder of the code, and a pointer to the object.
+    """
+
+    def generated(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        rows, row = arguments
+        return generate(context, builder, _called(builder, "PyList_GetItem", OBJECT, builder.inttoptr(rows, OBJECT), row))
+
+    if DISABLED:
+        return lambda rows, row: plain(cast(int(rows), py_object).value[row])
+    return intrinsic(lambda _, _rows, _row: (result(types.int64, types.int64), generated))
+
+
+def _called(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
+    kind = ir.FunctionType(result, [argument.type for argument in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def _length(function: str) -> Callable[..., Any]:
+    """The length that a function of the C API has for objects of one type; it is -1 and an exception for others."""
+
+    def generate(_context: Any, builder: Any, row: Any) -> Any:
+        length = _called(builder, function, WORD, row)
+        with builder.if_then(builder.icmp_signed("<", length, WORD(0)), likely=False):
+            _called(builder, "PyErr_Clear", ir.VoidType())
+        return length
+
+    return generate
+
+
+def _view(context: Any, builder: Any, kind: Any, data: Any, length: Any) -> Any:
+    """An array over memory."""
+    size = kind.dtype.bitwidth // 8
+    array = make_array(kind)(context, builder)
+    data = builder.bitcast(data, array.data.type)
+    populate_array(array, data=data, shape=[length], strides=[WORD(size)], itemsize=WORD(size), meminfo=None)
+    return array._getvalue()
+
+
+def _characters(context: Any, builder: Any, row: Any) -> Any:
+    # Numba's own way to the characters of a str; it was compiled with Python's own headers, and knows how a str is laid out.
+    length, size, is_ascii, hashed = (cgutils.alloca_once(builder, kind) for kind in (WORD, FLAG, FLAG, WORD))
+    data = _called(builder, "numba_extract_unicode", OBJECT, row, length, size, is_ascii, hashed)
+    views = []
+    for kind in CHARACTERS:
+        is_kind = builder.icmp_unsigned("==", builder.load(size), FLAG(kind.dtype.bitwidth // 8))
+        views.append(_view(context, builder, kind, data, builder.select(is_kind, builder.load(length), WORD(0))))
+    return context.make_tuple(builder, types.Tuple(CHARACTERS), views)
+
+
+def _bytes(context: Any, builder: Any, row: Any) -> Any:
+    data, length = _called(builder, "PyBytes_AsString", OBJECT, row), _called(builder, "PyBytes_Size", WORD, row)
+    return _view(context, builder, CHARACTERS[0], data, length)
 
 
 def _key(builder: Any, symbols: Any, mask: Any) -> Any:
@@ -100,6 +163,12 @@ def _plain_widen(data: Any, at: Any, text: Any, out: Any) -> Any:
     return np.uint64(sum(1 << place for place in np.flatnonzero(read >= 0x80).tolist()))
 
 
+def _plain_characters(text: str) -> Any:
+    codes = np.array(list(map(ord, text)), np.uint32)
+    fitting = next(kind for kind in (np.uint8, np.uint16, np.uint32) if codes.max(initial=0) <= np.iinfo(kind).max)
+    return [codes.astype(kind) if kind is fitting else np.empty(0, kind) for kind in (np.uint8, np.uint16, np.uint32)]
+
+
 # The zeros below the lowest one in a word (64 in 0), and the ones in it.
 trailing_zeros = _instruction(
     types.uint64,
@@ -119,3 +188,11 @@ prefetch = _instruction(types.void, _prefetch, lambda _array, _place: None, arra
 
 # Copy 32 bytes to as many units, (data, at, text, out); a bit for each byte that is not ASCII.
 widen = _instruction(types.uint64, _widen, _plain_widen, arrays=2)
+
+# The length of a str, and of bytes; -1 of what is neither str nor bytes.
+string_length = _of_row(types.int64, _length("PyUnicode_GetLength"), lambda row: str.__len__(row) if isinstance(row, str) else -1)
+bytes_length = _of_row(types.int64, _length("PyBytes_Size"), lambda row: bytes.__len__(row) if isinstance(row, bytes) else -1)
+
+# The characters of a str as it holds them, uint8[n], uint16[n] or uint32[n]; the other two have none. And those of bytes, uint8[n].
+characters = _of_row(types.Tuple(CHARACTERS), _characters, _plain_characters)
+bytes_of = _of_row(CHARACTERS[0], _bytes, lambda row: np.frombuffer(row, np.uint8))

@@ -35,8 +35,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel
-from fst.runtime.instructions import hash_of, is_key, ones, prefetch, trailing_zeros, widen
+from fst.jit import inlined, kernel, object_kernel
+from fst.runtime.instructions import (
+    bytes_length,
+    bytes_of,
+    characters,
+    hash_of,
+    is_key,
+    ones,
+    prefetch,
+    string_length,
+    trailing_zeros,
+    widen,
+)
 
 U0, U1, U2, U3, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 7, 8, 16))
 U10, U63, U64 = np.uint64(10), np.uint64(63), np.uint64(64)
@@ -1008,3 +1019,122 @@ def lay_out(values, plan, single, pair, width, from_left, out):
         if not from_left:
             put_pieces(out, at, blank, pieces, last, 0)
             at += blank
+
+
+# What follows lays out rows of a list of Python's str or bytes. The list holds them, and they do not change; that nothing else changes the
+# list meanwhile is up to the caller. To touch all of them for their lengths, and then again, is faster than to do both at once: the
+# processor waits for many of them at a time.
+OF_STR, OF_BYTES = 0, 1
+LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
+
+
+@inlined
+def rows_that_fit(rows, count, limits, kind):
+    """How many rows of a list go into a block; -1 where one of them is of another kind."""
+    most, longest, least = limits
+    left, fitting = most, 0
+    while fitting < count:
+        length = bytes_length(rows, fitting) if kind == OF_BYTES else string_length(rows, fitting)
+        if length < 0:
+            return -1
+        if length > min(left, longest):
+            break
+        left -= length
+        fitting += 1
+    return fitting if fitting >= least else 0
+
+
+@inlined
+def put_narrow(data, text, at):
+    """Copy bytes to units, none beyond the last."""
+    end = np.uint64(len(data))
+    if end < U32:
+        for index in range(end):
+            text[at + np.uint64(index)] = data[np.uint64(index)]
+    else:
+        place = U0
+        while place + U32 <= end:
+            widen(data, place, text, at + place)
+            place += U32
+        widen(data, end - U32, text, at + end - U32)
+    return at + end
+
+
+@inlined
+def put_units(units, text, at):
+    """Copy units; whether one is a surrogate."""
+    wrong = np.uint16(0)
+    for index in range(np.uint64(len(units))):
+        unit = units[np.uint64(index)]
+        text[at + np.uint64(index)] = unit
+        wrong |= np.uint16(unit & LAST_BITS == FIRST_SURROGATE)
+    return at + np.uint64(len(units)), wrong != 0
+
+
+@inlined
+def put_codes(codes, text, at):
+    """Write code points as units; whether one is a surrogate."""
+    wrong = U0
+    for index in range(np.uint64(len(codes))):
+        code = np.uint64(codes[np.uint64(index)])
+        if code < SUPPLEMENTARY:
+            wrong |= np.uint64(code >> U11 == SURROGATES)
+        else:
+            code -= SUPPLEMENTARY
+            text[at] = HIGH_SURROGATE | code >> U10
+            at += U1
+            code = LOW_SURROGATE | code & LOW_10
+        text[at] = code
+        at += U1
+    return at, wrong != 0
+
+
+@object_kernel
+def gather_strings(rows, count, limits, text, starts):
+    """UTF-16 of the first rows of a list of str.
+
+    Args:
+        rows, count: the address of the list, and how many rows it has.
+        limits: (characters of all rows, at most; of one row, at most; how many rows there are at least, else none).
+        text: uint16[n], room for two units for each of so many characters, filled.
+        starts: int64[count + 1], filled: where each row begins in it, and the last one ends.
+
+    Returns:
+        How many rows they are, -1 where one is no str; and whether they are text: nothing in them is a surrogate.
+    """
+    fitting = rows_that_fit(rows, count, limits, OF_STR)
+    at, any_wrong = U0, False
+    starts[0] = 0
+    for row in range(fitting):
+        narrow, units, codes = characters(rows, row)
+        at = put_narrow(narrow, text, at)
+        at, wrong = put_units(units, text, at)
+        any_wrong |= wrong
+        at, wrong = put_codes(codes, text, at)
+        any_wrong |= wrong
+        starts[row + 1] = at
+    return fitting, not any_wrong
+
+
+@object_kernel
+def gather_bytes(rows, count, limits, data, starts):
+    """The first rows of a list of bytes, one after the other.
+
+    Args:
+        rows, count, limits: as in `gather_strings`.
+        data: uint8[n], room for so many, filled.
+        starts: int64[count + 1], filled: where each row begins in it, and the last one ends.
+
+    Returns:
+        How many rows they are, -1 where one is no bytes.
+    """
+    fitting = rows_that_fit(rows, count, limits, OF_BYTES)
+    at = U0
+    starts[0] = 0
+    for row in range(fitting):
+        own = bytes_of(rows, row)
+        for index in range(np.uint64(len(own))):
+            data[at + np.uint64(index)] = own[np.uint64(index)]
+        at += np.uint64(len(own))
+        starts[row + 1] = at
+    return fitting

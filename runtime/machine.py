@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.file import DTYPES
+from fst.runtime.texts import ROOM
 from fst.tables import BLANK, LIST, ONE, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
@@ -125,6 +126,7 @@ class Workspace:
     Attributes:
         state, arrays: ``work`` of `fst.runtime.kernels.encode_rows`, and its array of this name.
         room: how many symbols it may hold back from one call to the next.
+        text: uint16[ROOM], for texts.
         short_ids, short_starts, short_ends: arrays for one short text.
     """
 
@@ -144,6 +146,7 @@ class Workspace:
             np.empty(room, np.uint64),
             np.full(2 * room, 1 << 32, np.uint64),
         )
+        self.text = np.empty(ROOM, np.uint16)  # memory that is not written is not taken
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
 

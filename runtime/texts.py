@@ -1,16 +1,16 @@
-"""Texts as the kernels take them: all of them in one array of UTF-16, and where each begins.
+"""Texts as the kernels take them: many of them in one array of UTF-16, and where each begins.
 
-Strings take one join and one encoding for all, a fraction of the time of encoding each as UTF-8. UTF-8, of bytes and of Arrow columns, goes
-through a kernel of its own, which is faster still: from a column nothing is copied first. (To let the kernels that follow take ASCII as it
-is, in bytes, saves 1 % of the time, and takes twice as many of them.)
+A kernel reads the objects of a list where they are, those of str with the characters that Python has in them, one, two or four bytes each;
+UTF-8, of bytes and of Arrow columns, goes through a kernel of its own, and from a column nothing is copied first. (To let the kernels that
+follow take ASCII as it is, in bytes, saves 1 % of the time, and takes twice as many of them.)
 """
 
 from __future__ import annotations
 
 import sys
 from codecs import utf_8_decode, utf_16_be_encode, utf_16_le_encode
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from fst.jit import Deferred
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # the codec without the search for its name
+MOST = 1 << 18  # characters, or bytes, that are gathered at a time
 SLACK = 32  # units that the kernel may write past the last one
+ROOM = 2 * MOST + SLACK  # units that so many characters, or bytes, may take
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
@@ -29,7 +31,23 @@ Ints = NDArray[np.int64]
 Units = NDArray[np.uint16]
 Bytes = NDArray[np.uint8]
 
-transcode = Deferred("fst.runtime.kernels", "transcode", is_uniform=True)
+gather_strings, gather_bytes, transcode = (
+    Deferred("fst.runtime.kernels", name, is_uniform=True) for name in ("gather_strings", "gather_bytes", "transcode")
+)
+
+
+class Limits(NamedTuple):
+    """How many rows are gathered at a time.
+
+    Attributes:
+        total: characters, or bytes, in all of them, `MOST` at most.
+        longest: in one of them.
+        least: how many rows they are to be, or else none.
+    """
+
+    total: int
+    longest: int
+    least: int = 1
 
 
 class Source(Protocol):
@@ -39,28 +57,21 @@ class Source(Protocol):
         """How many there are."""
 
     def lengths(self, step: int) -> Sequence[int]:
-        """How long every so manieth row is, in characters or bytes."""
+        """How long every so manieth row is, in characters or bytes; 0 where it is no text."""
 
-    def starts(self, first: int, last: int) -> Ints:
-        """int64[rows + 1], where each of the rows from the first to before the last begins, in characters or bytes from that of the first.
-
-        Raises:
-            TextError: a row is of another kind than the first of all; the message names it.
-        """
-
-    def gather(self, first: int, last: int, starts: Ints, errors: str) -> tuple[Units, Ints]:
-        """Lay rows out one after the other.
+    def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
+        """Lay rows out one after the other: from the first on as many as the limits let, and none from the last on.
 
         Args:
             first, last: one row or more.
-            starts: what `starts` says of them.
+            text: uint16[ROOM], filled.
             errors: "strict", or "replace": U+FFFD takes the place of what is not text, as in ``bytes.decode``.
 
         Returns:
-            uint16[n], valid UTF-16, and int64[rows + 1], where each text begins in it.
+            uint16[n], valid UTF-16, which is a part of `text` most often, and int64[rows + 1], where each row begins in it.
 
         Raises:
-            TextError: something is not text; the message names its row.
+            TextError: a row is of another kind than the first of all, or something is not text; the message names the row.
         """
 
     def text(self, row: int) -> Text:
@@ -83,36 +94,31 @@ class Strings:
         return len(self._texts)
 
     def lengths(self, step: int) -> Sequence[int]:
-        """Without those that are no text."""
-        return [len(text) for text in self._texts[::step] if isinstance(text, self.kind)]
-
-    def starts(self, first: int, last: int) -> Ints:
         """See `Source`."""
-        texts = self._texts[first:last]
-        try:
-            return _starts(map(len, texts), len(texts))
-        except TypeError:
-            raise self._not_a_batch(first) from None
+        return [self.kind.__len__(text) if isinstance(text, self.kind) else 0 for text in self._texts[::step]]
 
-    def gather(self, first: int, last: int, starts: Ints, errors: str) -> tuple[Units, Ints]:
+    def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
-        texts = self._texts[first:last]
-        try:
-            return self._laid_out(texts, starts)
-        except TypeError:
-            raise self._not_a_batch(first) from None
-        except UnicodeError:
-            return _mended(texts, first, errors)
+        some = self._texts[first:last]
+        rows = some if isinstance(some, list) else [*some]  # a list of our own: threads may change the caller's, but not this one
+        starts = np.empty(len(rows) + 1, np.int64)
+        taken, is_text = self._lay_out(rows, limits, text, starts)
+        if taken < 0:
+            raise self._not_a_batch(first)
+        return _laid_out(text, starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors)
 
     def text(self, row: int) -> Text:
         """See `Source`."""
-        text: Text = self._texts[row]
+        text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
-        return text
+        whole: Text = self.kind.__getitem__(text, slice(None))  # without what a subclass may make of its methods
+        return whole
 
-    def _laid_out(self, texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
-        return _of_strings(texts, starts)
+    def _lay_out(self, rows: list[Any], limits: Limits, text: Units, starts: Ints) -> tuple[int, bool]:
+        """Fill `text` and `starts`; how many rows there are, -1 where one is of another kind, and whether they are text."""
+        taken, is_text = gather_strings.call(id(rows), len(rows), limits, text, starts)
+        return taken, is_text
 
     def _not_a_batch(self, first: int) -> TextError:
         """The error for the first row, from one on, that is of another kind."""
@@ -125,15 +131,11 @@ class ByteStrings(Strings):
 
     kind = bytes
 
-    def starts(self, first: int, last: int) -> Ints:
-        """See `Source`."""
-        # Bytes join with other buffers, whose length is not in bytes; str joins with nothing but str, so that `gather` notices.
-        if not all(issubclass(kind, bytes) for kind in set(map(type, self._texts[first:last]))):
-            raise self._not_a_batch(first)
-        return super().starts(first, last)
-
-    def _laid_out(self, texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
-        return of_utf_8(np.frombuffer(b"".join(texts), np.uint8), starts)
+    def _lay_out(self, rows: list[Any], limits: Limits, text: Units, starts: Ints) -> tuple[int, bool]:
+        data = text.view(np.uint8)[-MOST:]  # where UTF-16 of no more bytes than that does not come to
+        ends = np.empty(len(starts), np.int64)
+        taken = gather_bytes.call(id(rows), len(rows), limits, data, ends)
+        return taken, taken < 0 or _transcode(data[: ends[taken]], ends[: taken + 1], text, starts)
 
 
 class Column:
@@ -155,17 +157,19 @@ class Column:
         lengths: list[int] = (self._ends[1::step] - self._ends[:-1:step]).tolist()
         return lengths
 
-    def starts(self, first: int, last: int) -> Ints:
+    def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
-        starts: Ints = np.subtract(self._ends[first : last + 1], self._ends[first], dtype=np.int64)
-        return starts
-
-    def gather(self, first: int, last: int, starts: Ints, errors: str) -> tuple[Units, Ints]:
-        """See `Source`."""
+        ends = np.subtract(self._ends[first : last + 1], self._ends[first], dtype=np.int64)
+        taken = int(np.searchsorted(ends[1:], limits.total, "right"))
+        long = np.flatnonzero(np.diff(ends[: taken + 1]) > limits.longest)
+        taken = int(long[0]) if len(long) else taken
+        if taken < limits.least:
+            taken = 0
+        begin, end = self._ends[first], self._ends[first + taken]
         try:
-            return of_utf_8(self._data[self._ends[first] : self._ends[last]], starts)
+            return of_utf_8(self._data[begin:end], ends[: taken + 1], text)
         except UnicodeError:
-            return _mended([self.text(row) for row in range(first, last)], first, errors)
+            return _mended([self.text(row) for row in range(first, first + taken)], first, errors)
 
     def text(self, row: int) -> Text:
         """See `Source`."""
@@ -180,7 +184,8 @@ def rows_of(texts: Texts) -> Source:
     """
     if not isinstance(texts, list | tuple):
         raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
-    return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
+    rows = texts if type(texts) in (list, tuple) else list(texts)
+    return ByteStrings(rows) if rows and isinstance(rows[0], bytes) else Strings(rows)
 
 
 def check(errors: str) -> None:
@@ -193,24 +198,21 @@ def check(errors: str) -> None:
         raise ValueError(f"errors={errors!r}: there are 'strict' and 'replace'")
 
 
-def of_utf_8(data: Bytes, starts: Ints) -> tuple[Units, Ints]:
+def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
     """UTF-16 of texts in UTF-8, and where each begins in it.
 
     Args:
         data: uint8[n].
         starts: int64[rows + 1], where each text begins, ascending from 0 to n.
+        text: uint16[n + SLACK], filled.
 
     Raises:
         UnicodeError: a text is not UTF-8.
     """
-    text, unit_starts = np.empty(len(data) + SLACK, np.uint16), np.empty(len(starts), np.int64)
-    data = data.view()
-    data.flags.writeable = False  # which the kernel takes for granted, as the next one does
-    if transcode.call(data, starts, text, unit_starts) < len(starts) - 1:
+    unit_starts = np.empty(len(starts), np.int64)
+    if not _transcode(data, starts, text, unit_starts):
         raise UnicodeError
-    text = text[: unit_starts[-1]]
-    text.flags.writeable = False
-    return text, unit_starts
+    return _laid_out(text, unit_starts)
 
 
 def whole(source: Source, row: int, errors: str) -> str:
@@ -267,12 +269,21 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
-def _of_strings(texts: Sequence[Any], starts: Ints) -> tuple[Units, Ints]:
-    data = units("".join(texts))
-    if len(data) != starts[-1]:  # characters beyond U+FFFF have two units
-        low = np.flatnonzero(data & 0xFC00 == 0xDC00)
-        starts = starts + np.searchsorted(low - np.arange(len(low)), starts, side="right")
-    return data, starts
+def _transcode(data: Bytes, starts: Ints, text: Units, unit_starts: Ints) -> bool:
+    """Whether all texts are UTF-8, of which UTF-16 is then there."""
+    done: int = transcode.call(_read_only(data), starts, text, unit_starts)
+    return done == len(starts) - 1
+
+
+def _laid_out(text: Units, starts: Ints) -> tuple[Units, Ints]:
+    return _read_only(text[: starts[-1]]), starts
+
+
+def _read_only(array: Any) -> Any:
+    """A view, as kernels take for granted that all arrays are that they do not fill."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _mended(texts: Sequence[Text], first: int, errors: str) -> tuple[Units, Ints]:
@@ -282,15 +293,9 @@ def _mended(texts: Sequence[Text], first: int, errors: str) -> tuple[Units, Ints
         TextError: `errors` is strict; the message names the first such row, where the first of all has a number.
     """
     if errors == "strict":
-        raise _not_text(texts, first) from None
-    strings = [replaced(text) for text in texts]
-    return _of_strings(strings, _starts(map(len, strings), len(strings)))
-
-
-def _starts(sizes: Iterable[int], rows: int) -> Ints:
-    starts = np.zeros(rows + 1, np.int64)
-    np.cumsum(np.fromiter(sizes, np.int64, rows), out=starts[1:])
-    return starts
+        raise _not_text(texts, first)
+    rows = [units(replaced(text)) for text in texts]
+    return _read_only(np.concatenate(rows)), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
 def replaced(text: Text) -> str:

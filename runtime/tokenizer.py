@@ -201,7 +201,7 @@ class Tokenizer:
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
-        if isinstance(text, str) and len(text) <= SHORT and errors == "strict" and not self._second:
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and not self._second:
             try:
                 return self._encode_short(units(text), add_special_tokens)
             except UnicodeEncodeError:

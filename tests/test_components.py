@@ -30,7 +30,7 @@ from fst.compile.wordpiece import vocabulary_of
 from fst.composition import Composition
 from fst.runtime.batch import UNSUSPECTED
 from fst.runtime.before import Before
-from fst.runtime.texts import rows_of
+from fst.runtime.texts import MOST, ROOM, Limits, rows_of
 from fst.tables import NONE, field_next, pack
 
 Part = dict[str, Any]
@@ -579,7 +579,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     tokenizer = fst.load(tmp_path / "tables.npz")
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), rows.starts(0, len(rows)), "strict")
+    gathered = rows.gather(0, len(rows), Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
     suspected = Before(tokenizer._tables, tokenizer.about["composition"]).suspected(*gathered, UNSUSPECTED).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
