@@ -271,7 +271,7 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
 
 def _transcode(data: Bytes, starts: Ints, text: Units, unit_starts: Ints) -> bool:
     """Whether all texts are UTF-8, of which UTF-16 is then there."""
-    done: int = transcode.call(_read_only(data), starts, text, unit_starts)
+    done: int = transcode.call(_read_only(data.view()), starts, text, unit_starts)
     return done == len(starts) - 1
 
 
@@ -279,9 +279,8 @@ def _laid_out(text: Units, starts: Ints) -> tuple[Units, Ints]:
     return _read_only(text[: starts[-1]]), starts
 
 
-def _read_only(array: Any) -> Any:
+def _read_only(view: Any) -> Any:
     """A view, as kernels take for granted that all arrays are that they do not fill."""
-    view = array.view()
     view.flags.writeable = False
     return view
 

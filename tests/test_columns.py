@@ -324,9 +324,8 @@ def transcoded(rows: list[bytes]) -> list[str] | int:
     """Do the same by the kernel."""
     try:
         text, starts = rows_of(rows).gather(0, len(rows), Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
-    except fst.TextError as caught:
-        assert caught.row is not None
-        return caught.row
+    except fst.TextError as error:
+        return -1 if error.row is None else error.row
     pieces = itertools.pairwise(starts.tolist())
     return [text[first:last].tobytes().decode("utf-16-le") for first, last in pieces]
 
