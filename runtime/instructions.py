@@ -26,7 +26,8 @@ KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words ha
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(ir.IntType(16), 32)  # of UTF-8, and of UTF-16
 
-CHARACTERS = [types.Array(kind, 1, "C", readonly=True) for kind in (types.uint8, types.uint16, types.uint32)]  # as a str holds them
+# The characters of a str, by the bytes that it has for each.
+CHARACTERS = {size: types.Array(kind, 1, "C", readonly=True) for size, kind in {1: types.uint8, 2: types.uint16, 4: types.uint32}.items()}
 
 
 def _instruction(result: Any, generate: Callable[..., Any], plain: Callable[..., Any], arrays: int) -> Any:
@@ -87,29 +88,28 @@ def _length(function: str) -> Callable[..., Any]:
     return generate
 
 
-def _view(context: Any, builder: Any, kind: Any, data: Any, length: Any) -> Any:
+def _view(context: Any, builder: Any, size: int, data: Any, length: Any) -> Any:
     """An array over memory."""
-    size = kind.dtype.bitwidth // 8
-    array = make_array(kind)(context, builder)
+    array = make_array(CHARACTERS[size])(context, builder)
     data = builder.bitcast(data, array.data.type)
     populate_array(array, data=data, shape=[length], strides=[WORD(size)], itemsize=WORD(size), meminfo=None)
     return array._getvalue()
 
 
 def _characters(context: Any, builder: Any, row: Any) -> Any:
-    # Numba's own way to the characters of a str; it was compiled with Python's own headers, and knows how a str is laid out.
-    length, size, is_ascii, hashed = (cgutils.alloca_once(builder, kind) for kind in (WORD, FLAG, FLAG, WORD))
-    data = _called(builder, "numba_extract_unicode", OBJECT, row, length, size, is_ascii, hashed)
+    # Numba's own way to what is in a str; it was compiled with the headers of the Python that runs, and knows how a str is laid out there.
+    length, kind, is_ascii, hashed = (cgutils.alloca_once(builder, what) for what in (WORD, FLAG, FLAG, WORD))
+    data = _called(builder, "numba_extract_unicode", OBJECT, row, length, kind, is_ascii, hashed)
     views = []
-    for kind in CHARACTERS:
-        is_kind = builder.icmp_unsigned("==", builder.load(size), FLAG(kind.dtype.bitwidth // 8))
-        views.append(_view(context, builder, kind, data, builder.select(is_kind, builder.load(length), WORD(0))))
-    return context.make_tuple(builder, types.Tuple(CHARACTERS), views)
+    for size in CHARACTERS:
+        is_kind = builder.icmp_unsigned("==", builder.load(kind), FLAG(size))
+        views.append(_view(context, builder, size, data, builder.select(is_kind, builder.load(length), WORD(0))))
+    return context.make_tuple(builder, types.Tuple(list(CHARACTERS.values())), views)
 
 
 def _bytes(context: Any, builder: Any, row: Any) -> Any:
     data, length = _called(builder, "PyBytes_AsString", OBJECT, row), _called(builder, "PyBytes_Size", WORD, row)
-    return _view(context, builder, CHARACTERS[0], data, length)
+    return _view(context, builder, 1, data, length)
 
 
 def _key(builder: Any, symbols: Any, mask: Any) -> Any:
@@ -164,9 +164,9 @@ def _plain_widen(data: Any, at: Any, text: Any, out: Any) -> Any:
 
 
 def _plain_characters(text: str) -> Any:
-    codes = np.array(list(map(ord, text)), np.uint32)
-    fitting = next(kind for kind in (np.uint8, np.uint16, np.uint32) if codes.max(initial=0) <= np.iinfo(kind).max)
-    return [codes.astype(kind) if kind is fitting else np.empty(0, kind) for kind in (np.uint8, np.uint16, np.uint32)]
+    codes = np.frombuffer(str.encode(text, "utf-32", "surrogatepass"), np.uint32)[1:]  # after the mark for the order of bytes
+    own = next(size for size in CHARACTERS if codes.max(initial=0) < 1 << 8 * size)
+    return [codes.astype(f"u{size}") if size == own else np.empty(0, f"u{size}") for size in CHARACTERS]
 
 
 # The zeros below the lowest one in a word (64 in 0), and the ones in it.
@@ -194,5 +194,5 @@ string_length = _of_row(types.int64, _length("PyUnicode_GetLength"), lambda row:
 bytes_length = _of_row(types.int64, _length("PyBytes_Size"), lambda row: bytes.__len__(row) if isinstance(row, bytes) else -1)
 
 # The characters of a str as it holds them, uint8[n], uint16[n] or uint32[n]; the other two have none. And those of bytes, uint8[n].
-characters = _of_row(types.Tuple(CHARACTERS), _characters, _plain_characters)
-bytes_of = _of_row(CHARACTERS[0], _bytes, lambda row: np.frombuffer(row, np.uint8))
+characters = _of_row(types.Tuple(list(CHARACTERS.values())), _characters, _plain_characters)
+bytes_of = _of_row(CHARACTERS[1], _bytes, lambda row: np.frombuffer(row, np.uint8))

@@ -85,7 +85,7 @@ class Source(Protocol):
 class Strings:
     """A list of str."""
 
-    kind: type[str] | type[bytes] = str
+    kind: Any = str  # or bytes
 
     def __init__(self, texts: Sequence[Any]) -> None:
         self._texts = texts
