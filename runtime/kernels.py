@@ -1021,9 +1021,9 @@ def lay_out(values, plan, single, pair, width, from_left, out):
             at += blank
 
 
-# What follows lays out rows of a list of Python's str or bytes. The list holds them, and they do not change; that nothing else changes the
-# list meanwhile is up to the caller. To touch all of them for their lengths, and then again, is faster than to do both at once: the
-# processor waits for many of them at a time.
+# What follows lays out rows of a list of Python's str or bytes. The list keeps them alive, they do not change, and while such a kernel runs
+# nobody else may change the list: `fst.runtime.texts` hands over one that nobody else has. Lengths come first, so that nothing is laid out
+# where it would be too little, and rows of another kind are found before what else is wrong.
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
 
