@@ -13,8 +13,8 @@ and hardly any of them has a branch that depends on the text, so that the proces
 Some added tokens are found in normalised text, or depend on what stands around them. Texts in which one may stand are noted on the way
 (``find_suspects``), and `fst.runtime.added` reads those again; their symbols come back to ``encode_read``.
 
-Where places are asked for, `read` notes for each symbol the characters that it comes from, and a seventh loop, ``locate``, says before the
-last one which symbols each id stands for.
+Where places are asked for, `read` notes for each symbol the characters that it comes from, and a seventh loop, ``locate``, writes before
+the last one which characters each id stands for.
 
 The table of words is compiled from the vocabulary: nothing is cached, and the first text is as fast as the last one.
 
@@ -78,15 +78,13 @@ BEGINS, IN_WORD = np.uint8(2), np.uint8(4)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
-# Places: of a symbol, ``first character | one past the last << 32``; of an id, ``first symbol | one past the last << 32``.
-HEAD = np.uint64(1 << 63)  # in the place of an id: a word begins with it
-LAST_HALF = np.uint64((1 << 31) - 1)
+# The place of a symbol: ``first character | one past the last << 32``.
 STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the next
 AT_START = np.uint64(1 << 32)  # the place of the first character
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
-# (symbols, masks, stops, scratch, events, active, results, state, slots, places, spans); see `encode_rows`.
+# (symbols, masks, stops, scratch, events, active, results, state, slots, places); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
 GRAMS, BORDERS, HAS_BORDERS = 8, 9, 10
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
@@ -484,53 +482,73 @@ def transduce(symbols, machine, scratch, events, count, active, results):
         left = kept
 
 
-@kernel
-def locate(symbols, stops, count, alone, lengths, scratch, events, known, results, spans):
-    """Say which symbols each id of `scratch` stands for.
-
-    A word of several ids is cut by the lengths of its tokens, which never leads out of the word.
-    """
-    start, place, event = U0, U0, U0
-    events[known + U1] = FAILED  # no place of a symbol: there is no event after the last
-    for index in range(count):
-        end = np.uint64(stops[index])
-        own = alone[np.uint64(symbols[end])]
-        spans[place] = HEAD | start | end << HALF
-        is_event = events[event + U1] == end
-        gap, missing = events[event] & LOW_HALF, events[event] >> HALF
-        if not is_event:
-            place += U0 if start == end else U1
-        elif missing == end:
-            place = gap
-            event += U2
-        else:
-            place, result, at = gap, results[end], start
-            head = HEAD
-            while place < result and not result & FAILED:
-                token = np.uint64(scratch[place]) << U1 | np.uint64(head == U0)
-                after = min(at + np.uint64(lengths[token]), end)
-                first = min(at, end - U1)
-                spans[place] = head | first | max(after, first + U1) << HALF
-                place += U1
-                at, head = after, U0
-            place = gap + (end - start) + U1
-            event += U2
-        spans[place] = HEAD | end | end + U1 << HALF
-        place += own >> HALF
-        start = end + U1
+@inlined
+def put_place(places, first, last, offsets, words, at, word):
+    """Write the characters that an id stands for, those of the symbols from the first to the last, and the number of its word."""
+    place = places[first] & LOW_HALF | places[last] >> HALF << HALF  # as one number, since LLVM then writes both halves at once
+    offsets[at << U1] = np.int32(place & LOW_HALF)
+    offsets[at << U1 | U1] = np.int32(place >> HALF)
+    words[at] = np.int32(word)
 
 
 @inlined
-def put_places(spans, begin, end, places, offsets, words, at, word):
-    """Write the offsets of ids, and the numbers of their words; how many words the text has then."""
-    for index in range(end - begin):
-        span = spans[begin + np.uint64(index)]
-        word += span >> U63
-        words[at + np.uint64(index)] = np.int32(word) - np.int32(1)
-        pair = at + np.uint64(index) << U1
-        offsets[pair] = np.int32(places[span & LOW_HALF] & LOW_HALF)
-        offsets[pair + U1] = np.int32(places[(span >> HALF & LAST_HALF) - U1] >> HALF)
-    return word
+def locate_found(symbols, stops, index, start, stop, alone, places, offsets, words, at, word):
+    """Write the places of words that were found and of what ends them, up to the word that ends at a stop."""
+    while np.uint64(stops[index]) != stop:
+        end = np.uint64(stops[index])
+        own = alone[np.uint64(symbols[end])] >> HALF
+        present = np.uint64(start < end)  # 0 of an empty word: its place is written, and not counted
+        put_place(places, start, end - present, offsets, words, at, word)
+        at += present
+        word += present
+        put_place(places, end, end, offsets, words, at, word)
+        at += own
+        word += own
+        start = end + U1
+        index += U1
+    return index, start, at, word
+
+
+@inlined
+def locate_missing(scratch, gap, result, start, end, lengths, places, offsets, words, at, word):
+    """Write the places of the ids of a word, which is cut by the lengths of its tokens; that never leads out of the word."""
+    for place in range(gap, result):
+        token = np.uint64(scratch[place]) << U1 | np.uint64(place > gap)
+        first, after = min(start, end - U1), min(start + np.uint64(lengths[token]), end)
+        put_place(places, first, max(after, first + U1) - U1, offsets, words, at, word)
+        at += U1
+        start = after
+    return at
+
+
+@kernel
+def locate(symbols, stops, count, scratch, events, known, results, machine, target, work):
+    """Write the places of the ids that `emit` is going to write, in the same order."""
+    alone, numbers, lengths = machine[3], machine[12], machine[14]
+    offsets, words, state, places = target[4], target[5], work[7], work[9]
+    around = np.uint64(len(target[0]) + len(target[1]))
+    index, start, at, word = U0, U0, state[COUNT], state[WORD]
+    stops[count] = np.uint32(LOW_HALF)  # no place of a symbol: there is no stop after the last
+    for event in range(U0, known, U2):
+        end = events[event + U1]
+        index, start, at, word = locate_found(symbols, stops, index, start, end, alone, places, offsets, words, at, word)
+        gap, missing, result = events[event] & LOW_HALF, events[event] >> HALF, results[end]
+        present = np.uint64(start < end)
+        if missing == end or result & FAILED:
+            put_place(places, start, end - present, offsets, words, at, word)
+            at += present
+        else:
+            at = locate_missing(scratch, gap, result, start, end, lengths, places, offsets, words, at, word)
+        word += present
+        own = alone[np.uint64(symbols[end])] >> HALF
+        put_place(places, end, end, offsets, words, at, word)
+        at += own
+        word += own
+        if symbols[end] == numbers[END]:
+            at += around
+            word = U0
+        index, start = index + U1, end + U1
+    _, _, _, state[WORD] = locate_found(symbols, stops, index, start, LOW_HALF, alone, places, offsets, words, at, word)
 
 
 @inlined
@@ -582,29 +600,9 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
 
 
 @kernel
-def emit_places(symbols, written, events, count, results, machine, target, work):
-    """Write the places of the ids that `emit` is going to write, in the same order."""
-    prefix, suffix, offsets, words = target[0], target[1], target[4], target[5]
-    state, places, spans = work[7], work[9], work[10]
-    last = machine[12][END]
-    at, begin, word = state[COUNT], U0, state[WORD]
-    for index in range(U0, count, U2):
-        event, end = events[index], events[index + U1]
-        gap, start = event & LOW_HALF, event >> HALF
-        stop = gap + U1 if results[end] & FAILED else results[end]
-        word = put_places(spans, begin, stop, places, offsets, words, at, word)
-        at += stop - begin
-        begin = gap if start == end else gap + (end - start) + U1
-        if symbols[end] == last:
-            at += np.uint64(len(prefix) + len(suffix))
-            word = U0
-    state[WORD] = put_places(spans, begin, written, places, offsets, words, at, word)
-
-
-@kernel
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, spans = work
+    symbols, masks, stops, scratch, events, active, results, state, slots, places = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     located = len(target[4]) > 0
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
@@ -619,8 +617,7 @@ def encode_symbols(filled, machine, target, work):
             find_bordered_suspects(symbols, filled, stops, found, machine, target, state[ROW])
     transduce(symbols, machine, scratch, events, count, active, results)
     if located:
-        locate(symbols, stops, found, alone, machine[14], scratch, events, count, results, spans)
-        emit_places(symbols, written, events, count, results, machine, target, work)
+        locate(symbols, stops, found, scratch, events, count, results, machine, target, work)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
     start = np.uint64(stops[found - U1]) + U1 if found else U0
     kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
@@ -710,7 +707,7 @@ def encode_rows(text, starts, more, machine, target, work):
             suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
-            active: uint64[2 * n]; results, slots: uint64[n]; places: uint64[n]; spans: uint64[2 * n], each the place of an id.
+            active: uint64[2 * n]; results, slots, places: uint64[n].
             state: uint64[6], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
                 `more`; characters and words of that text so far.
 

@@ -144,7 +144,6 @@ class Workspace:
             self.state,
             np.empty(room, np.uint64),
             np.empty(room, np.uint64),
-            np.full(2 * room, 1 << 32, np.uint64),
         )
         self.text = np.empty(ROOM, np.uint16)  # memory that is not written is not taken
         self.short_ids = np.empty(short, np.int32)
