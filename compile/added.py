@@ -2,8 +2,8 @@
 
 Most are found while the raw text is read, by a trie (`fst.tables.Tables.specials`). The others are *late*: they are found in normalised
 text, or count only where no word goes on beside them, or swallow the white space around them, or they begin with a letter or a digit, so
-that nearly every character would have to be looked at twice. A kernel only notes the texts in which one of them may stand, by their
-symbols, and `fst.runtime.added` reads these texts again.
+that nearly every character would have to be looked at twice. A kernel finds those in normalised words, by their symbols, and notes the
+texts in which one of the others may stand; `fst.runtime.added` reads these texts again.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _overlap(first: str, second: str) -> bool:
     return any(first[-size:] == second[:size] or second[-size:] == first[:size] for size in range(1, shortest))
 
 
-def patterns(alphabet: Alphabet, late: Mapping[str, LateToken]) -> list[tuple[int, ...]]:
+def patterns(alphabet: Alphabet, late: Mapping[str, LateToken], normal: Normalization) -> list[tuple[int, ...]]:
     """The symbols of each late token.
 
     Raises:
@@ -141,6 +141,7 @@ def patterns(alphabet: Alphabet, late: Mapping[str, LateToken]) -> list[tuple[in
         _need_white_space_between_words(alphabet)
     raw_strips = any(token.rstrip and not token.normalized for token in late.values())
     found = {content: _pattern(alphabet, content, token, raw_strips) for content, token in late.items()}
+    _need_one_white_space({content: pattern for content, pattern in found.items() if late[content].normalized}, normal)
     _need_different({content: pattern for content, pattern in found.items() if late[content].normalized})
     return list(found.values())
 
@@ -151,6 +152,14 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
             raise UnsupportedError(f"added tokens {first[pattern]!r} and {content!r}, which are equal once normalised: leave one out")
+
+
+def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
+    """Show that all white space inside tokens is the same once normalised, as it is for the words beside it."""
+    kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
+    for content, pattern in normalized.items():
+        if BREAK in pattern and len(kinds) > 1:
+            raise UnsupportedError(f"added token {content!r} with normalized: a normalizer keeps white space as it is, and some is in it")
 
 
 def _need_white_space_between_words(alphabet: Alphabet) -> None:
@@ -177,7 +186,12 @@ def spelled(normal: Normalization, content: str, token: LateToken) -> str:
     """How the reference spells a late token where it makes text of ids: as it is found."""
     if not token.normalized:
         return content
-    codes = np.array(list(map(ord, content)))
+    return _normalized(normal, content)
+
+
+def _normalized(normal: Normalization, text: str) -> str:
+    """What becomes of the characters of a text, one by one."""
+    codes = np.array(list(map(ord, text)))
     for part in (normal.first, normal.second):
         images = part.apply(codes).ravel()
         codes = images[images >= 0]

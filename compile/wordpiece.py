@@ -111,7 +111,7 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     """The tables of a vocabulary."""
     alphabet, transducer = automaton(vocabulary)
     rows = lay_out(transducer, _visits(transducer.trie), layout)
-    late = patterns(alphabet, vocabulary.late)
+    late = patterns(alphabet, vocabulary.late, normalizers.normalization(vocabulary.normalizers)) if vocabulary.late else []
     other_ids = [vocabulary.unk_id, *(token.id for token in vocabulary.late.values())]
     apart = {symbol for pattern in late for symbol in pattern}.difference([BREAK])
     classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), other_ids, apart)

@@ -1,8 +1,9 @@
 """Late tokens: added tokens that depend on normalised text, or on what stands around them; see `fst.compile.added`.
 
-A kernel notes the texts in which one may stand; they are read again here, all of them at once, by the reference's own rules: of the tokens
-that begin leftmost the longest counts, first in the raw text, and then in what is normalised between those that were found. A kernel then
-encodes the symbols.
+Those in normalised text that take no white space as a part of themselves, and in which no word ends, are found by a kernel, word by word.
+Where another may stand, where it takes the text itself to tell whether one counts, and where a word is too long for a kernel, a kernel
+notes the text, and it is read again here, with all others, by the reference's own rules: of the tokens that begin leftmost the longest
+counts, first in the raw text, and then in what is normalised between those that were found. A kernel then encodes the symbols.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.machine import BORDERS, GRAMS, HAS_BORDERS, NUMBERS, Machine
+from fst.runtime.machine import BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine
 from fst.runtime.second import Read
 from fst.runtime.texts import Ints, Units
 from fst.tables import (
@@ -34,11 +35,12 @@ from fst.tables import (
     field_output,
 )
 
-IN_GRAM, IN_STRING = 4, 8  # items, at most, by which most places are passed over, by a kernel and here
-HASH_BITS = 20  # with 16, as in a kernel, half the places that are looked at are looked at in vain
+IN_GRAM = 8  # items, at most, by which most places are passed over
+HASH_BITS = 20
 MASK = (1 << 64) - 1
-GRAM_MULTIPLIER, IS_BORDER, _ = MULTIPLIERS  # as in `fst.runtime.kernels`
-ENDS, BEGINS, IN_WORD = 1, 2, 4
+GRAM_MULTIPLIER, *_ = MULTIPLIERS  # as in `fst.runtime.kernels`, and what follows
+OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
+ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
 SEPARATOR = "\ud800"  # which no text holds
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
@@ -69,7 +71,7 @@ class Trie:
         self._may_begin: dict[int, NDArray[np.bool_]] = {}  # of so many first items, by their hash, whether a string begins so
         for string, token in known:
             self._ends.setdefault(self._add(string), token)
-            width = min(len(string), IN_STRING)
+            width = min(len(string), IN_GRAM)
             begin = np.array(string[:width], np.uint64)
             self._may_begin.setdefault(width, np.zeros(1 << HASH_BITS, bool))[_hashed(begin, width)] = True
 
@@ -106,7 +108,7 @@ class Trie:
         return found
 
     def nodes(self) -> NDArray[np.int32]:
-        """int32[nodes, 4]: of each node its item, first child, next sibling; 0 where a string ends, 1 if only as a whole word, else -1."""
+        """int32[nodes, 4]: of each node its item, first child, next sibling; where a string ends the number of what is there, else -1."""
         nodes = np.full((len(self._children), 4), -1, np.int32)
         below = [1] * len(self._children)
         for node in range(len(self._children) - 1, -1, -1):  # children come after their parents
@@ -115,7 +117,7 @@ class Trie:
             for item, child in sorted(children.items(), key=lambda edge: below[edge[1]]):  # the last one is the first to be looked at
                 nodes[child, 0], nodes[child, 2], nodes[node, 1] = item, nodes[node, 1], child
         for node, token in self._ends.items():
-            nodes[node, 3] = token.single_word
+            nodes[node, 3] = token.number
         return nodes
 
 
@@ -185,43 +187,61 @@ class Added:
         self._is_word, self._begins_word, self._ends_word, self._is_spaced = sets
 
     def machine(self, of: Machine) -> Machine:
-        """The machine with what it takes to note texts in which a late token may stand."""
-        grams, sides = np.zeros(1 << 10, np.uint64), np.append(IN_WORD * self._are_in_word(), 0).astype(np.uint8)
-        about = self._tables.about
-        patterns = set(self._patterns.values())
-        inside = {pattern for pattern in patterns if max(pattern) <= self._parts}
-        for pattern in patterns:
-            _note(grams, pattern[:IN_GRAM])
-        borders = {pattern: next(place for place, number in enumerate(pattern) if number > self._parts) for pattern in patterns - inside}
+        """The machine with what it takes to find late tokens, or to note texts in which one may stand."""
+        inside = {content: pattern for content, pattern in self._patterns.items() if max(pattern) <= self._parts}
+        numbers, grams, sides = of[NUMBERS].copy(), np.zeros(3 << 10, np.uint64), self._sides()
+        lengths = [min(len(pattern), IN_GRAM) for pattern in inside.values()]
+        numbers[INSIDE] = sum({1 << length for length in lengths})
+        for pattern in inside.values():
+            _note(grams, pattern[:IN_GRAM], OWN)
+            _note(grams, pattern[: min(lengths)], BEGINNING)
+        bordered = {pattern for content, pattern in self._patterns.items() if content not in inside}
+        borders = {pattern: next(place for place, number in enumerate(pattern) if number > self._parts) for pattern in bordered}
         around = {pattern[place - 1 :][:IN_GRAM] for pattern, place in borders.items() if place}
         for pattern, place in borders.items():
-            sides[pattern[place]] = max(sides[pattern[place]], ENDS if place else BEGINS)
+            _note(grams, pattern[:IN_GRAM], OWN)
+            sides[pattern[place]] |= ENDS if place else BEGINS
         for gram in around:
-            _note(grams, gram, IS_BORDER)
-        numbers = of[NUMBERS].copy()
-        numbers[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in patterns})
+            _note(grams, gram, BORDER)
+        numbers[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
         numbers[BORDERS] = sum({1 << len(gram) for gram in around})
-        numbers[HAS_BORDERS] = len(borders) > 0
-        # In raw text, what keeps a token from the next letter may be dropped. Of equal patterns the one that counts anywhere stays.
-        whole = {content: self._late[content].single_word and about["late"][content]["normalized"] for content in self._late}
-        in_order = sorted(self._late, key=whole.__getitem__)
-        nodes = Trie((self._patterns[content], Token(0, single_word=whole[content])) for content in in_order).nodes()
+        numbers[HAS_BORDERS] = len(bordered) > 0
+        numbers[FILLER] = self._blank
+        if inside:
+            numbers[SHORTEST] = min(lengths)
+        # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.
+        kinds = {content: self._kind(content, content in inside) for content in self._late}
+        in_order = sorted(kinds, key=kinds.__getitem__)
+        nodes = Trie((self._patterns[content], Token(kinds[content])) for content in in_order).nodes()
         for array in (numbers, grams, nodes, sides):
             array.flags.writeable = False
         return (*of[:NUMBERS], numbers, *of[NUMBERS + 1 : -3], grams, nodes, sides)
 
-    def _are_in_word(self) -> NDArray[np.bool_]:
-        """bool[classes], whether no token that counts only as a whole word counts beside a part of a word, whatever it comes from."""
-        context = self._tables.about["context"]
+    def _kind(self, content: str, is_inside: bool) -> int:
+        """What a kernel is to do where a token stands, see `fst.runtime.kernels.encode_rows`."""
+        number, single_word, lstrip, rstrip = self._late[content]
+        # In raw text, what keeps a token from the next letter may be dropped; and who reads one again needs to know of all that overlap.
+        if not is_inside or not self._tables.about["late"][content]["normalized"]:
+            return 0
+        return int(single_word) if lstrip or rstrip else number << 1 | single_word
+
+    def _sides(self) -> NDArray[np.uint8]:
+        """uint8[classes + 1], whether a token that counts only as a whole word counts beside a class, whatever that comes from."""
+        context, codes = self._tables.about["context"], np.arange(CODE_POINTS)
         if not context:
-            return np.zeros(self._end, bool)
-        codes = np.arange(CODE_POINTS)
-        begins, ends = (np.searchsorted(_edges(context[name]), codes, "right") % 2 == 1 for name in ("begins_word", "ends_word"))
-        outside = codes[~(begins & ends)]
-        characters = Items(self._tables.classes_of(outside), outside, outside, outside, np.zeros(len(outside), bool))
-        always = np.arange(self._end) <= self._parts
-        always[self._symbols(characters).numbers] = False
-        return always
+            return np.zeros(self._end + 1, np.uint8)
+        begins, ends, spaced = (
+            np.searchsorted(_edges(context[name]), codes, "right") % 2 == 1 for name in ("begins_word", "ends_word", "spaced")
+        )
+        symbols = self._symbols(Items(self._tables.classes_of(codes), codes, codes, codes, np.zeros(len(codes), bool)))
+        always, never = np.ones((2, self._end + 1), bool)
+        always[symbols.numbers[~(begins & ends & ~spaced)[symbols.source]]] = False
+        never[symbols.numbers[((begins | ends) & ~spaced)[symbols.source]]] = False
+        specials = self._tables.specials[:, 3]
+        always[specials[specials >= 0]] = False
+        always &= ~never  # of what no character becomes
+        sides: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
+        return sides
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:  # noqa: ARG002 - of a protocol
         """Those that a kernel has noted."""
@@ -321,11 +341,13 @@ def _hashed(items: NDArray[np.uint64], width: int) -> Ints:
     return (grams * np.uint64(GRAM_MULTIPLIER) >> np.uint64(64 - HASH_BITS)).astype(np.int64)
 
 
-def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int = 0) -> None:
-    """Add a gram to a set, as `fst.runtime.kernels` looks it up."""
-    gram = sum(number << 64 - 16 * (len(symbols) - place) for place, number in enumerate(symbols))
-    hashed = ((gram ^ kind) * GRAM_MULTIPLIER & MASK) >> 48
-    grams[hashed >> 6] |= np.uint64(1 << (hashed & 63))
+def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
+    """Add a gram to the set of a kind, as `fst.runtime.kernels` looks it up."""
+    four = min(len(symbols), 4)
+    ends = symbols[:four], symbols[-four:]
+    first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)
+    hashed = (first ^ last << 8) * GRAM_MULTIPLIER & MASK
+    grams[kind | hashed >> 54] |= np.uint64(1 << (hashed >> 48 & 63) | 1 << (hashed >> 42 & 63))
 
 
 def _edges(runs: list[int]) -> list[int]:

@@ -10,8 +10,10 @@ and hardly any of them has a branch that depends on the text, so that the proces
     transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
     emit           ids → their final place, without the gaps, and with the frame of each text
 
-Some added tokens are found in normalised text, or depend on what stands around them. Texts in which one may stand are noted on the way
-(``find_suspects``), and `fst.runtime.added` reads those again; their symbols come back to ``encode_read``.
+Some added tokens are found in normalised text, or depend on what stands around them. Those inside words, which the table of words then
+does not hold, are found between ``look_up`` and ``transduce`` (``find_tokens``), and what is left of such a word goes on as words of its
+own (``cut_words``), until the ids of all are put together (``join_words``). Texts in which one of the others may stand are noted, and
+`fst.runtime.added` reads those again; their symbols come back to ``encode_read``.
 
 Where places are asked for, `read` notes for each symbol the characters that it comes from, and a seventh loop, ``locate``, writes before
 the last one which characters each id stands for.
@@ -49,8 +51,8 @@ from fst.runtime.instructions import (
     widen,
 )
 
-U0, U1, U2, U3, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 6, 7, 8, 16))
-U10, U63, U64 = np.uint64(10), np.uint64(63), np.uint64(64)
+U0, U1, U2, U3, U4, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 8, 16))
+U10, U42, U48, U54, U63, U64 = (np.uint64(n) for n in (10, 42, 48, 54, 63, 64))
 LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
 SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
 
@@ -72,9 +74,9 @@ HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 
 SLACK = 16  # elements that a loop may touch past the last one
 FAILED = np.uint64(1 << 63)
-U48, IS_BORDER = np.uint64(48), np.uint64(0xC2B2AE3D27D4EB4F)
 GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
-BEGINS, IN_WORD = np.uint8(2), np.uint8(4)
+OWN, BEGINNING, BORDER = (np.uint64(n << 10) for n in range(3))  # where the set of grams of a kind begins
+ENDS, BEGINS, IN_WORD, CLEAR = (np.uint8(n) for n in (1, 2, 4, 8))
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
@@ -84,10 +86,10 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
-# (symbols, masks, stops, scratch, events, active, results, state, slots, places); see `encode_rows`.
+# (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
-GRAMS, BORDERS, HAS_BORDERS = 8, 9, 10
-KEPT, COUNT, ROW, OPEN, BEFORE, WORD = 0, 1, 2, 3, 4, 5  # places in `state`
+GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = 8, 9, 10, 11, 12, 13
+KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = 0, 1, 2, 3, 4, 5, 6  # places in `state`
 
 
 @inlined
@@ -354,31 +356,179 @@ def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch
 
 
 @inlined
-def is_known(symbols, at, filled, kind, widths, grams):
-    """Whether there is a gram of one of some widths at a place, or may be, as far as its symbols are there.
-
-    The set may hold a few more than it should.
-    """
-    gram, place = U0, at
+def four_at(symbols, at):
+    """Four symbols as one number."""
+    four = U0
     for index in range(4):
-        gram |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
-    for width in range(1, 5):
-        place += U1
-        if widths >> np.uint64(width) & U1:
-            hashed = (gram << np.uint64(64 - 16 * width) ^ kind) * GRAM_MULTIPLIER >> U48
-            if place > filled or np.uint64(grams[hashed >> U6]) >> (hashed & U63) & U1:
-                return True
-    return False
+        four |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
+    return four
 
 
 @inlined
-def may_begin(symbols, begin, first, filled, added, sides):
-    """Whether an added token begins at a place of a word that begins before, or may do so, as far as its symbols are there."""
+def is_gram(symbols, at, width, kind, grams):
+    """Whether so many symbols, up to eight, are in the set of grams of a kind; the set may hold a few more than it should."""
+    inner = min(width, U4)
+    shift = U64 - (inner << U4)
+    gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
+    hashed = gram * GRAM_MULTIPLIER
+    bits = np.uint64(grams[kind | hashed >> U54])
+    return bits >> (hashed >> U48 & U63) & bits >> (hashed >> U42 & U63) & U1
+
+
+@inlined
+def near(symbols, at, width, grams):
+    """A bit for each of four places at which an added token may begin; all are looked at, so that nothing depends on what is found."""
+    found = U0
+    for offset in range(4):
+        found |= is_gram(symbols, at + np.uint64(offset), width, BEGINNING, grams) << np.uint64(offset)
+    return found
+
+
+@inlined
+def is_known(symbols, at, end, beyond, kind, widths, grams):
+    """Whether there is a gram of one of some widths at a place; `beyond` is what counts, 1 or 0, where one would go on beyond an end."""
+    found = U0
+    for width in range(1, 9):
+        if widths >> np.uint64(width) & U1:
+            found |= is_gram(symbols, at, np.uint64(width), kind, grams) if at + np.uint64(width) <= end else beyond
+    return found > U0
+
+
+@inlined
+def token_at(symbols, first, end, before, added, sides):
+    """The longest added token at a place of a word that ends before `end`, with what stands before the place.
+
+    Returns:
+        Where it ends, or the place itself where there is none; its class, 0 if it does not count here; and whether it takes a second
+        reading to tell.
+    """
+    node, at, stop, kind, unclear = np.int64(0), first, first, U0, False
+    before = sides[before]
+    while at < end:
+        number = np.int64(symbols[at])
+        node = np.int64(added[node, 1])
+        while node >= 0 and added[node, 0] != number:
+            node = np.int64(added[node, 2])
+        if node < 0:
+            break
+        at += U1
+        if added[node, 3] > 0:
+            stop, kind = at, np.uint64(added[node, 3])
+        unclear |= added[node, 3] == 0
+    if kind & U1:
+        after = sides[np.uint64(symbols[stop])]
+        if (before | after) & IN_WORD:
+            kind = U0
+        else:
+            unclear |= kind == U1 or not before & after & CLEAR
+    return stop, kind >> U1, unclear
+
+
+@kernel
+def find_tokens(symbols, events, count, machine, target, state, tokens):
+    """Find the added tokens that stand inside words: such a word is an event, since the table of words holds none.
+
+    Texts are noted of which a second reading is to tell what stands in them: also those with a word too long to be here as a whole.
+
+    Returns:
+        Twice how many tokens there are; `tokens` has of each ``first symbol | one past the last << 32`` and ``event | class << 32``.
+    """
+    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
+    suspects, row = target[6], state[ROW]
+    shortest, longest, found = numbers[SHORTEST], numbers[LONGEST], U0
+    for index in range(U0, count, U2):
+        start, end = events[index] >> HALF, events[index + U1]
+        if end - start > longest:
+            suspects[row] = 1
+        elif end - start >= shortest:
+            free, last = start, end - shortest  # where the last token has ended, and where the last one may begin
+            for four in range(start, last + U1, U4):
+                places = near(symbols, four, shortest, grams)
+                while places:
+                    first = four + trailing_zeros(places)
+                    places &= places - U1
+                    if is_known(symbols, first, end, U0, OWN, numbers[INSIDE], grams):
+                        before = np.uint64(symbols[first - U1]) if first else state[BESIDE]
+                        stop, number, unclear = token_at(symbols, first, end, before, added, sides)
+                        if unclear:
+                            suspects[row] = 1
+                        if first >= free and stop > first:
+                            free = stop
+                            tokens[found], tokens[found + U1] = first | stop << HALF, index | number << HALF
+                            found += U2 if number else U0
+        row += U1 if symbols[end] == numbers[END] else U0
+    return found
+
+
+@kernel
+def cut_words(symbols, events, count, tokens, found, numbers, places, pieces):
+    """Write tokens over the symbols that they are found in, each as a word of its own, and make events of what is left of the words.
+
+    Returns:
+        Twice how many `pieces` there are: events, those without tokens among them as they are. The ids of a piece go where those of its
+        symbols would have gone in the gap of its word, so that none needs more room.
+    """
+    known, token = U0, U0
+    tokens[found + U1] = LOW_HALF  # no event
+    for index in range(U0, count, U2):
+        event, end = events[index], events[index + U1]
+        gap, start = event & LOW_HALF, event >> HALF
+        begin = start
+        while tokens[token + U1] & LOW_HALF == index:
+            first, stop = tokens[token] & LOW_HALF, tokens[token] >> HALF
+            places[first] = places[first] & LOW_HALF | places[stop - U1] >> HALF << HALF
+            for at in range(first, stop):
+                symbols[at] = numbers[FILLER]
+            symbols[first] = tokens[token + U1] >> HALF
+            pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, first
+            known += U2 if begin < first else U0
+            begin = stop
+            token += U2
+        pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, end
+        known += U2
+    return known
+
+
+@inlined
+def join_piece(scratch, gap, place, result, numbers):
+    """Move the ids of a piece of a word to a place in its gap; where the next one goes."""
+    if result & FAILED:
+        scratch[place] = np.int32(numbers[UNK])
+        return place + U1
+    for index in range(gap, result):
+        scratch[place] = scratch[index]
+        place += U1
+    return place
+
+
+@kernel
+def join_words(symbols, events, tokens, found, alone, scratch, results, numbers):
+    """Put the ids of tokens, and of what is left of the words that hold them, where the ids of these words go."""
+    token = U0
+    while token < found:
+        index = tokens[token + U1] & LOW_HALF
+        event, end = events[index], events[index + U1]
+        place, start = event & LOW_HALF, event >> HALF
+        gap, begin = place, start
+        while tokens[token + U1] & LOW_HALF == index:
+            first = tokens[token] & LOW_HALF
+            if begin < first:
+                place = join_piece(scratch, gap + (begin - start), place, results[first], numbers)
+            scratch[place] = np.int32(alone[np.uint64(symbols[first])] & LOW_HALF)
+            place += U1
+            begin = tokens[token] >> HALF
+            token += U2
+        if begin < end:
+            place = join_piece(scratch, gap + (begin - start), place, results[end], numbers)
+        results[end] = place
+
+
+@inlined
+def may_begin(symbols, first, filled, added):
+    """Whether an added token that takes a second reading begins at a place, or may do so, as far as its symbols are there."""
     at, node = first, np.int64(0)
-    open_before = begin == first or not sides[np.uint64(symbols[max(first, U1) - U1])] & IN_WORD
     while node >= 0:
-        end = added[node, 3]
-        if end == 0 or (at == filled and node > 0) or (end > 0 and open_before and not sides[np.uint64(symbols[at])] & IN_WORD):
+        if added[node, 3] == 0 or (at == filled and node > 0):
             return True
         if at == filled:
             break
@@ -391,22 +541,6 @@ def may_begin(symbols, begin, first, filled, added, sides):
 
 
 @kernel
-def find_suspects(symbols, filled, events, count, machine, target, row):
-    """Note texts in which an added token may stand inside a word: such a word is an event, since the table of words holds none."""
-    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
-    suspects = target[6]
-    for index in range(U0, count, U2):
-        missing, end = events[index] >> HALF, events[index + U1]
-        suspect = end - missing > numbers[LONGEST]
-        for first in range(missing, end):
-            if is_known(symbols, first, filled, U0, numbers[GRAMS], grams):
-                suspect = suspect or may_begin(symbols, missing, first, filled, added, sides)
-        if suspect:
-            suspects[row] = 1
-        row += U1 if symbols[end] == numbers[END] else U0
-
-
-@kernel
 def find_bordered_suspects(symbols, filled, stops, count, machine, target, row):
     """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
     numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
@@ -416,9 +550,9 @@ def find_bordered_suspects(symbols, filled, stops, count, machine, target, row):
         end = np.uint64(stops[index])
         ended = np.uint64(symbols[end])
         side = sides[ended]
-        if side == BEGINS or (side and end > start and is_known(symbols, end - U1, filled, IS_BORDER, numbers[BORDERS], grams)):
+        if side & BEGINS or (side & ENDS and end > start and is_known(symbols, end - U1, filled, U1, BORDER, numbers[BORDERS], grams)):
             for first in range(start, end + U1):
-                if is_known(symbols, first, filled, U0, numbers[GRAMS], grams) and may_begin(symbols, start, first, filled, added, sides):
+                if is_known(symbols, first, filled, U1, OWN, numbers[GRAMS], grams) and may_begin(symbols, first, filled, added):
                     suspects[row] = 1
         row += U1 if ended == numbers[END] else U0
         start = end + U1
@@ -602,7 +736,7 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
 @kernel
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state, slots, places = work
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     located = len(target[4]) > 0
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
@@ -611,15 +745,22 @@ def encode_symbols(filled, machine, target, work):
     found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
     find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
+    of_words, known, cut = events, count, U0
     if len(target[6]):
-        find_suspects(symbols, filled, events, count, machine, target, state[ROW])
         if numbers[HAS_BORDERS]:
             find_bordered_suspects(symbols, filled, stops, found, machine, target, state[ROW])
-    transduce(symbols, machine, scratch, events, count, active, results)
+        cut = find_tokens(symbols, events, count, machine, target, state, tokens)
+        if cut:
+            of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
+            found = find_stops(symbols, filled, numbers[PARTS], masks, stops) if located else found
+    transduce(symbols, machine, scratch, of_words, known, active, results)
     if located:
-        locate(symbols, stops, found, scratch, events, count, results, machine, target, work)
+        locate(symbols, stops, found, scratch, of_words, known, results, machine, target, work)
+    if cut:
+        join_words(symbols, events, tokens, cut, alone, scratch, results, numbers)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
     start = np.uint64(stops[found - U1]) + U1 if found else U0
+    state[BESIDE] = np.uint64(symbols[start - U1]) if found else state[BESIDE]
     kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
@@ -682,21 +823,24 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[11], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[14], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; what a hash is shifted by to make a bucket, and a
                 slot, both < 64; a bit for the lowest 6 bits of each second unit of a special token, all bits if there is one of a single
-                unit; a bit for each width that a gram has, 1 to 4 symbols; and for each width of those at a border; whether words end in
-                any added token.
+                unit. Of added tokens a bit for each width that a gram has, 1 to 8 symbols, of those in which words end; and for each width
+                of those at a border; whether there are any; a bit for each width of those inside words; the symbols of the shortest of
+                them, at most 8, or more than any word has; and the class of a blank, which takes the place of what is left of a token.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
                 places are asked for.
-            grams: uint64[1024], a set, by the highest 16 bits of a hash: of the first symbols of added tokens; and, with `IS_BORDER`, of
-                those from before the first place at which a word ends in one.
-            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling; where one ends 0, or
-                1 if it only counts as a whole word; else -1.
-            sides: uint8[classes + 1], of what ends a word 1 if it does so in an added token, 2 if one begins with it; of a part of a word
-                4, `IN_WORD`, if one that counts only as a whole word never counts beside it; else 0.
+            grams: uint64[3 * 1024], three sets, two bits of a hash in a word that it names: `OWN`, the first symbols of added tokens, as
+                many as each has, and 8 at most; `BEGINNING`, of those inside words as many as the shortest has; `BORDER`, those from before
+                the first place at which a word ends in one.
+            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling; and where one ends 0 if
+                its texts are read again, 1 if they are where it may be a whole word, and ``class << 1``, | 1 if it only counts as a whole
+                word, for a token inside words; else -1.
+            sides: uint8[classes + 1], bits. 1: words end in an added token at it; 2: they do so as one begins; of whatever stands beside
+                an added token that only counts as a whole word 4, `IN_WORD`: it does not count there; 8, `CLEAR`: it counts there.
         target: where ids go.
             prefix, suffix: int32[n], ids put around each text.
             ids: int32[n], filled from ``state[COUNT]`` on.
@@ -707,9 +851,9 @@ def encode_rows(text, starts, more, machine, target, work):
             suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
-            active: uint64[2 * n]; results, slots, places: uint64[n].
-            state: uint64[6], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
-                `more`; characters and words of that text so far.
+            active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n].
+            state: uint64[7], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
+                `more`; characters and words of that text so far; the class that ended the word before the symbols kept.
 
     Returns:
         Where reading stopped: the end, or with `more` before a character that what follows may belong to.
@@ -778,7 +922,7 @@ def encode_read(read, places, machine, target, work):
 
 
 # What follows makes UTF-16 of UTF-8: Unicode 17, table 3-7, says which sequences of bytes are characters.
-U4, U11, U12, U18, U32 = (np.uint64(n) for n in (4, 11, 12, 18, 32))
+U11, U12, U18, U32 = (np.uint64(n) for n in (11, 12, 18, 32))
 CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that begin, or go on
 SURROGATES, SUPPLEMENTARY, LOW_SURROGATE = np.uint64(0xD800 >> 11), np.uint64(0x10000), np.uint64(0xDC00)
 

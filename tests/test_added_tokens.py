@@ -33,6 +33,15 @@ PIECES = (
     *("😀", "\x85", "\u1b44", "\u302e\0\u1b44", "\u0301\u1b44"),
 )
 TEXTS = 300
+INSIDE = (
+    *("foo", "fo", "o", "oo", "foofoo", "ab", "abc", "bc", "bcab", "a", "é", "fóo", "İ", "ﬁ", "한", "\u1161", "1a", "1", "q", "qqqqqqqqq"),
+    *("abcfoo", "sea", "ea", "newyork", "wy", "你", "foobarfoobar", "x"),
+)
+IN_WORDS = (
+    *INSIDE,
+    *("Fóo", "fo\u0301o", "FOO", "abcabc", "barfoo", "qqq", "한국", "\u1112\u1161\u11ab", "e\u0301a", "fi", "_", "-", " ", "  ", "\n"),
+    *("\u0301", "\u200d", "\0", "😀", "ж", "²", "ªb", "\u20dd", "中", "[MASK]", "New York", "new", "york", "s", "c"),
+)
 
 
 def reference(added: Sequence[AddedToken], **options: Any) -> Tokenizer:
@@ -73,16 +82,98 @@ def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: list[str]) -> None:
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
     chosen = random.Random(seed)
+    options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     added = [
         AddedToken(content, **{name: chosen.random() < 0.35 for name in names}) for content in chosen.sample(CONTENTS, chosen.randint(1, 7))
     ]
-    added = list({token.content.replace("ó", "o").lower(): token for token in added}.values())  # no two that are equal once normalised
-    options = {name: chosen.random() < 0.8 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    added = [token for token in different(added) if options["clean_text"] or not token.normalized or " " not in token.content]
     strip_accents = chosen.choice([None, True, False])
     of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
     texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in range(TEXTS)]
     check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
+
+
+def different(added: Sequence[AddedToken]) -> list[AddedToken]:
+    """Leave out tokens that are equal to others once normalised."""
+    return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
+
+
+def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no text be read a second time."""
+
+    def refuse(texts: Sequence[str]) -> Any:
+        raise AssertionError(f"{len(texts)} texts are read again")
+
+    monkeypatch.setattr(tokenizer._second, "read", refuse)
+
+
+@pytest.mark.parametrize("seed", [*range(9), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 60))])
+def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the tokens in a word the leftmost counts, and of these the longest; what is left are words; and no text is read again for that."""
+    chosen = random.Random(seed)
+    options = {name: chosen.random() < 0.7 for name in ("lowercase", "clean_text", "handle_chinese_chars")}
+    added = different([AddedToken(content, normalized=True) for content in chosen.sample(INSIDE, chosen.randint(1, 9))])
+    of, tokenizer = compiled(reference(added, **options), tmp_path)
+    check(of, tokenizer, ["".join(chosen.choices([*IN_WORDS, *"     "], k=6000))])
+    if not options["handle_chinese_chars"] or all(token.content != "你" for token in added):
+        refuse_to_read(tokenizer, monkeypatch)
+    check(of, tokenizer, ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)])
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 40))])
+def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
+    """A token that counts only as a whole word counts where none goes on beside it, and where it does not no other begins in it."""
+    chosen = random.Random(seed)
+    added = [
+        AddedToken(content, normalized=True, single_word=chosen.random() < 0.6, lstrip=chosen.random() < 0.1)
+        for content in chosen.sample(INSIDE, chosen.randint(1, 9))
+    ]
+    of, tokenizer = compiled(reference(different(added), lowercase=chosen.random() < 0.7), tmp_path)
+    texts = ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)]
+    check(of, tokenizer, [*texts, "".join(chosen.choices([*IN_WORDS, *"     "], k=3000))])
+
+
+def test_whole_words_are_told_in_most_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No text is read again to tell whether there is a whole word beside characters of the vocabulary, white space, or other tokens."""
+    added = [AddedToken("foo", normalized=True, single_word=True), AddedToken("[MASK]", normalized=False)]
+    of, tokenizer = compiled(reference(added), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    beside = ["", "a", "é", "_", " ", "\n", "-", "<", "你", "[MASK]", "\0"]
+    check(of, tokenizer, [f"{before}foo{after}" for before in beside for after in beside])
+
+
+def test_every_letter_is_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is room for the ids of words in which every letter is a token, or every second one."""
+    of, tokenizer = compiled(reference([AddedToken(content, normalized=True) for content in "abc"]), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    words = [letters * (100 // len(letters)) for letters in ("a", "ab", "ax", "xa", "axx", "q", "aq", "é", "a\u0301", "\u1112a")]
+    check(of, tokenizer, [("-".join(word[first:] for word in words for first in range(50)) + "-") * 3, *words, "-a" * 5000])
+
+
+@pytest.mark.parametrize("single_word", [False, True])
+def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel takes at a time may end anywhere in a token, or beside one."""
+    of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True, single_word=single_word)]), tmp_path)
+    refuse_to_read(tokenizer, monkeypatch)
+    texts = [filler * 2000 for filler in ("abcfoo ", "xabcfoox ", "abcfoo-", "abcfoo_")]
+    check(of, tokenizer, [" " * shift + text for text in texts for shift in range(9)])
+
+
+@pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
+def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
+    """A word is cut before anybody asks whether it is too long to be looked up."""
+    of, tokenizer = compiled(reference([AddedToken(content, normalized=True)]), tmp_path)
+    lengths = [*range(92, 104), 200, 5000]
+    letters = [("x" if content == "q" else "q") * length for length in lengths]
+    check(of, tokenizer, [before + content + after for before in ["", *letters] for after in ["", *letters]])
+
+
+def test_equal_tokens_in_raw_and_in_normalized_text(tmp_path: Path) -> None:
+    """Where two tokens look the same to a kernel, the text says which it is."""
+    added = [AddedToken("foo", normalized=False), AddedToken("Foo", normalized=True), AddedToken("oob", normalized=True)]
+    of, tokenizer = compiled(reference(added), tmp_path)
+    check(of, tokenizer, ["foo", "FOO", "foob", "FOOb", "xfOobx", "xfoobx", "afooFoo"])
 
 
 @pytest.mark.parametrize("normalized", [False, True])
@@ -118,7 +209,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(added, "read", noted)
     texts = ["abc foo", "abcfo", "new", "newyork", "york new", "abcFOO", "a new york b", "a b"]
     check(of, tokenizer, texts)
-    assert {*read} == {"abcFOO", "a new york b"}
+    assert {*read} == {"a new york b"}
 
 
 def test_equal_tokens_are_refused(tmp_path: Path) -> None:
@@ -143,6 +234,16 @@ def test_tokens_that_may_hide_are_refused(content: str, flags: dict[str, bool], 
     reference([AddedToken(content, **flags)]).save(path)
     with pytest.raises(fst.UnsupportedError, match=message):
         wordpiece(path)
+
+
+def test_white_space_that_stays_is_refused(tmp_path: Path) -> None:
+    """A token with white space in it is refused where a text may hold another kind of it in its place, and the model does not see which."""
+    path = str(tmp_path / "tokenizer.json")
+    reference([AddedToken("new york", normalized=True)], clean_text=False).save(path)
+    with pytest.raises(fst.UnsupportedError, match="'new york' with normalized: a normalizer keeps white space"):
+        wordpiece(path)
+    reference([AddedToken("new york", normalized=False)], clean_text=False).save(path)
+    assert wordpiece(path)
 
 
 def test_stripping_needs_words_that_end_at_white_space(tmp_path: Path) -> None:

@@ -142,8 +142,9 @@ SAME = {
     "LONGEST_WORD": tables.WORD_SYMBOLS,
     "NOT_PLAIN": machine.NOT_PLAIN,
     "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "IS_BORDER", "BEGINS", "IN_WORD")},
+    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER")},
+    **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
+    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "ENDS", "BEGINS", "IN_WORD", "CLEAR")},
 }
 
 
@@ -185,12 +186,12 @@ def test_masks_of_words_keep_their_symbols() -> None:
 def test_chunks_have_room(longest: int) -> None:
     """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
     work = machine.Workspace(longest, 64)
-    symbols, masks, stops, scratch, events, active, results, state, slots, places = work.arrays
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces = work.arrays
     limit = work.room - int(kernels.BEYOND)
     assert limit >= longest + 2 + machine.CHUNK
     assert len(symbols) == work.room == 64 * len(masks)
     assert len(stops) == len(results) == len(slots) == len(places) == work.room
-    assert len(scratch) == len(events) == len(active) == 2 * work.room
+    assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
     assert state is work.state
     assert int(kernels.BEYOND) >= 64 + verify.MAX_LISTED + tables.WORD_SYMBOLS
 
