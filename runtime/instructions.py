@@ -14,6 +14,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils, config
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -21,10 +22,10 @@ from fst.tables import MULTIPLIERS
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # which numba sets by the environment
 
-BIT, BYTE, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 32, 64))
+BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words has twelve, and its value in the last quarter of its slot
 OBJECT = BYTE.as_pointer()
-BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(ir.IntType(16), 32)  # of UTF-8, and of UTF-16
+BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # of UTF-8, and of UTF-16
 
 # The characters of a str, by the bytes that it has for each.
 CHARACTERS = {size: types.Array(kind, 1, "C", readonly=True) for size, kind in {1: types.uint8, 2: types.uint16, 4: types.uint32}.items()}
@@ -137,6 +138,35 @@ def _widen(builder: Any, data: Any, text: Any) -> Any:
     return builder.zext(builder.bitcast(wide, ir.IntType(32)), WORD)
 
 
+def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
+    permutes = "+avx512bw" in cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+    found, unsure = (_classes_permuted if permutes else _classes_looked_up)(builder, direct, builder.bitcast(text, UNITS.as_pointer()))
+    builder.store(found, builder.bitcast(symbols, UNITS.as_pointer()), align=2)
+    unsure = builder.or_(unsure, builder.icmp_signed("<", found, ir.Constant(UNITS, None)))  # the bit NOT_PLAIN
+    return builder.zext(builder.bitcast(unsure, FLAG), WORD)
+
+
+def _classes_permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
+    """The classes of units, ASCII by a table in registers of AVX-512; and which units are not ASCII."""
+    kind = ir.FunctionType(UNITS, [UNITS] * 3)
+    permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpermi2var.hi.512")
+    table = builder.bitcast(direct, UNITS.as_pointer())
+    quarters = [builder.load(builder.gep(table, [WORD(quarter)]), align=2) for quarter in range(4)]
+    units = builder.load(text, align=2)
+    low, high = (builder.call(permute, [quarters[half], units, quarters[half + 1]]) for half in (0, 2))
+    is_high = builder.icmp_unsigned("!=", builder.and_(units, ir.Constant(UNITS, [64] * 32)), ir.Constant(UNITS, None))
+    return builder.select(is_high, high, low), builder.icmp_unsigned(">", units, ir.Constant(UNITS, [127] * 32))
+
+
+def _classes_looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
+    """The classes of units, one after the other; all are right."""
+    units, found = builder.load(text, align=2), ir.Constant(UNITS, ir.Undefined)
+    for place in map(FLAG, range(32)):
+        unit = builder.zext(builder.extract_element(units, place), WORD)
+        found = builder.insert_element(found, builder.load(builder.gep(direct, [unit]), align=2), place)
+    return found, ir.Constant(ir.VectorType(BIT, 32), None)
+
+
 def _prefetch(builder: Any, place: Any) -> Any:
     pointer = builder.bitcast(place, BYTE.as_pointer())
     kind = ir.FunctionType(ir.VoidType(), [pointer.type, FLAG, FLAG, FLAG])
@@ -155,6 +185,12 @@ def _plain_hash(*key: Any) -> Any:
 
 def _plain_is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: Any) -> Any:
     return [*_plain_key(symbols, start, masks, mask)] == [*words[slot : slot + np.uint64(3)], 0]
+
+
+def _plain_classes(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled: Any) -> Any:
+    found = direct[text[at : at + np.uint64(32)]]
+    symbols[filled : filled + np.uint64(32)] = found
+    return np.uint64((found >= 1 << 15).any())
 
 
 def _plain_widen(data: Any, at: Any, text: Any, out: Any) -> Any:
@@ -182,6 +218,10 @@ ones = _instruction(types.uint64, lambda builder, word: builder.ctpop(word), lam
 # (…, words, place).
 hash_of = _instruction(types.uint64, _hash, _plain_hash, arrays=2)
 is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
+
+# Write the classes of 32 units, (direct, 0, text, at, symbols, filled); 0 if each is one symbol. Otherwise they are to be read again; that
+# may also be where each is one, and not ASCII.
+classes_of = _instruction(types.uint64, _classes, _plain_classes, arrays=3)
 
 # Have an element of an array brought into the cache, (array, place).
 prefetch = _instruction(types.void, _prefetch, lambda _array, _place: None, arrays=1)

@@ -42,6 +42,7 @@ from fst.runtime.instructions import (
     bytes_length,
     bytes_of,
     characters,
+    classes_of,
     hash_of,
     is_key,
     ones,
@@ -51,7 +52,7 @@ from fst.runtime.instructions import (
     widen,
 )
 
-U0, U1, U2, U3, U4, U6, U7, U8, U16 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 8, 16))
+U0, U1, U2, U3, U4, U6, U7, U8, U16, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 8, 16, 32))
 U10, U42, U48, U54, U63, U64 = (np.uint64(n) for n in (10, 42, 48, 54, 63, 64))
 LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
 SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
@@ -112,19 +113,20 @@ def class_at(text, at, machine):
 @kernel
 def read_plain(text, at, stop, symbols, filled, direct):
     """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
-    while at + U16 <= stop:
-        seen = np.uint16(0)
-        for index in range(16):
-            found = direct[text[at + np.uint64(index)]]
-            symbols[filled + np.uint64(index)] = found
-            seen |= found
-        if seen & NOT_PLAIN:
-            while not symbols[filled] & NOT_PLAIN:
-                at += U1
-                filled += U1
-            return at, filled
-        at += U16
-        filled += U16
+    while at + U32 <= stop:
+        if classes_of(direct, U0, text, at, symbols, filled):
+            seen = np.uint16(0)
+            for index in range(32):
+                found = direct[text[at + np.uint64(index)]]
+                symbols[filled + np.uint64(index)] = found
+                seen |= found
+            if seen & NOT_PLAIN:
+                while not symbols[filled] & NOT_PLAIN:
+                    at += U1
+                    filled += U1
+                return at, filled
+        at += U32
+        filled += U32
     while at < stop:
         found = direct[text[at]]
         if found & NOT_PLAIN:
@@ -694,9 +696,12 @@ def copy(source, begin, end, ids, at):
     return at + (end - begin)
 
 
-@kernel
+@inlined
 def frame(around, at, target):
-    """Write ids that stand before or after a text; where the next one goes."""
+    """Write ids that stand before or after a text; where the next one goes.
+
+    Inlined: a call would hand over all arrays, and cost a row of Python code a tenth of its time.
+    """
     ids, offsets, words = target[2], target[4], target[5]
     for index in range(len(around)):
         ids[at] = around[index]
@@ -922,7 +927,7 @@ def encode_read(read, places, machine, target, work):
 
 
 # What follows makes UTF-16 of UTF-8: Unicode 17, table 3-7, says which sequences of bytes are characters.
-U11, U12, U18, U32 = (np.uint64(n) for n in (11, 12, 18, 32))
+U11, U12, U18 = (np.uint64(n) for n in (11, 12, 18))
 CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that begin, or go on
 SURROGATES, SUPPLEMENTARY, LOW_SURROGATE = np.uint64(0xD800 >> 11), np.uint64(0x10000), np.uint64(0xDC00)
 

@@ -160,6 +160,16 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
     check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
 
 
+@pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
+def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
+    """A character that is not ASCII, or not one symbol, is read at any place among the 32 that are read at once, and so are two of them."""
+    of = tables()
+    tokenizer = fst.Tokenizer(of)
+    ascii_ = "".join(map(chr, range(1, 127)))
+    texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]
+    check(tokenizer, of, texts + [text[:40] + other + text[40:] for text in texts])
+
+
 @pytest.mark.usefixtures("short_chunks")
 def test_rows_end_at_any_place_of_a_chunk() -> None:
     """Rows of any length have their own ids and those around them, wherever in a chunk they begin and end."""
