@@ -961,6 +961,28 @@ def character_at(data, at, left):
 
 
 @inlined
+def put_characters(data, at, stop, text, filled):
+    """Write a run of ASCII, and a run of characters that are not; whether they are UTF-8."""
+    while at < stop and np.uint64(data[at]) < CONTINUATION:
+        text[filled] = data[at]
+        at += U1
+        filled += U1
+    while at < stop and np.uint64(data[at]) >= CONTINUATION:
+        code, length = character_at(data, at, stop - at)
+        if length == U0:
+            return at, filled, False
+        if length == U4:
+            code -= SUPPLEMENTARY
+            text[filled] = HIGH_SURROGATE | code >> U10
+            filled += U1
+            code = LOW_SURROGATE | code & LOW_10
+        text[filled] = code
+        filled += U1
+        at += length
+    return at, filled, True
+
+
+@inlined
 def place_rows(starts, row, at, before, filled, unit_starts):
     """Say where the rows begin that begin from one place on before another, if all between them is ASCII; the first row after them."""
     while np.uint64(starts[row]) < before:
@@ -998,23 +1020,9 @@ def transcode(data, starts, text, unit_starts):
             row += U1
         if row > rows:
             break
-        stop = np.uint64(starts[row])
-        while at < stop and np.uint64(data[at]) < CONTINUATION:
-            text[filled] = data[at]
-            at += U1
-            filled += U1
-        while at < stop and np.uint64(data[at]) >= CONTINUATION:
-            code, length = character_at(data, at, stop - at)
-            if length == U0:
-                return row - U1
-            if length == U4:
-                code -= SUPPLEMENTARY
-                text[filled] = HIGH_SURROGATE | code >> U10
-                filled += U1
-                code = LOW_SURROGATE | code & LOW_10
-            text[filled] = code
-            filled += U1
-            at += length
+        at, filled, is_text = put_characters(data, at, np.uint64(starts[row]), text, filled)
+        if not is_text:
+            return row - U1
     return rows
 
 
@@ -1192,18 +1200,35 @@ def rows_that_fit(rows, count, limits, kind):
 
 @inlined
 def put_narrow(data, text, at):
-    """Copy bytes to units, none beyond the last."""
-    end = np.uint64(len(data))
+    """Copy bytes to units, none beyond the last; whether they are ASCII."""
+    end, wide = np.uint64(len(data)), U0
     if end < U32:
         for index in range(end):
             text[at + np.uint64(index)] = data[np.uint64(index)]
+            wide |= np.uint64(data[np.uint64(index)]) & CONTINUATION
     else:
         place = U0
         while place + U32 <= end:
-            widen(data, place, text, at + place)
+            wide |= widen(data, place, text, at + place)
             place += U32
-        widen(data, end - U32, text, at + end - U32)
-    return at + end
+        wide |= widen(data, end - U32, text, at + end - U32)
+    return at + end, wide == U0
+
+
+@inlined
+def put_utf_8(data, text, at):
+    """Write UTF-8 as units; whether it is."""
+    place, end, is_text = U0, np.uint64(len(data)), True
+    while place < end and is_text:
+        if place + U32 <= end:
+            wide = widen(data, place, text, at)
+            plain = U32 if wide == U0 else trailing_zeros(wide)
+            place += plain
+            at += plain
+            if wide == U0:
+                continue
+        place, at, is_text = put_characters(data, place, end, text, at)
+    return at, is_text
 
 
 @inlined
@@ -1253,7 +1278,7 @@ def gather_strings(rows, count, limits, text, starts):
     starts[0] = 0
     for row in range(fitting):
         narrow, units, codes = characters(rows, row)
-        at = put_narrow(narrow, text, at)
+        at, _ = put_narrow(narrow, text, at)
         at, wrong = put_units(units, text, at)
         any_wrong |= wrong
         at, wrong = put_codes(codes, text, at)
@@ -1263,24 +1288,25 @@ def gather_strings(rows, count, limits, text, starts):
 
 
 @object_kernel
-def gather_bytes(rows, count, limits, data, starts):
-    """The first rows of a list of bytes, one after the other.
+def gather_bytes(rows, count, limits, text, starts):
+    """UTF-16 of the first rows of a list of bytes of UTF-8.
 
     Args:
-        rows, count, limits: as in `gather_strings`.
-        data: uint8[n], room for so many, filled.
-        starts: int64[count + 1], filled: where each row begins in it, and the last one ends.
+        rows, count, limits, text, starts: as in `gather_strings`, with bytes in the place of characters; up to 32 units behind the last one
+            may be written.
 
     Returns:
-        How many rows they are, -1 where one is no bytes.
+        How many rows they are, -1 where one is no bytes; and whether they are text.
     """
     fitting = rows_that_fit(rows, count, limits, OF_BYTES)
-    at = U0
+    at, are_text = U0, True
     starts[0] = 0
     for row in range(fitting):
-        own = bytes_of(rows, row)
-        for index in range(np.uint64(len(own))):
-            data[at + np.uint64(index)] = own[np.uint64(index)]
-        at += np.uint64(len(own))
+        data = bytes_of(rows, row)
+        after, is_text = put_narrow(data, text, at)
+        if not is_text:
+            after, is_text = put_utf_8(data, text, at)
+        at = after
+        are_text &= is_text
         starts[row + 1] = at
-    return fitting
+    return fitting, are_text

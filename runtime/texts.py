@@ -85,7 +85,8 @@ class Source(Protocol):
 class Strings:
     """A list of str."""
 
-    kind: Any = str  # or bytes
+    kind: Any = str
+    kernel = gather_strings
 
     def __init__(self, texts: Sequence[Any]) -> None:
         self._texts = texts
@@ -102,7 +103,7 @@ class Strings:
         some = self._texts[first:last]
         rows = some if isinstance(some, list) else [*some]  # a list of our own: threads may change the caller's, but not this one
         starts = np.empty(len(rows) + 1, np.int64)
-        taken, is_text = self._lay_out(rows, limits, text, starts)
+        taken, is_text = self.kernel.call(id(rows), len(rows), limits, text, starts)
         if taken < 0:
             raise self._not_a_batch(first)
         return _laid_out(text, starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors)
@@ -115,11 +116,6 @@ class Strings:
         whole: Text = self.kind.__getitem__(text, slice(None))  # without what a subclass may make of its methods
         return whole
 
-    def _lay_out(self, rows: list[Any], limits: Limits, text: Units, starts: Ints) -> tuple[int, bool]:
-        """Fill `text` and `starts`; how many rows there are, -1 where one is of another kind, and whether they are text."""
-        taken, is_text = gather_strings.call(id(rows), len(rows), limits, text, starts)
-        return taken, is_text
-
     def _not_a_batch(self, first: int) -> TextError:
         """The error for the first row, from one on, that is of another kind."""
         row, wrong = next((row, text) for row, text in enumerate(self._texts[first:], first) if not isinstance(text, self.kind))
@@ -130,12 +126,7 @@ class ByteStrings(Strings):
     """A list of bytes of UTF-8."""
 
     kind = bytes
-
-    def _lay_out(self, rows: list[Any], limits: Limits, text: Units, starts: Ints) -> tuple[int, bool]:
-        data = text.view(np.uint8)[-MOST:]  # where UTF-16 of no more bytes than that does not come to
-        ends = np.empty(len(starts), np.int64)
-        taken = gather_bytes.call(id(rows), len(rows), limits, data, ends)
-        return taken, taken < 0 or _transcode(data[: ends[taken]], ends[: taken + 1], text, starts)
+    kernel = gather_bytes
 
 
 class Column:
@@ -210,7 +201,7 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
         UnicodeError: a text is not UTF-8.
     """
     unit_starts = np.empty(len(starts), np.int64)
-    if not _transcode(data, starts, text, unit_starts):
+    if transcode.call(_read_only(data.view()), starts, text, unit_starts) < len(starts) - 1:
         raise UnicodeError
     return _laid_out(text, unit_starts)
 
@@ -267,12 +258,6 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
     """The error for a row that is not text from a place on."""
     what = "a lone surrogate" if isinstance(text, str) else "not UTF-8"
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
-
-
-def _transcode(data: Bytes, starts: Ints, text: Units, unit_starts: Ints) -> bool:
-    """Whether all texts are UTF-8, of which UTF-16 is then there."""
-    done: int = transcode.call(_read_only(data.view()), starts, text, unit_starts)
-    return done == len(starts) - 1
 
 
 def _laid_out(text: Units, starts: Ints) -> tuple[Units, Ints]:
