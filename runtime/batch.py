@@ -30,7 +30,7 @@ from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, dec
 
 Ids = NDArray[np.int32]
 SLACK = 16  # ids that a kernel may write past the last one that it counts
-BLOCK = 1 << 17  # characters that are gathered and encoded at a time; they stay in a core's own cache
+BLOCK = 1 << 17  # characters, or up to twice as many, that are gathered and encoded at a time; they stay in a core's own cache
 GROUP = 1 << 10  # rows, at most, that a thread takes at a time
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOWHERE = np.empty(0, np.int32)  # for places that nobody asked for
