@@ -390,9 +390,10 @@ def near(symbols, at, width, grams):
 def is_known(symbols, at, end, beyond, kind, widths, grams):
     """Whether there is a gram of one of some widths at a place; `beyond` is what counts, 1 or 0, where one would go on beyond an end."""
     found = U0
-    for width in range(1, 9):
-        if widths >> np.uint64(width) & U1:
-            found |= is_gram(symbols, at, np.uint64(width), kind, grams) if at + np.uint64(width) <= end else beyond
+    while widths:  # all of them: how many there are is predicted, which one it is would not be
+        width = trailing_zeros(widths)
+        found |= is_gram(symbols, at, width, kind, grams) if at + width <= end else beyond
+        widths &= widths - U1
     return found > U0
 
 
