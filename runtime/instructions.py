@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import cast, py_object
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,14 @@ def _is_key(builder: Any, symbols: Any, mask: Any, slot: Any) -> Any:
     return builder.icmp_unsigned("==", different, ir.IntType(4)(0))
 
 
+def _compared(operator: str, builder: Any, symbols: Any, number: Any) -> Any:
+    kind = ir.VectorType(UNIT, 64)
+    first = builder.insert_element(ir.Constant(kind, ir.Undefined), builder.trunc(builder.load(number), UNIT), FLAG(0))
+    other = builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(FLAG, 64), None))
+    read = builder.load(builder.bitcast(symbols, kind.as_pointer()), align=2)
+    return builder.bitcast(builder.icmp_unsigned(operator, read, other), WORD)
+
+
 def _widen(builder: Any, data: Any, text: Any) -> Any:
     read = builder.load(builder.bitcast(data, BYTES.as_pointer()), align=1)
     builder.store(builder.zext(read, UNITS), builder.bitcast(text, UNITS.as_pointer()), align=2)
@@ -193,6 +202,10 @@ def _plain_classes(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled
     return np.uint64((found >= 1 << 15).any())
 
 
+def _plain_compared(compare: Any, symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
+    return np.packbits(compare(symbols[at : at + np.uint64(64)], numbers[place]), bitorder="little").view(np.uint64)[0]
+
+
 def _plain_widen(data: Any, at: Any, text: Any, out: Any) -> Any:
     read = data[at : at + np.uint64(32)]
     text[out : out + np.uint64(32)] = read
@@ -222,6 +235,10 @@ is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); 0 if each is one symbol. Otherwise they are to be read again; that
 # may also be where each is one, and not ASCII.
 classes_of = _instruction(types.uint64, _classes, _plain_classes, arrays=3)
+
+# A bit for each of 64 symbols that is a number or more, and that is the number, (symbols, at, numbers, place).
+at_least = _instruction(types.uint64, partial(_compared, ">="), partial(_plain_compared, np.greater_equal), arrays=2)
+equal_to = _instruction(types.uint64, partial(_compared, "=="), partial(_plain_compared, np.equal), arrays=2)
 
 # Have an element of an array brought into the cache, (array, place).
 prefetch = _instruction(types.void, _prefetch, lambda _array, _place: None, arrays=1)

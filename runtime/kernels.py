@@ -4,7 +4,7 @@ Text goes through them in chunks of some thousand symbols, and each chunk throug
 and hardly any of them has a branch that depends on the text, so that the processor works at many places of the text at a time::
 
     read_plain     characters → symbols (classes): one look-up each; read_other does special tokens, lists and runs of marks
-    find_stops     symbols → the places at which words end
+    find_words     symbols → the places at which words begin and end
     find_slots     words → where a hash table of the vocabulary's own words has them, if it does; by then it is on its way to the cache
     look_up        words → ids; words that the table does not hold leave a gap
     transduce      the words that are left, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
@@ -39,10 +39,12 @@ import numpy as np
 
 from fst.jit import inlined, kernel, object_kernel
 from fst.runtime.instructions import (
+    at_least,
     bytes_length,
     bytes_of,
     characters,
     classes_of,
+    equal_to,
     hash_of,
     is_key,
     ones,
@@ -87,9 +89,9 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
-# (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces); see `encode_rows`.
+# (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
-GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = 8, 9, 10, 11, 12, 13
+GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK = 8, 9, 10, 11, 12, 13, 14
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = 0, 1, 2, 3, 4, 5, 6  # places in `state`
 
 
@@ -277,27 +279,44 @@ def number_places(places, begin, end, place):
         places[begin + np.uint64(index)] = place + np.uint64(index) * STEP
 
 
+@inlined
+def put_bits(mask, base, numbers, count):
+    """Write the places of the bits of a mask, from a first number on; how many numbers there are then."""
+    found, index = ones(mask), U0
+    while index < found:
+        for offset in range(8):  # eight at a time: the number of rounds is predicted better than the number of bits
+            numbers[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
+            mask &= mask - U1
+        index += U8
+    return count + found
+
+
 @kernel
-def find_stops(symbols, filled, parts, masks, stops):
-    """The places of the symbols that are not parts of words; how many they are."""
-    count = U0
-    for word in range(filled + U63 >> U6):
+def find_words(symbols, filled, numbers, masks, begins, stops):
+    """Where each word begins, and where it ends: at a symbol that is not a part of words. There may be nothing between the two.
+
+    A blank that follows such a symbol ends nothing, and has no id: it is left out.
+
+    Returns:
+        How many words there are; where the next one begins is written too.
+    """
+    last = filled + U63 >> U6
+    for word in range(last):
         base = np.uint64(word) << U6
-        mask = U0
-        for index in range(64):  # one comparison of vectors
-            mask |= np.uint64(symbols[base + np.uint64(index)] >= parts) << np.uint64(index)
-        masks[word] = mask
+        masks[word << 1] = at_least(symbols, base, numbers, PARTS)
+        masks[word << 1 | 1] = equal_to(symbols, base, numbers, BLANK)
     if filled & U63:
-        masks[filled >> U6] &= (U1 << (filled & U63)) - U1
-    for word in range(filled + U63 >> U6):
-        mask, base = masks[word], np.uint64(word) << U6
-        found, index = ones(mask), U0
-        while index < found:
-            for offset in range(8):  # eight at a time: the number of rounds is predicted better than the number of stops
-                stops[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
-                mask &= mask - U1
-            index += U8
-        count += found
+        masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
+    masks[last << U1 | U1] = U0
+    count = after = before = U0  # words that end; words that are begun after; whether one ends right before
+    begins[0] = 0
+    for word in range(last):
+        mask, base = masks[word << 1], np.uint64(word) << U6
+        left_out = masks[word << 1 | 1] & (mask << U1 | before) & mask
+        before = mask >> U63
+        next_left_out = left_out >> U1 | (before & masks[(word << 1) + 3]) << U63
+        count = put_bits(mask & ~left_out, base, stops, count)
+        after = put_bits(mask & ~next_left_out, base + U1, begins, after + U1) - U1
     return count
 
 
@@ -308,31 +327,29 @@ def mask_for(length):
 
 
 @kernel
-def find_slots(symbols, stops, count, words, displacements, key_masks, numbers, slots):
+def find_slots(symbols, begins, stops, count, words, displacements, key_masks, numbers, slots):
     """Find the slot of each word. Slots are fetched here and looked at in a loop of its own, which is a third faster than both in one."""
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = numbers[BUCKET_SHIFT], numbers[SLOT_SHIFT]
-    start = U0
     for index in range(count):
-        end = np.uint64(stops[index])
+        start, end = np.uint64(begins[index]), np.uint64(stops[index])
         hashed = hash_of(symbols, start, key_masks, mask_for(end - start))
         slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
         prefetch(words, slot)
         slots[index] = slot
-        start = end + U1
 
 
 @kernel
-def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch, events):
+def look_up(symbols, begins, stops, slots, count, alone, words, key_masks, last, scratch, events):
     """Look up words, and what ends them.
 
     Returns:
         How many ids there are, gaps included, and how many events. An event is a word that was not found, the end of a text, or both:
         ``gap | start << 32`` (where its ids go; where the word starts, or its end if it was found) and its end.
     """
-    start, place, event = U0, U0, U0
+    place, event = U0, U0
     for index in range(count):
-        end, slot = np.uint64(stops[index]), slots[index]
+        start, end, slot = np.uint64(begins[index]), np.uint64(stops[index]), slots[index]
         length = end - start
         ended = np.uint64(symbols[end])
         own = alone[ended]
@@ -353,7 +370,6 @@ def look_up(symbols, stops, slots, count, alone, words, key_masks, last, scratch
             place += U0 if start == end else length + U1
         scratch[place] = np.int32(own & LOW_HALF)
         place += own >> HALF
-        start = end + U1
     return place, event
 
 
@@ -544,13 +560,12 @@ def may_begin(symbols, first, filled, added):
 
 
 @kernel
-def find_bordered_suspects(symbols, filled, stops, count, machine, target, row):
+def find_bordered_suspects(symbols, filled, begins, stops, count, machine, target, row):
     """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
     numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
     suspects = target[6]
-    start = U0
     for index in range(count):
-        end = np.uint64(stops[index])
+        start, end = np.uint64(begins[index]), np.uint64(stops[index])
         ended = np.uint64(symbols[end])
         side = sides[ended]
         if side & BEGINS or (side & ENDS and end > start and is_known(symbols, end - U1, filled, U1, BORDER, numbers[BORDERS], grams)):
@@ -558,7 +573,6 @@ def find_bordered_suspects(symbols, filled, stops, count, machine, target, row):
                 if is_known(symbols, first, filled, U1, OWN, numbers[GRAMS], grams) and may_begin(symbols, first, filled, added):
                     suspects[row] = 1
         row += U1 if ended == numbers[END] else U0
-        start = end + U1
 
 
 @kernel
@@ -629,10 +643,10 @@ def put_place(places, first, last, offsets, words, at, word):
 
 
 @inlined
-def locate_found(symbols, stops, index, start, stop, alone, places, offsets, words, at, word):
+def locate_found(symbols, begins, stops, index, stop, alone, places, offsets, words, at, word):
     """Write the places of words that were found and of what ends them, up to the word that ends at a stop."""
     while np.uint64(stops[index]) != stop:
-        end = np.uint64(stops[index])
+        start, end = np.uint64(begins[index]), np.uint64(stops[index])
         own = alone[np.uint64(symbols[end])] >> HALF
         present = np.uint64(start < end)  # 0 of an empty word: its place is written, and not counted
         put_place(places, start, end - present, offsets, words, at, word)
@@ -641,9 +655,8 @@ def locate_found(symbols, stops, index, start, stop, alone, places, offsets, wor
         put_place(places, end, end, offsets, words, at, word)
         at += own
         word += own
-        start = end + U1
         index += U1
-    return index, start, at, word
+    return index, at, word
 
 
 @inlined
@@ -659,16 +672,17 @@ def locate_missing(scratch, gap, result, start, end, lengths, places, offsets, w
 
 
 @kernel
-def locate(symbols, stops, count, scratch, events, known, results, machine, target, work):
+def locate(symbols, begins, stops, count, scratch, events, known, results, machine, target, work):
     """Write the places of the ids that `emit` is going to write, in the same order."""
     alone, numbers, lengths = machine[3], machine[12], machine[14]
     offsets, words, state, places = target[4], target[5], work[7], work[9]
     around = np.uint64(len(target[0]) + len(target[1]))
-    index, start, at, word = U0, U0, state[COUNT], state[WORD]
+    index, at, word = U0, state[COUNT], state[WORD]
     stops[count] = np.uint32(LOW_HALF)  # no place of a symbol: there is no stop after the last
     for event in range(U0, known, U2):
         end = events[event + U1]
-        index, start, at, word = locate_found(symbols, stops, index, start, end, alone, places, offsets, words, at, word)
+        index, at, word = locate_found(symbols, begins, stops, index, end, alone, places, offsets, words, at, word)
+        start = np.uint64(begins[index])
         gap, missing, result = events[event] & LOW_HALF, events[event] >> HALF, results[end]
         present = np.uint64(start < end)
         if missing == end or result & FAILED:
@@ -684,8 +698,8 @@ def locate(symbols, stops, count, scratch, events, known, results, machine, targ
         if symbols[end] == numbers[END]:
             at += around
             word = U0
-        index, start = index + U1, end + U1
-    _, _, _, state[WORD] = locate_found(symbols, stops, index, start, LOW_HALF, alone, places, offsets, words, at, word)
+        index += U1
+    _, _, state[WORD] = locate_found(symbols, begins, stops, index, LOW_HALF, alone, places, offsets, words, at, word)
 
 
 @inlined
@@ -742,30 +756,30 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
 @kernel
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces = work
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     located = len(target[4]) > 0
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
     fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
-    found = find_stops(symbols, filled, numbers[PARTS], masks, stops)
-    find_slots(symbols, stops, found, words, displacements, key_masks, numbers, slots)
-    written, count = look_up(symbols, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
+    found = find_words(symbols, filled, numbers, masks, begins, stops)
+    find_slots(symbols, begins, stops, found, words, displacements, key_masks, numbers, slots)
+    written, count = look_up(symbols, begins, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     of_words, known, cut = events, count, U0
     if len(target[6]):
         if numbers[HAS_BORDERS]:
-            find_bordered_suspects(symbols, filled, stops, found, machine, target, state[ROW])
+            find_bordered_suspects(symbols, filled, begins, stops, found, machine, target, state[ROW])
         cut = find_tokens(symbols, events, count, machine, target, state, tokens)
         if cut:
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
-            found = find_stops(symbols, filled, numbers[PARTS], masks, stops) if located else found
+            found = find_words(symbols, filled, numbers, masks, begins, stops) if located else found
     transduce(symbols, machine, scratch, of_words, known, active, results)
     if located:
-        locate(symbols, stops, found, scratch, of_words, known, results, machine, target, work)
+        locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, target, work)
     if cut:
         join_words(symbols, events, tokens, cut, alone, scratch, results, numbers)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
-    start = np.uint64(stops[found - U1]) + U1 if found else U0
+    start = np.uint64(begins[found])
     state[BESIDE] = np.uint64(symbols[start - U1]) if found else state[BESIDE]
     kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
     for index in range(kept):
@@ -829,12 +843,13 @@ def encode_rows(text, starts, more, machine, target, work):
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
-            numbers: uint64[14], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
+            numbers: uint64[15], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; what a hash is shifted by to make a bucket, and a
                 slot, both < 64; a bit for the lowest 6 bits of each second unit of a special token, all bits if there is one of a single
                 unit. Of added tokens a bit for each width that a gram has, 1 to 8 symbols, of those in which words end; and for each width
                 of those at a border; whether there are any; a bit for each width of those inside words; the symbols of the shortest of
                 them, at most 8, or more than any word has; and the class of a blank, which takes the place of what is left of a token.
+                Last, the class of blanks that are left out where they end nothing, or what is no class.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
@@ -856,7 +871,7 @@ def encode_rows(text, starts, more, machine, target, work):
             words: int32[n], filled likewise: the number of the word in its text that an id belongs to, -1 for those put around it.
             suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks.
         work: what is kept between calls, and what is not.
-            symbols: uint16[n]; masks: uint64[n // 64]; stops: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
+            symbols: uint16[n]; masks: uint64[n // 32]; stops, begins: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
             active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n].
             state: uint64[7], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
                 `more`; characters and words of that text so far; the class that ended the word before the symbols kept.

@@ -17,7 +17,7 @@ CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel 
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
 NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
 NUMBERS = 12  # the place of `numbers` in a machine, and in them those of what is to be known of added tokens, as in the kernels
-GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = 8, 9, 10, 11, 12, 13
+GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK_CLASS = 8, 9, 10, 11, 12, 13, 14
 KEPT, COUNT, OPEN, BEFORE, WORD = 0, 1, 3, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels`
 PLACES = 9  # the place in `Workspace.arrays` of those of the symbols that are kept
 KEY_MASKS = np.array(
@@ -100,7 +100,12 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
     seconds = _seconds(tables.specials)
-    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, seconds, *NO_TOKENS], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, seconds, *NO_TOKENS, _blank(a)], np.uint64)
+
+
+def _blank(a: NDArray[np.uint64]) -> int:
+    """The class of a blank that is no fence, or what is no class."""
+    return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), NOT_PLAIN))
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:
@@ -136,7 +141,7 @@ class Workspace:
         self.state = np.zeros(7, np.uint64)
         self.arrays = (
             np.zeros(room, np.uint16),
-            np.empty(room // 64, np.uint64),
+            np.empty(room // 32, np.uint64),
             np.empty(room, np.uint32),
             np.empty(2 * room, np.int32),
             np.empty(2 * room, np.uint64),
@@ -147,6 +152,7 @@ class Workspace:
             np.empty(room, np.uint64),
             np.empty(2 * room, np.uint64),
             np.empty(2 * room, np.uint64),
+            np.empty(room, np.uint32),
         )
         self.text = np.empty(ROOM, np.uint16)  # memory that is not written is not taken
         self.short_ids = np.empty(short, np.int32)

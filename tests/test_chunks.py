@@ -170,6 +170,15 @@ def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
     check(tokenizer, of, texts + [text[:40] + other + text[40:] for text in texts])
 
 
+@pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
+def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
+    """Blanks after a blank, after punctuation, and where a text begins change nothing, however many they are and wherever they stand."""
+    of = tables()
+    begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
+    texts = [begin + after for begin in begun for after in ("b", "!", "")]
+    check(fst.Tokenizer(of), of, [*texts, *(text * 9 for text in texts)])
+
+
 @pytest.mark.usefixtures("short_chunks")
 def test_rows_end_at_any_place_of_a_chunk() -> None:
     """Rows of any length have their own ids and those around them, wherever in a chunk they begin and end."""

@@ -186,11 +186,11 @@ def test_masks_of_words_keep_their_symbols() -> None:
 def test_chunks_have_room(longest: int) -> None:
     """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
     work = machine.Workspace(longest, 64)
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces = work.arrays
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work.arrays
     limit = work.room - int(kernels.BEYOND)
     assert limit >= longest + 2 + machine.CHUNK
-    assert len(symbols) == work.room == 64 * len(masks)
-    assert len(stops) == len(results) == len(slots) == len(places) == work.room
+    assert len(symbols) == work.room == 32 * len(masks)
+    assert len(stops) == len(begins) == len(results) == len(slots) == len(places) == work.room
     assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
     assert state is work.state
     assert int(kernels.BEYOND) >= 64 + verify.MAX_LISTED + tables.WORD_SYMBOLS
