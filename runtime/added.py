@@ -207,8 +207,7 @@ class Added:
         numbers[BORDERS] = sum({1 << len(gram) for gram in around})
         numbers[HAS_BORDERS] = len(bordered) > 0
         numbers[FILLER] = self._blank
-        if bordered:
-            numbers[BLANK_CLASS] = NOT_PLAIN  # words end in tokens, which may begin with any blank: none is left out
+        numbers[BLANK_CLASS] = NOT_PLAIN  # no blank is left out: a token may begin with it, or stand right before it
         if inside:
             numbers[SHORTEST] = min(lengths)
         # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.
