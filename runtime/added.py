@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NOT_PLAIN, NUMBERS, SHORTEST, Machine
+from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine
 from fst.runtime.second import Read
 from fst.runtime.texts import Ints, Units
 from fst.tables import (
@@ -207,7 +207,7 @@ class Added:
         numbers[BORDERS] = sum({1 << len(gram) for gram in around})
         numbers[HAS_BORDERS] = len(bordered) > 0
         numbers[FILLER] = self._blank
-        numbers[BLANK_CLASS] = NOT_PLAIN  # no blank is left out: a token may begin with it, or stand right before it
+        numbers[BLANK_CLASS] = 0  # no blank is left out: a token may begin with it, or stand right before it
         if inside:
             numbers[SHORTEST] = min(lengths)
         # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.

@@ -849,7 +849,7 @@ def encode_rows(text, starts, more, machine, target, work):
                 unit. Of added tokens a bit for each width that a gram has, 1 to 8 symbols, of those in which words end; and for each width
                 of those at a border; whether there are any; a bit for each width of those inside words; the symbols of the shortest of
                 them, at most 8, or more than any word has; and the class of a blank, which takes the place of what is left of a token.
-                Last, the class of blanks that are left out where they end nothing, or what is no class.
+                Last, the class of blanks that are left out where they end nothing, or 0, which no symbol has.
             key_masks: uint64[4 * 14], what makes a key of the sixteen symbols from the start of a word on, for each length; for lengths
                 over 12, which no key has, it leaves the 13th symbol.
             lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where

@@ -104,8 +104,8 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
 
 
 def _blank(a: NDArray[np.uint64]) -> int:
-    """The class of a blank that is no fence, or what is no class."""
-    return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), NOT_PLAIN))
+    """The class of a blank that is no fence; 0, which no symbol has, if there is none."""
+    return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
 
 
 def _seconds(specials: NDArray[np.int32]) -> int:

@@ -160,6 +160,14 @@ def test_tokens_at_the_ends_of_chunks(single_word: bool, tmp_path: Path, monkeyp
     check(of, tokenizer, [" " * shift + text for text in texts for shift in range(9)])
 
 
+def test_any_number_of_classes(tmp_path: Path) -> None:
+    """No character is taken for another thing, however many classes of characters there are."""
+    ideographs = list(map(chr, range(0x20000, 0x20000 + 33_500)))
+    of = reference([AddedToken("foo", normalized=True)])
+    of.model = models.WordPiece({token: number for number, token in enumerate([*TOKENS, "foo", *ideographs])}, unk_token="[UNK]")
+    check(*compiled(of, tmp_path), ["".join(ideographs)])
+
+
 @pytest.mark.parametrize("content", ["foo", "q", "x" * 98])
 def test_tokens_in_words_of_any_length(content: str, tmp_path: Path) -> None:
     """A word is cut before anybody asks whether it is too long to be looked up."""
