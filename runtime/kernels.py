@@ -91,7 +91,7 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
 # (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
-GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK = 8, 9, 10, 11, 12, 13, 14
+GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK_CLASS = 8, 9, 10, 11, 12, 13, 14
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = 0, 1, 2, 3, 4, 5, 6  # places in `state`
 
 
@@ -304,7 +304,7 @@ def find_words(symbols, filled, numbers, masks, begins, stops):
     for word in range(last):
         base = np.uint64(word) << U6
         masks[word << 1] = at_least(symbols, base, numbers, PARTS)
-        masks[word << 1 | 1] = equal_to(symbols, base, numbers, BLANK)
+        masks[word << 1 | 1] = equal_to(symbols, base, numbers, BLANK_CLASS)
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
@@ -977,6 +977,18 @@ def character_at(data, at, left):
 
 
 @inlined
+def put_code(code, text, filled):
+    """Write a code point as one unit or two; where the next one goes."""
+    if code >= SUPPLEMENTARY:
+        code -= SUPPLEMENTARY
+        text[filled] = HIGH_SURROGATE | code >> U10
+        filled += U1
+        code = LOW_SURROGATE | code & LOW_10
+    text[filled] = code
+    return filled + U1
+
+
+@inlined
 def put_characters(data, at, stop, text, filled):
     """Write a run of ASCII, and a run of characters that are not; whether they are UTF-8."""
     while at < stop and np.uint64(data[at]) < CONTINUATION:
@@ -987,24 +999,28 @@ def put_characters(data, at, stop, text, filled):
         code, length = character_at(data, at, stop - at)
         if length == U0:
             return at, filled, False
-        if length == U4:
-            code -= SUPPLEMENTARY
-            text[filled] = HIGH_SURROGATE | code >> U10
-            filled += U1
-            code = LOW_SURROGATE | code & LOW_10
-        text[filled] = code
-        filled += U1
+        filled = put_code(code, text, filled)
         at += length
     return at, filled, True
 
 
 @inlined
-def place_rows(starts, row, at, before, filled, unit_starts):
-    """Say where the rows begin that begin from one place on before another, if all between them is ASCII; the first row after them."""
-    while np.uint64(starts[row]) < before:
-        unit_starts[row] = filled + (np.uint64(starts[row]) - at)
-        row += U1
-    return row
+def put_utf_8(data, at, stop, text, filled):
+    """Write UTF-8 from one place to before another as units, 32 at a time where it is ASCII; where the next goes, and whether it is UTF-8.
+
+    What is behind the place is read too, and written, if there is any; it is written again when its turn comes.
+    """
+    is_text = True
+    while at < stop and is_text:
+        if at + U32 <= np.uint64(len(data)):
+            wide = widen(data, at, text, filled)
+            plain = min(U32 if wide == U0 else trailing_zeros(wide), stop - at)
+            at += plain
+            filled += plain
+            if wide == U0:  # a branch: the next step need not wait for the zeros
+                continue
+        at, filled, is_text = put_characters(data, at, stop, text, filled)
+    return filled, is_text
 
 
 @kernel
@@ -1020,25 +1036,13 @@ def transcode(data, starts, text, unit_starts):
     Returns:
         How many rows are UTF-8 before the first that is not.
     """
-    rows, end = np.uint64(len(starts)) - U1, np.uint64(len(data))
-    at, filled, row = U0, U0, U0
-    while row <= rows:
-        if at + U32 <= end:
-            wide = widen(data, at, text, filled)
-            plain = U32 if wide == U0 else trailing_zeros(wide)  # a branch: the next step need not wait for the zeros
-            row = place_rows(starts, row, at, at + plain, filled, unit_starts)
-            at += plain
-            filled += plain
-            if wide == U0:
-                continue
-        while row <= rows and np.uint64(starts[row]) == at:
-            unit_starts[row] = filled
-            row += U1
-        if row > rows:
-            break
-        at, filled, is_text = put_characters(data, at, np.uint64(starts[row]), text, filled)
+    rows, filled = np.uint64(len(starts)) - U1, U0
+    unit_starts[0] = 0
+    for row in range(rows):
+        filled, is_text = put_utf_8(data, np.uint64(starts[row]), np.uint64(starts[row + U1]), text, filled)
         if not is_text:
-            return row - U1
+            return row
+        unit_starts[row + U1] = filled
     return rows
 
 
@@ -1232,22 +1236,6 @@ def put_narrow(data, text, at):
 
 
 @inlined
-def put_utf_8(data, text, at):
-    """Write UTF-8 as units; whether it is."""
-    place, end, is_text = U0, np.uint64(len(data)), True
-    while place < end and is_text:
-        if place + U32 <= end:
-            wide = widen(data, place, text, at)
-            plain = U32 if wide == U0 else trailing_zeros(wide)
-            place += plain
-            at += plain
-            if wide == U0:
-                continue
-        place, at, is_text = put_characters(data, place, end, text, at)
-    return at, is_text
-
-
-@inlined
 def put_units(units, text, at):
     """Copy units; whether one is a surrogate."""
     wrong = np.uint16(0)
@@ -1264,15 +1252,8 @@ def put_codes(codes, text, at):
     wrong = U0
     for index in range(np.uint64(len(codes))):
         code = np.uint64(codes[np.uint64(index)])
-        if code < SUPPLEMENTARY:
-            wrong |= np.uint64(code >> U11 == SURROGATES)
-        else:
-            code -= SUPPLEMENTARY
-            text[at] = HIGH_SURROGATE | code >> U10
-            at += U1
-            code = LOW_SURROGATE | code & LOW_10
-        text[at] = code
-        at += U1
+        wrong |= np.uint64(code >> U11 == SURROGATES)
+        at = put_code(code, text, at)
     return at, wrong != 0
 
 
@@ -1321,7 +1302,7 @@ def gather_bytes(rows, count, limits, text, starts):
         data = bytes_of(rows, row)
         after, is_text = put_narrow(data, text, at)
         if not is_text:
-            after, is_text = put_utf_8(data, text, at)
+            after, is_text = put_utf_8(data, U0, np.uint64(len(data)), text, at)
         at = after
         are_text &= is_text
         starts[row + 1] = at

@@ -142,7 +142,7 @@ SAME = {
     "LONGEST_WORD": tables.WORD_SYMBOLS,
     "NOT_PLAIN": machine.NOT_PLAIN,
     "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER")},
+    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
     **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
     **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "ENDS", "BEGINS", "IN_WORD", "CLEAR")},
 }
