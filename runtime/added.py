@@ -41,9 +41,9 @@ MASK = (1 << 64) - 1
 GRAM_MULTIPLIER, *_ = MULTIPLIERS  # as in `fst.runtime.kernels`, and what follows
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
+NO_NODE = (1 << 32) - 1
 SEPARATOR = "\ud800"  # which no text holds
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
-
 
 
 class Token(NamedTuple):
@@ -107,17 +107,22 @@ class Trie:
                 found = index + 1, self._ends[node]
         return found
 
-    def nodes(self) -> NDArray[np.int32]:
-        """int32[nodes, 4]: of each node its item, first child, next sibling; where a string ends the number of what is there, else -1."""
-        nodes = np.full((len(self._children), 4), -1, np.int32)
-        below = [1] * len(self._children)
-        for node in range(len(self._children) - 1, -1, -1):  # children come after their parents
-            below[node] += sum(below[child] for child in self._children[node].values())
-        for node, children in enumerate(self._children):
-            for item, child in sorted(children.items(), key=lambda edge: below[edge[1]]):  # the last one is the first to be looked at
-                nodes[child, 0], nodes[child, 2], nodes[node, 1] = item, nodes[node, 1], child
+    def nodes(self) -> NDArray[np.uint32]:
+        """The trie as kernels walk it, by `fst.runtime.kernels.child_of`; what they are to know of a string's end is its token's number."""
+        size = 2 << len(self._children).bit_length()  # at most half of it is filled
+        nodes, name = np.full((size, 3), NO_NODE, np.uint32), np.zeros(len(self._children), np.int64)
+        free = set(range(size))
+        for node, children in enumerate(self._children):  # children come after their parents
+            for item, child in children.items():
+                parent = int(name[node])
+                slot = ((parent << 16 | item) * GRAM_MULTIPLIER & MASK) >> 32 & size - 1
+                while slot not in free:
+                    slot = slot + 1 & size - 1
+                free.remove(slot)
+                name[child] = slot + 1
+                nodes[slot, :2] = parent, item
         for node, token in self._ends.items():
-            nodes[node, 3] = token.number
+            nodes[name[node] - 1, 2] = token.number
         return nodes
 
 

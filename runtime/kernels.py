@@ -80,6 +80,7 @@ FAILED = np.uint64(1 << 63)
 GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
 OWN, BEGINNING, BORDER = (np.uint64(n << 10) for n in range(3))  # where the set of grams of a kind begins
 ENDS, BEGINS, IN_WORD, CLEAR = (np.uint8(n) for n in (1, 2, 4, 8))
+NO_NODE = np.uint32((1 << 32) - 1)
 ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
@@ -414,6 +415,16 @@ def is_known(symbols, at, end, beyond, kind, widths, grams):
 
 
 @inlined
+def child_of(node, number, added):
+    """The node of the trie of added tokens that a symbol leads to from another, 0 if there is none; the root is 0."""
+    last = np.uint64(len(added)) - U1
+    slot = (node << U16 | number) * GRAM_MULTIPLIER >> HALF & last
+    while added[slot, 0] != NO_NODE and (np.uint64(added[slot, 0]) != node or np.uint64(added[slot, 1]) != number):
+        slot = slot + U1 & last
+    return U0 if added[slot, 0] == NO_NODE else slot + U1
+
+
+@inlined
 def token_at(symbols, first, end, before, added, sides):
     """The longest added token at a place of a word that ends before `end`, with what stands before the place.
 
@@ -421,19 +432,17 @@ def token_at(symbols, first, end, before, added, sides):
         Where it ends, or the place itself where there is none; its class, 0 if it does not count here; and whether it takes a second
         reading to tell.
     """
-    node, at, stop, kind, unclear = np.int64(0), first, first, U0, False
+    node, at, stop, kind, unclear = U0, first, first, U0, False
     before = sides[before]
     while at < end:
-        number = np.int64(symbols[at])
-        node = np.int64(added[node, 1])
-        while node >= 0 and added[node, 0] != number:
-            node = np.int64(added[node, 2])
-        if node < 0:
+        node = child_of(node, np.uint64(symbols[at]), added)
+        if node == U0:
             break
         at += U1
-        if added[node, 3] > 0:
-            stop, kind = at, np.uint64(added[node, 3])
-        unclear |= added[node, 3] == 0
+        ending = added[node - U1, 2]
+        if U0 < ending < NO_NODE:
+            stop, kind = at, np.uint64(ending)
+        unclear |= ending == U0
     if kind & U1:
         after = sides[np.uint64(symbols[stop])]
         if (before | after) & IN_WORD:
@@ -545,18 +554,15 @@ def join_words(symbols, events, tokens, found, alone, scratch, results, numbers)
 @inlined
 def may_begin(symbols, first, filled, added):
     """Whether an added token that takes a second reading begins at a place, or may do so, as far as its symbols are there."""
-    at, node = first, np.int64(0)
-    while node >= 0:
-        if added[node, 3] == 0 or (at == filled and node > 0):
+    at, node = first, U0
+    while at < filled:
+        node = child_of(node, np.uint64(symbols[at]), added)
+        if node == U0:
+            return False
+        if added[node - U1, 2] == U0:
             return True
-        if at == filled:
-            break
-        number = np.int64(symbols[at])
-        node = np.int64(added[node, 1])
-        while node >= 0 and added[node, 0] != number:
-            node = np.int64(added[node, 2])
         at += U1
-    return False
+    return node > U0
 
 
 @kernel
@@ -857,9 +863,10 @@ def encode_rows(text, starts, more, machine, target, work):
             grams: uint64[3 * 1024], three sets, two bits of a hash in a word that it names: `OWN`, the first symbols of added tokens, as
                 many as each has, and 8 at most; `BEGINNING`, of those inside words as many as the shortest has; `BORDER`, those from before
                 the first place at which a word ends in one.
-            added: int32[nodes, 4], the trie of the added tokens by their symbols: class, first child, next sibling; and where one ends 0 if
-                its texts are read again, 1 if they are where it may be a whole word, and ``class << 1``, | 1 if it only counts as a whole
-                word, for a token inside words; else -1.
+            added: uint32[2 ** n, 3], the trie of the added tokens by their symbols, a hash table by `child_of`, with a free slot: a node,
+                by its place + 1 and the root being 0, is its parent, `NO_NODE` in a free slot; its class; and where a token ends 0 if its
+                texts are read again, 1 if they are where it may be a whole word, and ``class << 1``, | 1 if it only counts as a whole
+                word, for a token inside words; else `NO_NODE`.
             sides: uint8[classes + 1], bits. 1: words end in an added token at it; 2: they do so as one begins; of whatever stands beside
                 an added token that only counts as a whole word 4, `IN_WORD`: it does not count there; 8, `CLEAR`: it counts there.
         target: where ids go.

@@ -27,7 +27,7 @@ KEY_MASKS = np.array(
 ).ravel()
 
 NO_TOKENS = 0, 0, 0, 0, (1 << 64) - 1, 0  # the numbers from `GRAMS` on where there are no late tokens
-NO_ADDED = np.zeros(1, np.uint64), np.full((1, 4), -1, np.int32)
+NO_ADDED = np.zeros(1, np.uint64), np.full((1, 3), -1, np.int32).view(np.uint32)
 
 AS_STORED = ("entries", "pool", "words", "displacements", "pages", "blocks", "symbols", "specials")
 

@@ -144,7 +144,8 @@ SAME = {
     "SLACK": batch.SLACK,
     **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
     **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "ENDS", "BEGINS", "IN_WORD", "CLEAR")},
+    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_NODE")},
+    **{name: getattr(added, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
 }
 
 
