@@ -212,7 +212,8 @@ class Added:
         numbers[BORDERS] = sum({1 << len(gram) for gram in around})
         numbers[HAS_BORDERS] = len(bordered) > 0
         numbers[FILLER] = self._blank
-        numbers[BLANK_CLASS] = 0  # no blank is left out: a token may begin with it, or stand right before it
+        if bordered:  # no blank is left out: a token may begin with it
+            numbers[BLANK_CLASS] = 0
         if inside:
             numbers[SHORTEST] = min(lengths)
         # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.

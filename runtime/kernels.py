@@ -293,10 +293,10 @@ def put_bits(mask, base, numbers, count):
 
 
 @kernel
-def find_words(symbols, filled, numbers, masks, begins, stops):
+def find_words(symbols, filled, numbers, masks, begins, stops, omits):
     """Where each word begins, and where it ends: at a symbol that is not a part of words. There may be nothing between the two.
 
-    A blank that follows such a symbol ends nothing, and has no id: it is left out.
+    A blank that follows such a symbol ends nothing, and has no id: with `omits` it is left out.
 
     Returns:
         How many words there are; where the next one begins is written too.
@@ -305,7 +305,7 @@ def find_words(symbols, filled, numbers, masks, begins, stops):
     for word in range(last):
         base = np.uint64(word) << U6
         masks[word << 1] = at_least(symbols, base, numbers, PARTS)
-        masks[word << 1 | 1] = equal_to(symbols, base, numbers, BLANK_CLASS)
+        masks[word << 1 | 1] = equal_to(symbols, base, numbers, BLANK_CLASS) if omits else U0
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
@@ -768,7 +768,7 @@ def encode_symbols(filled, machine, target, work):
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
     fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
-    found = find_words(symbols, filled, numbers, masks, begins, stops)
+    found = find_words(symbols, filled, numbers, masks, begins, stops, True)
     find_slots(symbols, begins, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, begins, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     of_words, known, cut = events, count, U0
@@ -778,7 +778,8 @@ def encode_symbols(filled, machine, target, work):
         cut = find_tokens(symbols, events, count, machine, target, state, tokens)
         if cut:
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
-            found = find_words(symbols, filled, numbers, masks, begins, stops) if located else found
+            if located:  # once more, with all blanks: one after a token may end what an event has
+                found = find_words(symbols, filled, numbers, masks, begins, stops, False)
     transduce(symbols, machine, scratch, of_words, known, active, results)
     if located:
         locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, target, work)
