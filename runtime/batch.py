@@ -42,7 +42,7 @@ LEAST = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to w
 MOST_THREADS = 256  # of all batches that are under way
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Batch:
     """The ids of texts, one after the other.
 
@@ -60,6 +60,9 @@ class Batch:
     offsets: Ids | None = None
     words: Ids | None = None
 
+    def __init__(self, ids: Ids, row_splits: Ints, offsets: Ids | None = None, words: Ids | None = None) -> None:
+        vars(self).update(ids=ids, row_splits=row_splits, offsets=offsets, words=words)  # 0.5 µs less than a frozen dataclass takes
+
     def __len__(self) -> int:
         return len(self.row_splits) - 1
 
@@ -74,7 +77,7 @@ class Batch:
 
 
 kernel = Deferred("fst.runtime.kernels", "encode_rows", is_uniform=True)
-second_kernel = Deferred("fst.runtime.kernels", "encode_read")
+second_kernel = Deferred("fst.runtime.kernels", "encode_read", is_uniform=True)
 
 
 class Group(NamedTuple):
@@ -173,7 +176,7 @@ class Task:
             offsets, words = self.places(room)
             noted = self.unsuspected(rows)
             kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
-            block = self.batch(ids[: splits[-1]].copy(), splits, offsets, words), self.suspects(text, starts, noted)
+            block = self.batch(ids[: splits.item(-1)].copy(), splits, offsets, words), self.suspects(text, starts, noted)
         self.workspaces.give_back(work)
         return block
 

@@ -56,7 +56,7 @@ def machine(tables: Tables) -> Machine:
 
 
 def _same_kind(array: NDArray[Any]) -> NDArray[Any]:
-    """An array as all machines have it, which `fst.jit.Deferred` takes for granted: aligned, in C's order, and not to be written to."""
+    """An array as all machines have it: aligned and in C's order, which `fst.lent` takes for granted, and not to be written to."""
     known = np.require(array, requirements=["C", "A"]).view()
     known.flags.writeable = False
     return known
@@ -182,7 +182,7 @@ class Workspaces:
             work = self._idle.pop()
         except IndexError:
             work = Workspace(*self._sizes)
-        work.start_anew(0)
+        work.state.fill(0)
         return work
 
     def give_back(self, work: Workspace) -> None:

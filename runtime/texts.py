@@ -50,6 +50,9 @@ class Limits(NamedTuple):
     least: int = 1
 
 
+ONE_TEXT = Limits(MOST, MOST)
+
+
 class Source(Protocol):
     """Rows of text."""
 
@@ -106,7 +109,7 @@ class Strings:
         taken, is_text = self.kernel.call(id(rows), len(rows), limits, text, starts)
         if taken < 0:
             raise self._not_a_batch(first)
-        return _laid_out(text, starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors)
+        return (text[: starts.item(taken)], starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors)
 
     def text(self, row: int) -> Text:
         """See `Source`."""
@@ -173,10 +176,11 @@ def rows_of(texts: Texts) -> Source:
     Raises:
         TextError: it is no list or tuple. What is in it is looked at when it is read.
     """
-    if not isinstance(texts, list | tuple):
-        raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
-    rows = texts if type(texts) in (list, tuple) else list(texts)
-    return ByteStrings(rows) if rows and isinstance(rows[0], bytes) else Strings(rows)
+    if type(texts) not in (list, tuple):
+        if not isinstance(texts, list | tuple):
+            raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
+        texts = list(texts)
+    return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
 
 
 def check(errors: str) -> None:
@@ -201,9 +205,9 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
         UnicodeError: a text is not UTF-8.
     """
     unit_starts = np.empty(len(starts), np.int64)
-    if transcode.call(_read_only(data.view()), starts, text, unit_starts) < len(starts) - 1:
+    if transcode.call(data, starts, text, unit_starts) < len(starts) - 1:
         raise UnicodeError
-    return _laid_out(text, unit_starts)
+    return text[: unit_starts.item(-1)], unit_starts
 
 
 def whole(source: Source, row: int, errors: str) -> str:
@@ -240,6 +244,13 @@ def length(text: str, kind: type) -> int:
     return len(text) if issubclass(kind, str) else len(text.encode())
 
 
+def lay_out(text: str, into: Units, starts: Ints) -> bool:
+    """Lay out one text of `MOST` characters at most, as `Source.gather` does; whether it is text, without a lone surrogate."""
+    rows = [text]
+    _, is_text = gather_strings.call(id(rows), 1, ONE_TEXT, into, starts)
+    return bool(is_text)
+
+
 def units(text: str) -> Units:
     """uint16[n], UTF-16.
 
@@ -260,16 +271,6 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
-def _laid_out(text: Units, starts: Ints) -> tuple[Units, Ints]:
-    return _read_only(text[: starts[-1]]), starts
-
-
-def _read_only(view: Any) -> Any:
-    """A view, as kernels take for granted that all arrays are that they do not fill."""
-    view.flags.writeable = False
-    return view
-
-
 def _mended(texts: Sequence[Text], first: int, errors: str) -> tuple[Units, Ints]:
     """Texts of which some are not text, laid out with U+FFFD in their places.
 
@@ -279,7 +280,7 @@ def _mended(texts: Sequence[Text], first: int, errors: str) -> tuple[Units, Ints
     if errors == "strict":
         raise _not_text(texts, first)
     rows = [units(replaced(text)) for text in texts]
-    return _read_only(np.concatenate(rows)), np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.concatenate(rows), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 
 def replaced(text: Text) -> str:

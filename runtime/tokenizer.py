@@ -25,7 +25,7 @@ from fst.runtime.rows import cut, in_bytes
 from fst.runtime.second import SecondReader
 from fst.runtime.stream import Stream
 from fst.runtime.templates import frame
-from fst.runtime.texts import Ints, Source, Texts, Units, check, rows_of, units
+from fst.runtime.texts import Ints, Source, Texts, check, lay_out, rows_of
 from fst.tables import Tables
 
 OFFSETS = (False, True, "chars", "bytes")
@@ -202,10 +202,9 @@ class Tokenizer:
             array([1, 2, 0], dtype=int32)
         """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and not self._second:
-            try:
-                return self._encode_short(units(text), add_special_tokens)
-            except UnicodeEncodeError:
-                pass  # what follows says it better
+            ids = self._encode_short(text, add_special_tokens)
+            if ids is not None:
+                return ids
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
         one: Any = [text]
@@ -342,14 +341,15 @@ class Tokenizer:
         cut_at = "" if second else self._blanks
         return Task(source, frame, errors, machine, self._workspaces, located, most, counted, second, cut_at).run(threads)
 
-    def _encode_short(self, text: Units, add_special_tokens: bool) -> Ids:
-        """The ids of one short text, without the steps that a batch needs."""
+    def _encode_short(self, text: str, add_special_tokens: bool) -> Ids | None:
+        """The ids of one short text, without the steps that a batch needs; None where it is no text."""
         frame = self._frame if add_special_tokens else self._no_frame
         work = self._workspaces.take()
-        work.short_starts[1] = len(text)
-        target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE, UNSUSPECTED)
-        kernel.call(text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
-        ids = work.short_ids[: work.short_ends[0]].copy()
+        ids = None
+        if lay_out(text, work.text, work.short_starts):
+            target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE, UNSUSPECTED)
+            kernel.call(work.text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
+            ids = work.short_ids[: work.short_ends.item()].copy()
         self._workspaces.give_back(work)
         return ids
 

@@ -27,7 +27,7 @@ MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", 
 # What `import fst` fetches only when it is asked for.
 LATER = {("fst/__init__.py", "fst.runtime")}
 ONLY_IN = {
-    "numba": {"fst/jit.py", "runtime/instructions.py"},
+    "numba": {"fst/jit.py", "fst/lent.py", "runtime/instructions.py"},
     "tokenizers": {"compile/reference_characters.py", "cli/against.py"},
     "huggingface_hub": {"compile/hub.py"},
 }

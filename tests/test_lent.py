@@ -1,0 +1,118 @@
+"""Arrays that are lent to kernels: what a kernel finds in them, and that they are always of the types that it was compiled for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import PIECES, compiled
+
+import fst
+from fst.compile import wordpiece
+from fst.jit import Deferred, kernel
+from fst.lent import kind_of
+from fst.runtime import batch, texts
+from fst.runtime.document import document
+
+KERNELS = {
+    "encode_rows": batch.kernel,
+    "encode_read": batch.second_kernel,
+    **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
+}
+
+
+@kernel
+def read(array: Any, seen: Any) -> Any:
+    """Write the elements of an array, and say what else is to be known of it."""
+    for count, place in enumerate(np.ndindex(array.shape)):
+        seen[count] = array[place]
+    return array.shape, array.size, array.itemsize
+
+
+@kernel
+def read_two(arrays: Any, seen: Any) -> Any:
+    """Have each of two arrays read by another kernel."""
+    first, second = arrays
+    return read(first, seen[0]), read(second, seen[1])
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
+@pytest.mark.parametrize("kind", ["uint16", "int32"])
+def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> None:
+    """A kernel, and one that it hands them to, finds in lent arrays what is in them and all that numpy says of them, and writes there."""
+    first = np.arange(1, 1 + np.prod(shape), dtype=kind).reshape(shape)
+    second = -np.arange(9.0)
+    seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
+    told = Deferred("test_lent", "read_two", is_uniform=True).call((first, second), seen)
+    assert told == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
+    assert seen[0][: first.size].tolist() == first.ravel().tolist()
+    assert seen[1].tolist() == second.tolist()
+
+
+@pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
+def test_arrays_of_another_layout_are_not_lent(array: Any) -> None:
+    """An array that is not in the order of C is refused where types are determined."""
+    with pytest.raises(AssertionError, match="cannot be lent"):
+        kind_of((array,))
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
+    """Watch which types the arguments of kernels have that are compiled for one."""
+    found: dict[str, set[Any]] = {name: set() for name in KERNELS}
+
+    def watch(name: str, deferred: Deferred) -> None:
+        call = deferred.call
+
+        def watched(*arguments: Any) -> Any:
+            found[name].add(tuple(map(kind_of, arguments)))
+            return call(*arguments)
+
+        monkeypatch.setattr(deferred, "call", watched)
+
+    for name, deferred in KERNELS.items():
+        watch(name, deferred)
+    return found
+
+
+def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
+    """Encode texts in all ways that there are."""
+    pa = pytest.importorskip("pyarrow", reason="columns are pyarrow's")
+    wrong = ["a\ud800", *rows]
+    for batch_ in (rows, [row.encode() for row in rows]):
+        tokenizer.encode_batch(batch_)
+        tokenizer.encode_batch(batch_, max_length=3, add_special_tokens=False)
+        tokenizer.encode_batch(batch_ * 40, threads=2)
+        tokenizer.count_tokens(batch_)
+        tokenizer.encode_arrow(pa.array(batch_)[1:])
+        tokenizer.encode(batch_[0])
+    tokenizer.encode_batch(wrong, errors="replace")
+    tokenizer.encode(wrong[0], errors="replace")
+    tokenizer(rows)
+    tokenizer(rows[0])
+
+
+def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
+    """Whatever is encoded, however, and with whichever tables: the arguments of a kernel are of the same types in all calls."""
+    tables = compiled()
+    rows = [*PIECES, " ".join(PIECES) * 300, "", "a " * (1 << 19)]
+    plain = fst.Tokenizer(tables)
+    use(plain, rows)
+    plain.encode_batch(rows, offsets=True)
+    for offsets in (False, True):
+        stream = plain.stream(offsets=offsets)
+        for row in rows:
+            stream.write(row)
+        stream.close()
+    source, described = tmp_path / "tokenizer.json", document(wordpiece(["[UNK]", "[PAD]", "a", "##b", "un", "##able"]))
+    source.write_text(json.dumps({**described, "normalizer": {"type": "NFC"}}))
+    use(fst.Tokenizer(wordpiece(source)), ["e\u0301a", "b"])
+    late = {"id": 6, "content": "un!", "lstrip": True, "rstrip": False, "single_word": False, "normalized": True, "special": False}
+    source.write_text(json.dumps({**described, "added_tokens": [late]}))
+    added = fst.Tokenizer(wordpiece(source))
+    use(added, ["a un! b", "unable"])
+    added.encode_batch(["a un! b", "unable"], offsets=True)
+    assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(KERNELS, 1)
