@@ -359,7 +359,7 @@ class Walk:
         elif failed:
             self.state = self.tables.about["dead"]
         else:
-            self.state = from_root if self.state == ROOT else int(field_next(a))
+            self.state = from_root if len(self.word_places) == 1 else int(field_next(a))
 
     def _locate_word(self, unknown: bool) -> None:
         """Say where the ids of a word come from: each from as many symbols as its token has, that of an unknown word from all of them.

@@ -195,6 +195,7 @@ def _verify_entries(tables: Tables, each: Each) -> Array:
     need(states[-1] + columns <= len(entries), "every row has room for every label")
     need(entries[ROOT] == pack(0, FINISH, 0, NONE), "the root has nothing to finish")
     need(np.array_equal(field_label(entries[1:columns]), np.arange(1, columns)), "the root has a transition for every label")
+    need(not np.any(outputs(entries[1:columns])), "the transitions of the root have no ids")
     need(entries[tables.about["dead"]] == pack(0, FINISH, 0, FAIL), "the dead state fails")
 
     own, ids = field_next(finish), outputs(finish)

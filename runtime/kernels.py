@@ -62,7 +62,7 @@ SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
 # Entries and records: next 24 | kind 2 | output 22 | label 16.
 NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
 KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(24), np.uint64(26), np.uint64(48)
-RARE = np.uint64(1 << 25)  # the bit that the rare kinds have: MANY and FAIL of entries, OTHER and LIST of classes
+RARE = np.uint64(1 << 25)  # the bit that the rare kinds have, MANY and FAIL
 MANY, FAIL, LIST = (np.uint64(n) for n in (2, 3, 3))
 LAST_OUTPUT = np.uint64(1 << 31)  # the bit END of the pool
 FENCE = OUTPUT << OUTPUT_SHIFT  # all bits that the record A of a fence may have
@@ -81,7 +81,6 @@ GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
 OWN, BEGINNING, BORDER = (np.uint64(n << 10) for n in range(3))  # where the set of grams of a kind begins
 ENDS, BEGINS, IN_WORD, CLEAR = (np.uint8(n) for n in (1, 2, 4, 8))
 NO_NODE = np.uint32((1 << 32) - 1)
-ADVANCE = np.uint64((1 << 64) - (1 << 32) + 1)  # one symbol on, one less left
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
 # The place of a symbol: ``first character | one past the last << 32``.
@@ -581,62 +580,107 @@ def find_bordered_suspects(symbols, filled, begins, stops, count, machine, targe
         row += U1 if ended == numbers[END] else U0
 
 
-@kernel
-def transduce(symbols, machine, scratch, events, count, active, results):
-    """Send the words of events through the transducer, all of them at once, a symbol at a time: none waits for another's memory.
+@inlined
+def sort_words(symbols, machine, events, count, active, results, longer):
+    """Sort the words of events by length, the longest first, with the states that their first symbols lead to.
 
-    An active word is ``state | place of its next id << 32`` and ``next symbol | symbols left << 32``. Where the ids of a word end, or
-    `FAILED`, is written to the place of the symbol that ends it.
+    An active word is ``state | place of its next id << 32`` and its first symbol. Events without a symbol, and with too many, are last.
+
+    Returns:
+        The length of the longest; `longer` has of each length how many words are of that or longer, and of the next one 0.
     """
-    a_records, b_records, entries, pool, numbers = machine[1], machine[2], machine[4], machine[5], machine[12]
-    left = U0
+    a_records, b_records, entries, numbers = machine[1], machine[2], machine[4], machine[12]
+    longest, most = numbers[LONGEST], U0
+    for length in range(longest + U2):
+        longer[length] = U0
     for index in range(U0, count, U2):
         event, end = events[index], events[index + U1]
-        gap, start = event & LOW_HALF, event >> HALF
-        too_long = end - start > numbers[LONGEST]
-        results[end] = FAILED if too_long else gap
-        active[left] = ROOT | gap << HALF
-        active[left + U1] = start | end - start << HALF
-        left += U0 if start == end or too_long else U2
-    while left:
-        kept = U0
-        for index in range(U0, left, U2):
-            state, place = active[index] & LOW_HALF, active[index] >> HALF
-            span = active[index + U1]
-            at = span & LOW_HALF
-            number = np.uint64(symbols[at])
-            record = a_records[number]
+        length = end - (event >> HALF)
+        results[end] = FAILED if length > longest else event & LOW_HALF
+        length = U0 if length > longest else length
+        longer[length] += U1
+        most = max(most, length)
+    before = U0
+    for index in range(most + U1):
+        length = most - np.uint64(index)
+        words = longer[length]
+        longer[length] = before
+        before += words
+    for index in range(U0, count, U2):
+        event, end = events[index], events[index + U1]
+        start = event >> HALF
+        length = U0 if end - start > longest else end - start
+        rank = longer[length] << U1
+        longer[length] += U1
+        number = np.uint64(symbols[start])
+        label = a_records[number] >> LABEL_SHIFT
+        state = entries[ROOT + label] & NEXT if label else b_records[number]  # no id yet, and a transition for every label
+        prefetch(entries, state)
+        prefetch(entries, state + (a_records[np.uint64(symbols[start + min(length, U1)])] >> LABEL_SHIFT))
+        active[rank] = state | event << HALF
+        active[rank + U1] = start
+    return most
+
+
+@inlined
+def put_pooled(pool, output, scratch, place):
+    """Write the ids of a list of the pool; where the next one goes."""
+    while pool[output] < LAST_OUTPUT:
+        scratch[place] = np.int32(pool[output])
+        place += U1
+        output += U1
+    scratch[place] = np.int32(pool[output] & OUTPUT)
+    return place + U1
+
+
+@inlined
+def finish_words(step, first, last, machine, scratch, active, results):
+    """Write the ids that words of so many symbols end with."""
+    entries, pool = machine[4], machine[5]
+    for index in range(first << U1, last << U1, U2):
+        state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+        entry = entries[state]
+        kind, output = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
+        scratch[place] = np.int32(output)
+        place += kind & U1
+        if kind == MANY:
+            place = put_pooled(pool, output, scratch, place)
+        results[start + step] = FAILED if kind == FAIL else place
+
+
+@kernel
+def transduce(symbols, machine, scratch, events, count, active, results, longer):
+    """Send the words of events through the transducer, all of them at once, a symbol at a time: none waits for another's memory.
+
+    Those that go on are the first ones, since they are sorted. Where the ids of a word end, or `FAILED`, is written to the place of the
+    symbol that ends it.
+    """
+    a_records, entries, pool, numbers = machine[1], machine[4], machine[5], machine[12]
+    most = sort_words(symbols, machine, events, count, active, results, longer)
+    for step in range(U1, most + U1):
+        going_on = longer[step + U1]
+        finish_words(step, going_on, longer[step], machine, scratch, active, results)
+        for index in range(U0, going_on << U1, U2):
+            state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+            record = a_records[np.uint64(symbols[start + step])]
             label = record >> LABEL_SHIFT
             entry = entries[state + label]
             default = entry >> LABEL_SHIFT != label
             follow = (record if default else entry) & NEXT
             # On the default it is the finish entry that counts. It is loaded always: a branch would often be mispredicted.
             entry = entries[state + (U0 if default else label)]
-            scratch[place] = np.int32(entry >> OUTPUT_SHIFT & OUTPUT)
+            output = entry >> OUTPUT_SHIFT & OUTPUT
+            scratch[place] = np.int32(output)
             place += entry >> KIND_SHIFT & U1
-            failed = U0
-            if (entry | record) & RARE:
-                kind, output = entry >> KIND_SHIFT & U3, entry >> OUTPUT_SHIFT & OUTPUT
-                if kind == MANY:
-                    while pool[output] < LAST_OUTPUT:
-                        scratch[place] = np.int32(pool[output])
-                        place += U1
-                        output += U1
-                    scratch[place] = np.int32(pool[output] & OUTPUT)
-                    place += U1
-                elif kind == FAIL:
+            if entry & RARE:
+                if entry >> KIND_SHIFT & U3 == MANY:
+                    place = put_pooled(pool, output, scratch, place)
+                else:
                     place -= U1
-                    follow, failed = numbers[DEAD], FAILED
-                if default and state == ROOT:
-                    follow = b_records[number]
+                    follow = numbers[DEAD]
             prefetch(entries, follow)
-            following = at + (U1 if span >> HALF else U0)  # what is behind the end may be no class at all
-            prefetch(entries, follow + (a_records[np.uint64(symbols[following])] >> LABEL_SHIFT))
-            results[at] = place | failed
-            active[kept] = follow | place << HALF
-            active[kept + U1] = span + ADVANCE
-            kept += U2 if span >> HALF else U0
-        left = kept
+            prefetch(entries, follow + (a_records[np.uint64(symbols[start + step + U1])] >> LABEL_SHIFT))
+            active[index] = follow | place << HALF
 
 
 @inlined
@@ -780,7 +824,7 @@ def encode_symbols(filled, machine, target, work):
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
             if located:  # once more, with all blanks: one after a token may end what an event has
                 found = find_words(symbols, filled, numbers, masks, begins, stops, False)
-    transduce(symbols, machine, scratch, of_words, known, active, results)
+    transduce(symbols, machine, scratch, of_words, known, active, results, slots)  # slots are looked at already
     if located:
         locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, target, work)
     if cut:

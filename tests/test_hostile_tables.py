@@ -457,6 +457,11 @@ def move(tables: Tables) -> int:
     )
 
 
+def failure(tables: Tables) -> int:
+    """Find a transition from the root to the dead state."""
+    return int(np.flatnonzero(field_next(tables.entries[: tables.about["columns"]]) == tables.about["dead"])[0])
+
+
 def of_kind(kind: int, finish: bool) -> Callable[[Tables], int]:
     """Find an entry of a kind, finish entry or transition."""
     return lambda tables: int(next(slot for slot in (states if finish else moves)(tables) if field_kind(tables.entries)[slot] == kind))
@@ -557,6 +562,7 @@ ROWS: dict[str, Corruption] = {
     "root that is a hole": put("entries", ROOT, HOLE),
     "root that is a transition": fields(root, label=1),
     "root without a transition": put("entries", 1, HOLE),
+    "root whose transition emits": fields(failure, kind=ONE, output=0),
     "dead state that does not fail": fields(dead, kind=NONE),
     "dead state that has read a symbol": fields(dead, next_state=1),
     "dead state elsewhere": about("dead", deep),
