@@ -20,7 +20,7 @@ from fst.compile import characters
 from fst.compile.components import FLAG
 from fst.compile.normalizers import Normalization
 from fst.errors import UnsupportedError
-from fst.tables import CODE_POINTS, LATE_FLAGS, WHITE_SPACE, WORD_SYMBOLS
+from fst.tables import CODE_POINTS, LATE_FLAGS, MAX_LATE, WHITE_SPACE, WORD_SYMBOLS
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,9 @@ def patterns(alphabet: Alphabet, late: Mapping[str, LateToken], normal: Normaliz
         raise UnsupportedError(f"added token {next(iter(late))!r} with a pre_tokenizer that splits where characters of two kinds meet")
     if late and alphabet.composition:
         raise UnsupportedError(f"added token {next(iter(late))!r} with a normalizer that composes letters")
+    if sum(map(len, late)) > MAX_LATE:
+        what = "that are found in normalised text, or depend on what stands around them"
+        raise UnsupportedError(f"added tokens {what}, of more than {MAX_LATE} characters together")
     if any(token.lstrip or token.rstrip for token in late.values()):
         _need_white_space_between_words(alphabet)
     raw_strips = any(token.rstrip and not token.normalized for token in late.values())

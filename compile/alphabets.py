@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
 from fst.compile.components import Component
-from fst.compile.compositions import composition
+from fst.compile.compositions import composition, placing
 from fst.compile.maps import Ints, Map, Symbols, closed_up, union
 from fst.compile.normalizers import Normalization, normalization, ordered
 from fst.compile.pre_tokenizers import Splits
@@ -41,23 +40,24 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
     first, last = normal.first, normal.second.then(split)
-    composed = placing = None
-    if normal.composed and normal.undone:
-        with suppress(UnsupportedError):  # it is not needed for anything but places
-            placing, _ = composition(normal)
-    elif normal.composed:
+    composed = None
+    if normal.composed:
         composed, first = composition(normal)
     codes = union(first.sources, last.sources, np.flatnonzero(characters.orders()))
     rows = first.apply(codes)
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
         rows, ranks, passes = ordered(rows)
-    hidden = np.where((last.apply(rows[:, 0]) < 0).all(axis=1), ranks[:, 0], 0)
-    rows, ranks = _settled(*_mapped(rows, ranks, last))
+    dropped = (last.apply(rows[:, 0]) < 0).all(axis=1)
+    hidden = np.where(dropped, ranks[:, 0], 0)
+    is_bare = dropped & (ranks[:, 0] == 0)
+    rows, ranks = _mapped(rows, ranks, last)
+    places = placing(normal, last, codes[is_bare & (ranks[:, 0] > 0)])
+    rows, ranks = _settled(rows, ranks)
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed, placing)
+    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed, places)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:

@@ -6,8 +6,8 @@ neighbours, and so does composition; decomposition is a map, and canonical order
 - An ordering is not seen where another follows, and every mark that is left by then has the place in canonical ordering that it had
   before: to sort what is sorted in parts is to sort the whole, for a stable sort.
 - Composition is not seen where an ordering follows, and by then every composed character has become what the characters have become
-  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.) It is seen in
-  where they come from: all of them from where the composed character came from.
+  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.)
+- Where what is left comes from depends on each ordering, seen or not: `fst.composition.Placing` takes one after the other.
 - What Strip takes away is not seen where words are split at white space.
 
 Whatever no rule applies to is refused.
@@ -55,9 +55,10 @@ class Normalization:
     """What normalizers do to a text: `first` to each character, then, if it is `ordered`, canonical ordering, then `second`.
 
     Attributes:
-        composed: the normalizer that composes the text after the ordering, if one does.
-        undone: whether what it composes is decomposed again, and only seen in where the parts come from.
+        composed: the normalizer that composes the text after the ordering, if one does and no ordering follows.
         before: what becomes of characters before that normalizer decomposes them.
+        steps: of each ordering, seen or not, what becomes of characters between the one before and this one, and the normalizer: NFC, NFD,
+            NFKC or NFKD. What becomes of them after the last is `second`.
         stripped: for each Strip, what becomes of characters after it.
     """
 
@@ -65,8 +66,8 @@ class Normalization:
     ordered: bool
     second: Map
     composed: str | None = None
-    undone: bool = False
     before: Map = field(default_factory=Map.identity)
+    steps: tuple[tuple[Map, str], ...] = ()
     stripped: tuple[Map, ...] = ()
 
     def mapped(self, by: Map) -> Normalization:
@@ -76,20 +77,19 @@ class Normalization:
             return replace(self, second=self.second.then(by), stripped=stripped)
         return replace(self, first=self.first.then(by), stripped=stripped)
 
-    @property
-    def compatible(self) -> bool:
-        """Whether what is composed was decomposed for compatibility."""
-        return self.composed == "NFKC"
+    def normalized(self, name: str) -> Normalization:
+        """Decompose the text and order it canonically, as a normalizer does that may also compose it."""
+        step = self._ordered(decomposition(name), (self.second if self.ordered else self.first, name))
+        return replace(step, composed=name, before=self.first.then(self.second)) if name.endswith("C") else step
 
-    def decomposed(self, by: Map) -> Normalization:
-        """Decompose the text, and order it canonically."""
-        normalization = self.mapped(by)
+    def _ordered(self, by: Map, step: tuple[Map, str]) -> Normalization:
+        ordered = replace(self.mapped(by), ordered=True, composed=None, steps=(*self.steps, step))
         if not self.ordered:
-            return replace(normalization, ordered=True)
-        self._need_same_places(normalization.second)
-        if self.composed and not self.undone:
-            self._need_same_composed(self.composed, normalization.second)
-        return replace(normalization, first=self.first.then(normalization.second), second=Map.identity(), undone=True)
+            return ordered
+        self._need_same_places(ordered.second)
+        if self.composed:
+            self._need_same_composed(self.composed, ordered.second)
+        return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
 
     def _need_same_places(self, since: Map) -> None:
         """Show that the last ordering is not seen after another one."""
@@ -106,6 +106,11 @@ class Normalization:
         width = max(whole.shape[1], parts.shape[1])
         if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
             raise UnsupportedError(f"normalizer {name} before a normalizer that tells composed letters from others")
+
+
+def decomposition(name: str) -> Map:
+    """What becomes of characters where a normalizer decomposes a text, for compatibility or not."""
+    return characters.compatible() if "K" in name else characters.canonical()
 
 
 def _padded(rows: Symbols, width: int) -> Symbols:
@@ -141,10 +146,7 @@ def _then(before: Normalization, part: Component) -> Normalization:
         return before.mapped(characters.dropped("combining"))
     if kind == "Replace":
         return before.mapped(_replacement(part))
-    decomposed = before.decomposed(characters.compatible() if "K" in kind else characters.canonical())
-    if not kind.endswith("C"):
-        return decomposed
-    return replace(decomposed, composed=kind, undone=False, before=before.first.then(before.second))
+    return before.normalized(kind)
 
 
 def strips(part: Component) -> bool:
@@ -159,7 +161,7 @@ def _then_bert(before: Normalization, part: Component) -> Normalization:
     if part["handle_chinese_chars"]:
         result = result.mapped(characters.spaced())
     if strips(part):
-        result = result.decomposed(characters.canonical()).mapped(characters.dropped("nonspacing"))
+        result = result.normalized("NFD").mapped(characters.dropped("nonspacing"))
     return result.mapped(characters.lower()) if part["lowercase"] else result
 
 

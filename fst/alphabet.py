@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition
+from fst.composition import Composition, Placing
 from fst.tables import CODE_POINTS
 
 BREAK = CODE_POINTS  # the symbol between two words; what follows it, up to `ISOLATED`, are fences
@@ -34,7 +34,7 @@ class Alphabet:
             ordering; else 0. What comes after it in a run of marks is located elsewhere for it.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
         composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
-        placing: the same, if what is composed is decomposed again: then only where symbols come from depends on it.
+        placing: the steps that such a stretch goes through, where what it comes from depends on more than one ordering.
     """
 
     symbols: NDArray[np.int32]
@@ -43,7 +43,7 @@ class Alphabet:
     hidden: NDArray[np.uint8]
     specials: Mapping[str, int] = field(default_factory=dict)
     composition: Composition | None = None
-    placing: Composition | None = None
+    placing: Placing | None = None
 
     @classmethod
     def plain(cls) -> Alphabet:

@@ -77,6 +77,7 @@ WORD_SYMBOLS = 12
 MULTIPLIERS = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
 LATE_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of an added token in ``about["late"]``
+MAX_LATE = 1 << 19  # characters of all late tokens; a reader takes some 500 bytes for each
 MAX_WORD = (1 << 25) - 1  # symbols in the longest word that a machine can be asked to look up
 PAGE_BITS = 7
 CODE_POINTS = 0x110000
@@ -116,6 +117,12 @@ def are_fences(records: Array) -> Array:
     """Whether each class is a fence, by its record A."""
     fences: Array = (field_output(records) > 0) & (records & ~np.uint64(MAX_OUTPUT << OUTPUT_SHIFT) == 0)
     return fences
+
+
+def are_left(records: Array) -> Array:
+    """Whether each class is a part of words or a word of its own, by its record A; all others stand between words, or are lists."""
+    left: Array = are_parts(records) | (field_kind(records) == ONE)
+    return left
 
 
 def pack(next_state: Array | int, label: Array | int, output: Array | int, kind: Array | int) -> Array:

@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from fst.composition import Composition
+from fst.composition import Composition, Placing
 from fst.errors import TableError
 from fst.settings import RULES
 from fst.tables import (
     ARRAYS,
+    BLANK,
     CODE_POINTS,
     CONTINUES_RUN,
     END,
@@ -36,6 +37,7 @@ from fst.tables import (
     LIST,
     MANY,
     MAX_LABEL,
+    MAX_LATE,
     MAX_NEXT,
     MAX_OUTPUT,
     MAX_WORD,
@@ -62,6 +64,7 @@ SHARE = 8  # chunks that a thread takes at a time; to wait for another thread ta
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 ONE_LABEL = np.uint64(1 << LABEL_SHIFT)  # what makes the label of an entry 1 more
 MARGIN = MAX_LABEL
+CONTEXT = {"word", "begins_word", "ends_word", "spaced"}
 
 Each = Callable[..., Iterable[Any]]
 
@@ -83,6 +86,7 @@ def verify(tables: Tables, each: Each = map) -> None:
     _verify_classes(tables, depths)
     _verify_characters(tables)
     _verify_specials(tables)
+    _verify_added(tables)
     _verify_words(tables)
 
 
@@ -135,29 +139,30 @@ def _verify_about(tables: Tables) -> None:
     for name in ("normalizer_parts", "pre_tokenizer_parts"):
         parts = about.get(name)
         need(parts is None or (isinstance(parts, list) and all(isinstance(part, dict) for part in parts)), f"{name} is null or mappings")
-    for name in ("composition", "placing"):
-        _verify_composition(about.get(name))
+    _need_known(Composition.from_stored, about.get("composition"), "what composes")
+    _need_known(Placing.from_stored, about.get("placing"), "what is placed in steps")
     _verify_late(about, highest)
     specials = about.get("specials")
     need(isinstance(specials, dict), "specials are a mapping")
     need(all(type(number) is int and 0 <= number <= highest for number in (specials or {}).values()), "specials have known ids")
 
 
-def _verify_composition(stored: Any) -> None:
+def _need_known(from_stored: Callable[[Any], Any], stored: Any, name: str) -> None:
     try:
-        _ = None if stored is None else Composition.from_stored(stored)
+        _ = None if stored is None else from_stored(stored)
     except ValueError as error:
-        need(False, f"what composes is known: {error}")
+        need(False, f"{name} is known: {error}")
 
 
 def _verify_late(about: Mapping[str, Any], highest: int) -> None:
     late, context = about.get("late"), about.get("context")
     need(isinstance(late, dict) and isinstance(context, dict), "late tokens and their context are mappings")
-    for content, token in (late or {}).items():
-        need(content and isinstance(token, dict) and token.keys() == {"id", "decoded", *LATE_FLAGS}, "a late token has an id and flags")
+    for token in (late or {}).values():
+        need(isinstance(token, dict) and token.keys() == {"id", "decoded", *LATE_FLAGS}, "a late token has an id and flags")
         need(isinstance(token["decoded"], str), "late tokens are decoded as text")
         _need_number(token, "id", highest)
         need(all(type(token[flag]) is bool for flag in LATE_FLAGS), "flags of late tokens are true or false")
+    need(not context or context.keys() == CONTEXT, "a context has all of its runs")
     for runs in (context or {}).values():
         need(isinstance(runs, list) and len(runs) % 2 == 0 and all(type(code) is int for code in runs), "a context is a list of runs")
         need(all(0 <= code < CODE_POINTS for code in runs), "runs are of code points")
@@ -333,6 +338,30 @@ def _verify_specials(tables: Tables) -> None:
     kind = field_kind(tables.classes[0::2])
     need(number.min() >= -1 and number.max() < len(kind), "classes of special tokens are in range")
     need(np.all(kind[number[number >= 0]] == ONE), "a special token is a word of its own")
+
+
+def _verify_added(tables: Tables) -> None:
+    """Show that what is known of added tokens beside their trie is of words of their own, and that something is left of late ones."""
+    about, a = tables.about, tables.classes[0::2]
+    late, words = about["late"], frozenset(field_output(a[field_kind(a) == ONE]).tolist())
+    ids = {**about["specials"], **{content: token["id"] for content, token in late.items()}}
+    need(all(map(_is_text, ids)), "added tokens are texts")
+    need(words.issuperset(ids.values()), "an added token is a word of its own")
+    need(sum(map(len, late)) <= MAX_LATE, f"late tokens have {MAX_LATE} characters at most")
+    need(not late or np.any(a[1:] == BLANK), "there are blanks between late tokens")
+    need(all(any(_leaves_symbols(tables, ord(char)) for char in content) for content in late), "something is left of late tokens")
+
+
+def _is_text(content: str) -> bool:
+    return bool(content) and not any(0xD800 <= ord(char) < 0xE000 for char in content)
+
+
+def _leaves_symbols(tables: Tables, code: int) -> bool:
+    record = tables.classes[2 * tables.class_of(code)]
+    if field_kind(record) != LIST:
+        return True
+    start = int(field_next(record))
+    return bool(np.any(tables.symbols[start + 1 : start + 1 + int(tables.symbols[start])] & np.uint32(0xFFFF)))
 
 
 def _verify_words(tables: Tables) -> None:

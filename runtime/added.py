@@ -12,13 +12,15 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.composition import Placing
 from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine
-from fst.runtime.second import Read
+from fst.runtime.second import Read, Suspects
 from fst.runtime.texts import Ints, Units
 from fst.tables import (
     BLANK,
@@ -29,6 +31,7 @@ from fst.tables import (
     ONE,
     WHITE_SPACE,
     Tables,
+    are_left,
     are_parts,
     field_kind,
     field_next,
@@ -161,12 +164,14 @@ class Added:
 
     Args:
         tables: such as have any.
+        placing: what says where symbols come from, if more is to be known of that than the characters that they are made of.
     """
 
     is_noted = True
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
+    def __init__(self, tables: Tables, placing: Placing | None = None) -> None:
+        self._tables, self._placing = tables, placing
+        self._suspects = Suspects(placing.suspects if placing else ())
         about, a = tables.about, tables.classes[0::2]
         self._end = len(a)
         self._parts = int(np.count_nonzero(are_parts(a)))
@@ -250,9 +255,9 @@ class Added:
         sides: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
         return sides
 
-    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:  # noqa: ARG002 - of a protocol
-        """Those that a kernel has noted."""
-        return noted
+    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Those that a kernel has noted, and those with other places than it has found."""
+        return noted | self._suspects.are_in(text, starts) if self._placing else noted
 
     def read(self, texts: Sequence[str]) -> Read:
         """The symbols of texts, added tokens among them."""
@@ -260,6 +265,8 @@ class Added:
         characters = self._characters(joined)
         text_ends = np.flatnonzero(characters.is_edge)
         symbols = self._symbols(characters.replaced(list(self._in_raw(joined))))
+        if self._placing:
+            self._place(joined, symbols, self._placing)
         symbols = symbols.replaced(list(self._in_normalized(joined, symbols)))
         text_starts = np.append(0, text_ends + 1)[np.searchsorted(text_ends, symbols.begin)]
         begin, end = ((places - text_starts).astype(np.uint64) for places in (symbols.begin, symbols.end))
@@ -294,6 +301,17 @@ class Added:
         moved = symbols.at(order)
         moved.begin, moved.end = symbols.begin[place], symbols.end[place]
         return moved.at(moved.numbers > 0)
+
+    def _place(self, joined: str, symbols: Items, placing: Placing) -> None:
+        """Say where the symbols between edges come from."""
+        is_left = np.append(are_left(self._tables.classes[0::2]), False)
+        first = start = 0
+        for edge in np.flatnonzero(symbols.is_edge).tolist():
+            left = first + np.flatnonzero(is_left[symbols.numbers[first:edge]])
+            places = list(islice(placing.places(joined[start : symbols.begin[edge]]), len(left)))
+            left = left[: len(places)]  # there are as many, unless a table was made to harm
+            symbols.begin[left], symbols.end[left] = start + np.array(places, np.int64).reshape(-1, 2).T
+            first, start = edge + 1, int(symbols.end[edge])
 
     def _in_raw(self, text: str) -> Iterator[tuple[int, int, int, int, int]]:
         """The added tokens in raw texts, for `Items.replaced`."""

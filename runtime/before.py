@@ -1,21 +1,20 @@
-"""What a text goes through before it is read, where normalisation composes letters: see `fst.composition`.
+"""What a text goes through before it is read, where normalisation composes letters, or orders marks in steps: see `fst.composition`.
 
 Nearly all texts go through nothing. The others are found by their units, and read in slow, plain Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition, Place
-from fst.runtime.second import Read
+from fst.composition import Composition, Place, Placing
+from fst.runtime.second import Read, Suspects
 from fst.runtime.texts import Ints, Units
-from fst.tables import Tables, Walk, are_fences
+from fst.tables import Tables, Walk, are_fences, are_left
 
 Symbol = tuple[int, Place]  # a class, and where it comes from
 
@@ -25,22 +24,23 @@ class Before:
 
     Args:
         tables: of a tokenizer.
-        composition: `Composition.stored`.
+        composition: what is composed, if anything is.
+        placing: what says where symbols come from, if more is to be known of that than what composes.
     """
 
     is_noted = False
 
-    def __init__(self, tables: Tables, composition: Mapping[str, Any]) -> None:
+    def __init__(self, tables: Tables, composition: Composition | None, placing: Placing | None = None) -> None:
         self._tables = tables
-        self._composition = Composition.from_stored(composition)
+        self._composition, self._placing = composition, placing
+        self._is_left = are_left(tables.classes[0::2])
         self._without_specials = replace(tables, specials=np.full((1, 4), -1, np.int32))
-        self._suspects = np.zeros(1 << 16, bool)
-        self._suspects[[_first_unit(code) for code in self._composition.suspects]] = True
+        composing = [(code, code) for code in composition.suspects] if composition else []
+        self._suspects = Suspects([*composing, *(placing.suspects if placing else ())])
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.bool_]:  # noqa: ARG002 - of a protocol
         """Those with suspects, and some that only look like it."""
-        found = np.flatnonzero(self._suspects[text])
-        return np.diff(np.searchsorted(found, starts)) > 0
+        return self._suspects.are_in(text, starts)
 
     def read(self, texts: Sequence[str]) -> Read:
         """The symbols of texts.
@@ -68,9 +68,15 @@ class Before:
 
     def _composed(self, text: str, start: int, end: int) -> Iterator[Symbol]:
         """The symbols of a stretch between special tokens."""
-        composed, places = self._composition.apply(text[start:end])
+        stretch = text[start:end]
+        itself = stretch, [(at, at + 1) for at in range(len(stretch))]
+        composed, places = self._composition.apply(stretch) if self._composition else itself
+        left = self._placing.places(stretch) if self._placing else iter(())
         for number, (first, last) in Reader(self._without_specials).read(composed):
-            yield number, (start + places[first][0], start + places[last - 1][1])
+            place = places[first][0], places[last - 1][1]
+            if self._is_left[number]:
+                place = next(left, place)
+            yield number, (start + place[0], start + place[1])
 
 
 class Reader(Walk):
@@ -93,8 +99,3 @@ class Reader(Walk):
             self._kept.pop()
         else:
             self._kept.append((number, self._place))
-
-
-def _first_unit(code: int) -> int:
-    """The first unit of a character in UTF-16."""
-    return code if code < 1 << 16 else 0xD800 + (code - (1 << 16) >> 10)

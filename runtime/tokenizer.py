@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import file
+from fst.composition import Composition, Placing
 from fst.errors import TextError, UnsupportedError
 from fst.once import Once
 from fst.runtime.added import Added
@@ -29,6 +30,11 @@ from fst.runtime.texts import Ints, Source, Texts, check, lay_out, rows_of
 from fst.tables import Tables
 
 OFFSETS = (False, True, "chars", "bytes")
+SECOND = {  # what takes a second reading of some texts
+    "late": "added tokens in normalised text",
+    "composition": "normalisation that composes characters",
+    "placing": "normalisation that orders marks in several steps",
+}
 SHORT = 1 << 10  # characters in a text that `encode` takes the short way
 
 
@@ -68,7 +74,7 @@ class Tokenizer:
         self._machine = machine(tables)
         self._second: SecondReader | None = None
         if about.get("composition"):
-            self._second = Before(tables, about["composition"])
+            self._second = Before(tables, Composition.from_stored(about["composition"]))
         if about["late"]:
             self._second = added = Added(tables)
             self._machine = added.machine(self._machine)
@@ -367,8 +373,8 @@ class Tokenizer:
 
         Raises:
             UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
-                its normalisation composes characters, with `offsets` also if it decomposes them again. Or `offsets`, and two tokens of
-                different lengths have one id.
+                its normalisation composes characters, with `offsets` also if it orders marks in several steps. Or `offsets`, and two
+                tokens of different lengths have one id.
             ValueError: `errors` is unknown, or `offsets` neither True nor False.
 
         Example:
@@ -386,7 +392,7 @@ class Tokenizer:
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
         if self._second_locating if offsets else self._second:
-            what = "added tokens in normalised text" if self.about["late"] else "normalisation that composes characters"
+            what = next(said for name, said in SECOND.items() if self.about.get(name))
             raise UnsupportedError(f"streams with {what}: encode the whole text at once")
         frame = self._frame if add_special_tokens else self._no_frame
         return Stream(self._tables, self._locating if offsets else self._machine, self._workspaces, frame, bool(offsets), errors)
@@ -435,8 +441,12 @@ class Tokenizer:
 
     @Once
     def _second_locating(self) -> SecondReader | None:
-        placing = self.about.get("placing")
-        return Before(self._tables, placing) if placing and not self._second else self._second
+        composition, placing = self.about.get("composition"), self.about.get("placing")
+        if not placing:
+            return self._second
+        if self.about["late"]:
+            return Added(self._tables, Placing.from_stored(placing))
+        return Before(self._tables, Composition.from_stored(composition) if composition else None, Placing.from_stored(placing))
 
     @Once
     def _ids_by_token(self) -> dict[str, int]:

@@ -36,6 +36,7 @@ from fst.tables import (
     HOLE,
     LIST,
     MANY,
+    MAX_LATE,
     MAX_NEXT,
     MAX_OUTPUT,
     NONE,
@@ -900,10 +901,13 @@ def spoilt(mapping: Mapping[str, Any], **wrong: Sequence[Any]) -> list[dict[str,
 
 COMPOSITION: dict[str, Any] = {"first": [], "decompositions": [], "orders": [], "pairs": [], "suspects": [[]]}
 NO_ROWS: tuple[tuple[str, Any], ...] = (
-    ("first", []), ("first", 1), ("first", [-1]), ("first", [0x110000]), ("first", [0xD800]), ("first", [True]), ("first", ["a"]),
-    ("first", [97] * 65), ("decompositions", []), ("orders", [1]), ("orders", [1, 2, 3]), ("pairs", [1, 2]), ("pairs", [1, 2, 3, 4]),
+    ("first", []), ("first", 1), ("first", [97]), ("first", [-1, 0]), ("first", [0, 0x110001]), ("first", [0xD800, 0]),
+    ("first", [True, 0]), ("first", ["a", 0]), ("first", [97] * 65), ("decompositions", [97, 0x110000]), ("decompositions", []),
+    ("orders", [1]), ("orders", [1, 2, 3]), ("pairs", [1, 2]), ("pairs", [1, 2, 3, 4]),
     ("suspects", [-1]), ("suspects", None),
 )  # fmt: skip
+STEP: dict[str, Any] = {"name": "NFD", "first": [[97, 98, 99]]}
+PLACING: dict[str, Any] = {"kinds": {"NFD": COMPOSITION}, "steps": [STEP], "last": [], "suspects": [[97, 98]]}
 NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(NUMBERS, NO_NUMBERS),
     "skipped": NO_LISTS_OF_IDS,
@@ -943,8 +947,19 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     "padding_side": NO_SIDES,
     "truncation_side": NO_SIDES,
     "clean_up_tokenization_spaces": NO_FLAGS,
-    **dict.fromkeys(
-        ("composition", "placing"), ([], 1, {}, COMPOSITION | {"first": {}}, *(COMPOSITION | {name: [row]} for name, row in NO_ROWS))
+    "composition": ([], 1, {}, COMPOSITION | {"first": {}}, *(COMPOSITION | {name: [row]} for name, row in NO_ROWS)),
+    "placing": (
+        *([], 1, {}, COMPOSITION),
+        *spoilt(
+            PLACING,
+            kinds=(None, [], {}, {"NFD": None}, {"NFD": []}, {"NFD": COMPOSITION | {"pairs": 1}}, {"NFC": COMPOSITION}),
+            steps=(
+                *(None, {}, [None], [[]], [{}], [{"name": "NFD"}], [STEP] * 101),
+                *([step] for step in spoilt(STEP, name=(None, [], "NFC"), first=(None, {}, [None], [[97]], [[0, 0xD800]]))),
+            ),
+            last=(None, {}, [[]], [[97]], [["a", "b"]], [[0, 1, -1]], [[97] * 65]),
+            suspects=(None, {}, [[]], [[97]], [[0, 0x110000]], [[0, True]]),
+        ),
     ),
     **dict.fromkeys(("normalizer_parts", "pre_tokenizer_parts"), ({}, 1, "NFC", True, [None], ["NFC"])),
 }
@@ -973,6 +988,98 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
         assert fst.load(path).about.get(name) is None
     else:
         refused(path, path.read_bytes(), "not a sound table")
+
+
+@pytest.fixture(scope="module")
+def read_twice(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Tables]:
+    """Sound tables that take a second reading: with late tokens and marks that are ordered in steps; with letters that are composed."""
+    steps = [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]
+    late = [
+        {"id": 26, "content": "ab", "normalized": True, "single_word": True},
+        {"id": 27, "content": "<b>", "lstrip": True},
+    ]
+    folder = tmp_path_factory.mktemp("read twice")
+    return {"late": with_normalizers(folder, steps, late), "composing": with_normalizers(folder, [{"type": "NFC"}], [])}
+
+
+def with_normalizers(folder: Path, parts: Sequence[Mapping[str, Any]], added: Sequence[Mapping[str, Any]]) -> Tables:
+    """Compile the tokens with some normalizers and added tokens."""
+    source = {
+        "model": {"type": "WordPiece", "unk_token": UNKNOWN, "vocab": {token: number for number, token in enumerate(TOKENS)}},
+        "normalizer": {"type": "Sequence", "normalizers": parts},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "added_tokens": [{"id": 4, "content": "[MASK]", "special": True}, *added],
+    }
+    (folder / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
+    return wordpiece(folder / "tokenizer.json")
+
+
+LATE = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "decoded": "a"}
+NO_ADDED: dict[str, tuple[str, Any]] = {
+    "late token without a class": ("late", {"a": LATE | {"id": TOKENS.index("##b")}}),
+    "late token of nothing": ("late", {"": LATE | {"id": 26}}),
+    "late token of which nothing is left": ("late", {"\u0301": LATE | {"id": 26}}),
+    "late token that is no text": ("late", {"\ud800": LATE | {"id": 26}}),
+    "late token that takes too much memory": ("late", {"a" * (MAX_LATE + 1): LATE | {"id": 26}}),
+    "special token without a class": ("specials", {"[MASK]": TOKENS.index("##b")}),
+    "special token of nothing": ("specials", {"": 4}),
+    "special token that is no text": ("specials", {"[\udfff": 4}),
+    "half a context": ("context", {"word": [48, 57]}),
+}
+
+
+@pytest.mark.parametrize("what", [*NO_ADDED])
+def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+    """What tables say of added tokens beside their trie is true of their classes."""
+    path = tmp_path / "wrong.npz"
+    read_twice["late"].save(path)
+    assert fst.load(path).about["late"].keys() == {"ab", "<b>"}
+    about(*NO_ADDED[what])(read_twice["late"]).save(path)
+    with pytest.raises(fst.TableError, match=r"not a sound table: .*(token|context)"):
+        fst.load(path)
+
+
+def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+    """Where late tokens may be looked for there is a blank, which takes the place of what is left of them."""
+    classes = read_twice["late"].classes.copy()
+    a = classes[0::2]
+    a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
+    path = tmp_path / "wrong.npz"
+    replace(read_twice["late"], classes=classes).save(path)
+    with pytest.raises(fst.TableError, match="blanks between late tokens"):
+        fst.load(path)
+
+
+def changed(value: Any, rng: random.Random) -> Any:
+    """Change something in JSON."""
+    wrong: Any = rng.choice([None, True, -1, 0, 97, 1 << 22, 1 << 64, 1.5, "", "a", "\ud800", [], [[]], [1], {}, {"a": 1}])
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice([*value])
+        kept = {name: held for name, held in value.items() if name != key}
+        return {**kept, **rng.choice([{}, {str(wrong): value[key]}, *4 * [{key: changed(value[key], rng)}]])}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], *rng.choice([[], [wrong], *4 * [[changed(value[place], rng)]]]), *value[place + 1 :]]
+    if isinstance(value, int) and rng.random() < 0.7:
+        return rng.choice([value + 1, value - 1, -value, value ^ 1 << rng.randrange(24), rng.randrange(0x110000)])
+    return wrong
+
+
+@pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
+def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+    """Statements by which texts are read a second time are refused, or texts are encoded and located with them, whatever they are."""
+    rng, path = random.Random(name), tmp_path / "changed.npz"
+    tables = read_twice["composing" if name == "composition" else "late"]
+    loaded = 0
+    for _ in range(80):
+        about(name, changed(tables.about[name], rng))(tables).save(path)
+        try:
+            tokenizer = fst.load(path)
+        except fst.TableError:
+            continue
+        loaded += 1
+        tokenizer.encode_batch([*TEXTS, "ab\u0301 <b>\u0130\u0323 [MASK]ab!"], offsets=True)
+    assert 0 < loaded < 80
 
 
 def values_like(array: Array) -> st.SearchStrategy[int]:
