@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.progress import note
+from fst.jit import no_collector
 
 if TYPE_CHECKING:
     from fst import Tokenizer
@@ -18,12 +19,10 @@ if TYPE_CHECKING:
 def ready(tables: Tables) -> Tokenizer:
     """A tokenizer whose kernels are there: loaded, or compiled, and then a person is told what takes so long.
 
-    Numba makes more than a hundred thousand objects that stay. The garbage collector is kept from going through them, meanwhile, later and
-    when the process ends, which would take a fifth of the time of a short run.
+    The garbage collector is kept from going through what numba makes, meanwhile, later and when the process ends, which would take a fifth
+    of the time of a short run.
     """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with no_collector():
         from fst import Tokenizer
 
         if not kept():
@@ -31,9 +30,6 @@ def ready(tables: Tables) -> Tokenizer:
         tokenizer = Tokenizer(tables)
         tokenizer.encode(b"a")  # in bytes, as all commands encode
         gc.freeze()
-    finally:
-        if collects:
-            gc.enable()
     return tokenizer
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging  # noqa: F401 - see `_before_fork`
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from threading import RLock
 from typing import Any, TypeVar
@@ -15,6 +17,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Kernels hold no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to another takes
 # longer than the look-ups (55 MB/s of English with it, 110 without). And no lock, but for those that look at objects.
 SETTINGS: dict[str, Any] = {"_nrt": False}
+# No way in from Python or C where there is none: to take apart what comes in takes longer to compile than many a function.
+PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 _first_call = RLock()  # held during the first call of a kernel, which imports numba, and has the kernel compiled
 _held: list[Any] = []
@@ -25,12 +29,17 @@ def kernel(function: Function) -> Function:
 
     Where nothing near the source or in the user's cache folder can be written, numba says so at decoration; then nothing is kept.
     """
-    return _kept(function, nogil=True)
+    return _kept(function, nogil=True, **SETTINGS)
 
 
 def object_kernel(function: Function) -> Function:
     """The same for a function that also looks at Python's objects: it holds the interpreter's lock, as all do that use Python's C API."""
-    return _kept(function, nogil=False)
+    return _kept(function, nogil=False, **SETTINGS)
+
+
+def part(function: Function) -> Function:
+    """Compile a function that is called by kernels alone."""
+    return _kept(function, **PART)
 
 
 def inlined(function: Function) -> Function:
@@ -38,18 +47,18 @@ def inlined(function: Function) -> Function:
     from numba import njit
 
     compile_: Any = njit
-    compiled: Function = compile_(forceinline=True, **SETTINGS)(function)
+    compiled: Function = compile_(forceinline=True, **PART)(function)
     return compiled
 
 
-def _kept(function: Function, nogil: bool) -> Function:
+def _kept(function: Function, **settings: Any) -> Function:
     from numba import njit
 
     compile_: Any = njit
     try:
-        compiled: Function = compile_(cache=True, nogil=nogil, **SETTINGS)(function)
+        compiled: Function = compile_(cache=True, **settings)(function)
     except RuntimeError:
-        compiled = compile_(nogil=nogil, **SETTINGS)(function)
+        compiled = compile_(**settings)(function)
     return compiled
 
 
@@ -70,10 +79,22 @@ class Deferred:
         self.call: Callable[..., Any] = self._import_and_call
 
     def _import_and_call(self, *arguments: Any) -> Any:
-        with _first_call:
+        with _first_call, no_collector():
             function = getattr(import_module(self._module), self._name)
             self.call = _compiled(function, arguments) if self._is_uniform else function
             return self.call(*arguments)
+
+
+@contextmanager
+def no_collector() -> Iterator[None]:
+    """Keep the garbage collector from going through what numba makes: more than a hundred thousand objects that stay."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:

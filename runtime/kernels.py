@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, object_kernel
+from fst.jit import inlined, kernel, object_kernel, part
 from fst.runtime.instructions import (
     at_least,
     bytes_length,
@@ -112,7 +112,7 @@ def class_at(text, at, machine):
     return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7]), after
 
 
-@kernel
+@part
 def read_plain(text, at, stop, symbols, filled, direct):
     """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
     while at + U32 <= stop:
@@ -139,7 +139,7 @@ def read_plain(text, at, stop, symbols, filled, direct):
     return at, filled
 
 
-@kernel
+@part
 def special_at(text, at, end, specials):
     """The longest special token at a place, before an end.
 
@@ -233,7 +233,7 @@ def pairs(text, at, stop):
     return count
 
 
-@kernel
+@part
 def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
     """Read what is not one symbol: a special token, a character of a list, or one that `direct` does not know; of a run of marks the end.
 
@@ -291,7 +291,7 @@ def put_bits(mask, base, numbers, count):
     return count + found
 
 
-@kernel
+@part
 def find_words(symbols, filled, numbers, masks, begins, stops, omits):
     """Where each word begins, and where it ends: at a symbol that is not a part of words. There may be nothing between the two.
 
@@ -326,7 +326,7 @@ def mask_for(length):
     return min(length, LONGEST_WORD + U1) << U2
 
 
-@kernel
+@part
 def find_slots(symbols, begins, stops, count, words, displacements, key_masks, numbers, slots):
     """Find the slot of each word. Slots are fetched here and looked at in a loop of its own, which is a third faster than both in one."""
     highest = np.uint64(len(words) >> 2) - U1
@@ -339,7 +339,7 @@ def find_slots(symbols, begins, stops, count, words, displacements, key_masks, n
         slots[index] = slot
 
 
-@kernel
+@part
 def look_up(symbols, begins, stops, slots, count, alone, words, key_masks, last, scratch, events):
     """Look up words, and what ends them.
 
@@ -451,7 +451,7 @@ def token_at(symbols, first, end, before, added, sides):
     return stop, kind >> U1, unclear
 
 
-@kernel
+@part
 def find_tokens(symbols, events, count, machine, target, state, tokens):
     """Find the added tokens that stand inside words: such a word is an event, since the table of words holds none.
 
@@ -487,7 +487,7 @@ def find_tokens(symbols, events, count, machine, target, state, tokens):
     return found
 
 
-@kernel
+@part
 def cut_words(symbols, events, count, tokens, found, numbers, places, pieces):
     """Write tokens over the symbols that they are found in, each as a word of its own, and make events of what is left of the words.
 
@@ -528,7 +528,7 @@ def join_piece(scratch, gap, place, result, numbers):
     return place
 
 
-@kernel
+@part
 def join_words(symbols, events, tokens, found, alone, scratch, results, numbers):
     """Put the ids of tokens, and of what is left of the words that hold them, where the ids of these words go."""
     token = U0
@@ -564,7 +564,7 @@ def may_begin(symbols, first, filled, added):
     return node > U0
 
 
-@kernel
+@part
 def find_bordered_suspects(symbols, filled, begins, stops, count, machine, target, row):
     """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
     numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
@@ -648,7 +648,7 @@ def finish_words(step, first, last, machine, scratch, active, results):
         results[start + step] = FAILED if kind == FAIL else place
 
 
-@kernel
+@part
 def transduce(symbols, machine, scratch, events, count, active, results, longer):
     """Send the words of events through the transducer, all of them at once, a symbol at a time: none waits for another's memory.
 
@@ -721,7 +721,7 @@ def locate_missing(scratch, gap, result, start, end, lengths, places, offsets, w
     return at
 
 
-@kernel
+@part
 def locate(symbols, begins, stops, count, scratch, events, known, results, machine, target, work):
     """Write the places of the ids that `emit` is going to write, in the same order."""
     alone, numbers, lengths = machine[3], machine[12], machine[14]
@@ -777,7 +777,7 @@ def frame(around, at, target):
     return at
 
 
-@kernel
+@part
 def emit(symbols, scratch, written, events, count, results, machine, target, state):
     """Write ids to their final place, and end texts."""
     prefix, suffix, ids, ends = target[0], target[1], target[2], target[3]
@@ -803,7 +803,7 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
     state[COUNT], state[ROW] = copy(scratch, begin, written, ids, at), row
 
 
-@kernel
+@part
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
     symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work
@@ -812,7 +812,7 @@ def encode_symbols(filled, machine, target, work):
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
     fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
-    found = find_words(symbols, filled, numbers, masks, begins, stops, True)
+    found = find_words(symbols, filled, numbers, masks, begins, stops, U1)
     find_slots(symbols, begins, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, begins, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     of_words, known, cut = events, count, U0
@@ -823,7 +823,7 @@ def encode_symbols(filled, machine, target, work):
         if cut:
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
             if located:  # once more, with all blanks: one after a token may end what an event has
-                found = find_words(symbols, filled, numbers, masks, begins, stops, False)
+                found = find_words(symbols, filled, numbers, masks, begins, stops, U0)
     transduce(symbols, machine, scratch, of_words, known, active, results, slots)  # slots are looked at already
     if located:
         locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, target, work)
@@ -857,7 +857,7 @@ def next_place(text, turn, place, machine):
             return turn, place
 
 
-@kernel
+@part
 def read_run(text, begin, stop, ranks, filled, place, machine, target, work):
     """Read a run of marks in canonical order: go through it once for each rank that it has; how many symbols there are then.
 
