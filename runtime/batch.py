@@ -61,7 +61,8 @@ class Batch:
     words: Ids | None = None
 
     def __init__(self, ids: Ids, row_splits: Ints, offsets: Ids | None = None, words: Ids | None = None) -> None:
-        vars(self).update(ids=ids, row_splits=row_splits, offsets=offsets, words=words)  # 0.5 µs less than a frozen dataclass takes
+        own = vars(self)  # what a frozen dataclass does by itself takes 0.3 µs more
+        own["ids"], own["row_splits"], own["offsets"], own["words"] = ids, row_splits, offsets, words
 
     def __len__(self) -> int:
         return len(self.row_splits) - 1

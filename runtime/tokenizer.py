@@ -35,7 +35,7 @@ SECOND = {  # what takes a second reading of some texts
     "composition": "normalisation that composes characters",
     "placing": "normalisation that orders marks in several steps",
 }
-SHORT = 1 << 10  # characters in a text that `encode` takes the short way
+SHORT = 1 << 13  # characters in a text that `encode` takes the short way
 
 
 def load(path: str | Path) -> Tokenizer:
