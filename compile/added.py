@@ -206,7 +206,8 @@ def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list
 
     Returns:
         ``word``: characters that are parts of words for `single_word`; ``begins_word``, ``ends_word``: those whose first, or last,
-        character is so once they are normalised; ``spaced``: those that normalisation puts blanks around.
+        character is so once they are normalised; ``spaced``: those that normalisation puts blanks around. ``mixed``: of characters that
+        become several, only some of them parts of words, each with the number of one that is.
     """
     if not any(token.single_word or token.lstrip or token.rstrip for token in late.values()):
         return {}
@@ -222,7 +223,10 @@ def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list
         "ends_word": (counts > 0) & is_word[last],
         "spaced": (symbols[:, 0] >= ISOLATED) & is_ideograph[first],
     }
-    return {name: _runs(found) for name, found in sets.items()}
+    is_part = (symbols >= 0) & is_word[normal]
+    parts = is_part.sum(axis=1)
+    mixed = np.argwhere(is_part & ((parts > 0) & (parts < counts))[:, None])
+    return {**{name: _runs(found) for name, found in sets.items()}, "mixed": mixed.ravel().tolist()}
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[int]:

@@ -64,7 +64,7 @@ SHARE = 8  # chunks that a thread takes at a time; to wait for another thread ta
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 ONE_LABEL = np.uint64(1 << LABEL_SHIFT)  # what makes the label of an entry 1 more
 MARGIN = MAX_LABEL
-CONTEXT = {"word", "begins_word", "ends_word", "spaced"}
+CONTEXT = {"word", "begins_word", "ends_word", "spaced", "mixed"}
 
 Each = Callable[..., Iterable[Any]]
 

@@ -195,6 +195,8 @@ class Added:
         self._normalized = Trie((self._patterns[content], late[content]) for content in normalized)
         sets = (_membership(about["context"].get(name, [])) for name in ("word", "begins_word", "ends_word", "spaced"))
         self._is_word, self._begins_word, self._ends_word, self._is_spaced = sets
+        self._mixed = np.array(about["context"].get("mixed", []), np.int64).reshape(-1, 2)
+        self._parts_of_mixed = frozenset(map(tuple, self._mixed.tolist()))
 
     def machine(self, of: Machine) -> Machine:
         """The machine with what it takes to find late tokens, or to note texts in which one may stand."""
@@ -247,8 +249,9 @@ class Added:
         )
         symbols = self._symbols(Items(self._tables.classes_of(codes), codes, codes, codes, np.zeros(len(codes), bool)))
         always, never = np.ones((2, self._end + 1), bool)
-        always[symbols.numbers[~(begins & ends & ~spaced)[symbols.source]]] = False
-        never[symbols.numbers[((begins | ends) & ~spaced)[symbols.source]]] = False
+        is_mixed = np.isin(codes, self._mixed[:, 0])
+        always[symbols.numbers[(~(begins & ends & ~spaced) | is_mixed)[symbols.source]]] = False
+        never[symbols.numbers[((begins | ends) & ~spaced | is_mixed)[symbols.source]]] = False
         specials = self._tables.specials[:, 3]
         always[specials[specials >= 0]] = False
         always &= ~never  # of what no character becomes
@@ -349,8 +352,16 @@ class Added:
     def _is_in_word(self, text: str, symbols: Items, first: int, stop: int) -> bool:
         """Whether a word goes on before or after some symbols; in a character that normalisation puts blanks around, none does."""
         sides = ((first - 1, self._ends_word), (stop, self._begins_word))
-        beside = ((text[symbols.source[index]], is_part) for index, is_part in sides if index >= 0 and not symbols.is_edge[index])
-        return any(is_part(char) and not self._is_spaced(char) for char, is_part in beside)
+        beside = [(index, is_part) for index, is_part in sides if index >= 0 and not symbols.is_edge[index]]
+        return any(self._is_part(text, symbols, index, is_part) for index, is_part in beside)
+
+    def _is_part(self, text: str, symbols: Items, index: int, is_part: Callable[[str], bool]) -> bool:
+        """Whether a symbol is a part of a word: where a character becomes symbols that are and others that are not, by its number."""
+        source = int(symbols.source[index])
+        if ord(text[source]) in self._mixed[:, 0]:
+            number = int(np.count_nonzero(symbols.source[:index] == source))
+            return (ord(text[source]), number) in self._parts_of_mixed
+        return is_part(text[source]) and not self._is_spaced(text[source])
 
     def _is_before_blank(self, text: str, symbols: Items, index: int) -> bool:
         """Whether normalisation puts blanks around a symbol."""

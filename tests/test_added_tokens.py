@@ -94,6 +94,16 @@ def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
 
 
+@pytest.mark.parametrize("normalizer", [[normalizers.NFKD()], [normalizers.NFD(), normalizers.Lowercase()]], ids=["NFKD", "NFD"])
+def test_words_that_begin_or_end_inside_a_character(normalizer: list[Any], tmp_path: Path) -> None:
+    """What stands beside a token that counts as a whole word may be a part of a character: a fraction has digits and no digits."""
+    of = reference([AddedToken(content, single_word=True, normalized=True) for content in ("b1", "2b", "a=", "c", "x", ".b", "1")])
+    of.normalizer = normalizers.Sequence(normalizer)
+    chosen = random.Random(5)
+    pieces = [*"½¼≠…℀⒈⑴℃´№12=ab.(c)x \u0338\u0323é中", "b1", "2b", "a=", "b½", "½b", ".b"]
+    check(*compiled(of, tmp_path), ["".join(chosen.choices(pieces, k=chosen.randint(1, 8))) for _ in range(2000)])
+
+
 def different(added: Sequence[AddedToken]) -> list[AddedToken]:
     """Leave out tokens that are equal to others once normalised."""
     return list({token.content.replace("ó", "o").lower(): token for token in added}.values())
