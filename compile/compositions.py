@@ -60,7 +60,8 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
     if not suspects:
         return None
     is_left = (last.images >= 0) & ((last.images < BREAK) | (last.images >= ISOLATED))
-    left = Map(last.sources, np.where(is_left, last.sources[:, None], -1).astype(np.int32))
+    changed = is_left.sum(axis=1) != 1
+    left = Map(last.sources[changed], np.where(is_left, last.sources[:, None], -1).astype(np.int32)[changed])
     return Placing(steps, [name for _, name in normal.steps], _images(left), suspects)
 
 
@@ -178,9 +179,11 @@ def _lists(of: Map) -> dict[int, list[int]]:
 
 def _images(of: Map) -> Images:
     """A map as runs."""
-    images = np.where(of.images == of.sources[:, None], ITSELF, of.images)
-    ends = np.append((np.diff(of.sources) != 1) | np.any(images[1:] != images[:-1], axis=1), True)
+    are_characters = (of.sources < 0xD800) | (of.sources >= 0xE000)
+    sources, images = of.sources[are_characters], of.images[are_characters]
+    images = np.where(images == sources[:, None], ITSELF, images)
+    ends = np.append((np.diff(sources) != 1) | np.any(images[1:] != images[:-1], axis=1), True)
     lasts = np.flatnonzero(ends[: len(images)])
     firsts = np.append(0, lasts + 1)[: len(lasts)]
-    rows = zip(of.sources[firsts].tolist(), of.sources[lasts].tolist(), images[firsts].tolist(), strict=True)
+    rows = zip(sources[firsts].tolist(), sources[lasts].tolist(), images[firsts].tolist(), strict=True)
     return Images([[first, last, *(image for image in row if image >= 0)] for first, last, row in rows])
