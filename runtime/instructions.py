@@ -199,7 +199,7 @@ def _plain_is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, s
 def _plain_classes(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled: Any) -> Any:
     found = direct[text[at : at + np.uint64(32)]]
     symbols[filled : filled + np.uint64(32)] = found
-    return np.uint64((found >= 1 << 15).any())
+    return np.packbits(found >= 1 << 15, bitorder="little").view(np.uint32)[0].astype(np.uint64)
 
 
 def _plain_compared(compare: Any, symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
@@ -232,8 +232,8 @@ ones = _instruction(types.uint64, lambda builder, word: builder.ctpop(word), lam
 hash_of = _instruction(types.uint64, _hash, _plain_hash, arrays=2)
 is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
 
-# Write the classes of 32 units, (direct, 0, text, at, symbols, filled); 0 if each is one symbol. Otherwise they are to be read again; that
-# may also be where each is one, and not ASCII.
+# Write the classes of 32 units, (direct, 0, text, at, symbols, filled); a bit for each that is not one symbol, and perhaps for some that
+# are not ASCII: from the first bit on they are to be read again.
 classes_of = _instruction(types.uint64, _classes, _plain_classes, arrays=3)
 
 # A bit for each of 64 symbols that is a number or more, and that is the number, (symbols, at, numbers, place).
