@@ -596,7 +596,7 @@ def sort_words(symbols, machine, events, count, active, results, longer):
     """
     a_records, b_records, entries, numbers = machine[1], machine[2], machine[4], machine[12]
     longest, most = numbers[LONGEST], U0
-    for length in range(longest + U2):
+    for length in range(min(longest, events[count - U1]) + U2 if count else U2):  # no word is longer than where the last one ends
         longer[length] = U0
     for index in range(U0, count, U2):
         event, end = events[index], events[index + U1]
