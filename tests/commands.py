@@ -20,10 +20,12 @@ TIMEOUT = 300  # seconds; the first process may have to compile the kernels
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 
-# Whoever started the tests may have them ignore SIGINT, and processes inherit that.
+# Whoever started the tests may have them ignore SIGINT, or SIGHUP as `nohup` does, and processes inherit that.
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from fst.cli.main import main
 main()
 """
