@@ -114,14 +114,14 @@ class Trie:
         """The trie as kernels walk it, by `fst.runtime.kernels.child_of`; what they are to know of a string's end is its token's number."""
         size = 2 << len(self._children).bit_length()  # at most half of it is filled
         nodes, name = np.full((size, 3), NO_NODE, np.uint32), np.zeros(len(self._children), np.int64)
-        free = set(range(size))
+        taken = bytearray(size)
         for node, children in enumerate(self._children):  # children come after their parents
             for item, child in children.items():
                 parent = int(name[node])
                 slot = ((parent << 16 | item) * GRAM_MULTIPLIER & MASK) >> 32 & size - 1
-                while slot not in free:
+                while taken[slot]:
                     slot = slot + 1 & size - 1
-                free.remove(slot)
+                taken[slot] = True
                 name[child] = slot + 1
                 nodes[slot, :2] = parent, item
         for node, token in self._ends.items():

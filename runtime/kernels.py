@@ -586,6 +586,13 @@ def find_bordered_suspects(symbols, filled, begins, stops, count, machine, targe
 
 
 @inlined
+def prefetch_step(entries, state, symbols, following, a_records):
+    """Have what a state's next step may load brought into the cache: its finish entry, and its transition by the symbol that follows."""
+    prefetch(entries, state)
+    prefetch(entries, state + (a_records[np.uint64(symbols[following])] >> LABEL_SHIFT))
+
+
+@inlined
 def sort_words(symbols, machine, events, count, active, results, longer):
     """Sort the words of events by length, the longest first, with the states that their first symbols lead to.
 
@@ -620,8 +627,7 @@ def sort_words(symbols, machine, events, count, active, results, longer):
         number = np.uint64(symbols[start])
         label = a_records[number] >> LABEL_SHIFT
         state = entries[ROOT + label] & NEXT if label else b_records[number]  # no id yet, and a transition for every label
-        prefetch(entries, state)
-        prefetch(entries, state + (a_records[np.uint64(symbols[start + min(length, U1)])] >> LABEL_SHIFT))
+        prefetch_step(entries, state, symbols, start + min(length, U1), a_records)
         active[rank] = state | event << HALF
         active[rank + U1] = start
     return most
@@ -683,8 +689,7 @@ def transduce(symbols, machine, scratch, events, count, active, results, longer)
                 else:
                     place -= U1
                     follow = numbers[DEAD]
-            prefetch(entries, follow)
-            prefetch(entries, follow + (a_records[np.uint64(symbols[start + step + U1])] >> LABEL_SHIFT))
+            prefetch_step(entries, follow, symbols, start + step + U1, a_records)
             active[index] = follow | place << HALF
 
 
