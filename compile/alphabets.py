@@ -95,7 +95,9 @@ def _closed_up(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
     """The same ranks without gaps; where all are equal, or no mark is left, nothing moves, and there are none."""
-    used = np.unique([0, *ranks.ravel(), *hidden])
+    is_used = np.zeros(1 << 8, bool)
+    is_used[0] = is_used[ranks] = is_used[hidden] = True
+    used = np.flatnonzero(is_used)
     if len(used) < 3 or not ranks.any():
         return np.zeros_like(ranks), np.zeros_like(hidden)
     return np.searchsorted(used, ranks).astype(np.uint8), np.searchsorted(used, hidden).astype(np.uint8)

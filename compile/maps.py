@@ -99,7 +99,8 @@ def union(*sources: Ints) -> Ints:
 def closed_up(rows: Symbols) -> NDArray[np.intp]:
     """The order of columns, for each row, that leaves no gaps of -1 between its symbols; as many columns as the longest row has symbols."""
     present = rows >= 0
-    order = np.tile(np.arange(rows.shape[1]), (len(rows), 1))
+    width = int(present.sum(axis=1).max(initial=1)) or 1
+    order = np.tile(np.arange(width), (len(rows), 1))
     gaps = (present[:, 1:] & ~present[:, :-1]).any(axis=1)
-    order[gaps] = np.argsort(~present[gaps], axis=1, kind="stable")
-    return order[:, : max(int(present.sum(axis=1).max(initial=1)), 1)]
+    order[gaps] = np.argsort(~present[gaps], axis=1, kind="stable")[:, :width]
+    return order

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import Placing
+from fst.once import Once
 from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine
 from fst.runtime.second import Read, Suspects
 from fst.runtime.texts import Ints, Units
@@ -145,6 +146,15 @@ class Items:
     begin: Ints
     end: Ints
     is_edge: NDArray[np.bool_]
+
+    @Once
+    def ordinal(self) -> Ints:
+        """int64[n], how many that come from the same character stand before each."""
+        order = np.argsort(self.source, kind="stable")
+        in_order = self.source[order]
+        ordinal = np.empty(len(order), np.int64)
+        ordinal[order] = np.arange(len(order)) - np.searchsorted(in_order, in_order)
+        return ordinal
 
     def at(self, which: NDArray[Any]) -> Items:
         """Some of them."""
@@ -359,8 +369,7 @@ class Added:
         """Whether a symbol is a part of a word: where a character becomes symbols that are and others that are not, by its number."""
         source = int(symbols.source[index])
         if ord(text[source]) in self._mixed[:, 0]:
-            number = int(np.count_nonzero(symbols.source[:index] == source))
-            return (ord(text[source]), number) in self._parts_of_mixed
+            return (ord(text[source]), int(symbols.ordinal[index])) in self._parts_of_mixed
         return is_part(text[source]) and not self._is_spaced(text[source])
 
     def _is_before_blank(self, text: str, symbols: Items, index: int) -> bool:

@@ -149,13 +149,17 @@ def _widen(builder: Any, data: Any, text: Any) -> Any:
 
 def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
     permutes = "+avx512bw" in cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    found, unsure = (_classes_permuted if permutes else _classes_looked_up)(builder, direct, builder.bitcast(text, UNITS.as_pointer()))
+    return _classes_by(_permuted if permutes else _looked_up, builder, direct, text, symbols)
+
+
+def _classes_by(read: Callable[..., Any], builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
+    found, unsure = read(builder, direct, builder.bitcast(text, UNITS.as_pointer()))
     builder.store(found, builder.bitcast(symbols, UNITS.as_pointer()), align=2)
     unsure = builder.or_(unsure, builder.icmp_signed("<", found, ir.Constant(UNITS, None)))  # the bit NOT_PLAIN
     return builder.zext(builder.bitcast(unsure, FLAG), WORD)
 
 
-def _classes_permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
+def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     """The classes of units, ASCII by a table in registers of AVX-512; and which units are not ASCII."""
     kind = ir.FunctionType(UNITS, [UNITS] * 3)
     permute = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.avx512.vpermi2var.hi.512")
@@ -167,7 +171,7 @@ def _classes_permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     return builder.select(is_high, high, low), builder.icmp_unsigned(">", units, ir.Constant(UNITS, [127] * 32))
 
 
-def _classes_looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
+def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     """The classes of units, one after the other; all are right."""
     units, found = builder.load(text, align=2), ir.Constant(UNITS, ir.Undefined)
     for place in map(FLAG, range(32)):
@@ -233,8 +237,9 @@ hash_of = _instruction(types.uint64, _hash, _plain_hash, arrays=2)
 is_key = _instruction(types.boolean, _is_key, _plain_is_key, arrays=3)
 
 # Write the classes of 32 units, (direct, 0, text, at, symbols, filled); a bit for each that is not one symbol, and perhaps for some that
-# are not ASCII: from the first bit on they are to be read again.
+# are not ASCII, of which the class is wrong. The second one looks all up, one after the other, and is right about all.
 classes_of = _instruction(types.uint64, _classes, _plain_classes, arrays=3)
+classes_looked_up = _instruction(types.uint64, partial(_classes_by, _looked_up), _plain_classes, arrays=3)
 
 # A bit for each of 64 symbols that is a number or more, and that is the number, (symbols, at, numbers, place).
 at_least = _instruction(types.uint64, partial(_compared, ">="), partial(_plain_compared, np.greater_equal), arrays=2)

@@ -43,6 +43,7 @@ from fst.runtime.instructions import (
     bytes_length,
     bytes_of,
     characters,
+    classes_looked_up,
     classes_of,
     equal_to,
     hash_of,
@@ -69,7 +70,7 @@ FENCE = OUTPUT << OUTPUT_SHIFT  # all bits that the record A of a fence may have
 ROOT = U0
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = (np.uint64(n) for n in (1, 2, 4))
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)
-NOT_PLAIN = np.uint16(0x8000)  # in `direct`: a character that is not one symbol
+NOT_PLAIN = np.uint16(0x8000)  # in `direct`: a character that is not one symbol, or not always
 
 # The table of words: a slot is a key of 12 classes, 0 after the last, and the value ``count << 32 | id``.
 LONGEST_WORD = np.uint64(12)
@@ -112,31 +113,40 @@ def class_at(text, at, machine):
     return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7]), after
 
 
+@inlined
+def may_begin_special(text, at, stop, seconds):
+    """Whether a special token may begin at a place whose character begins one, by one look at what follows: of most places it says no."""
+    return at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0
+
+
+@inlined
+def is_other(found, text, at, stop, seconds):
+    """Whether `read_other` is to see to a character, for what `direct` has of it."""
+    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds))
+
+
 @part
-def read_plain(text, at, stop, symbols, filled, direct):
+def read_plain(text, at, stop, symbols, filled, direct, seconds):
     """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
     while at + U32 <= stop:
         unsure = classes_of(direct, U0, text, at, symbols, filled)
-        if unsure:
+        if unsure and not direct[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
+            unsure = classes_looked_up(direct, U0, text, at, symbols, filled)
+        while unsure:
             known = trailing_zeros(unsure)
-            if direct[text[at + known]] & NOT_PLAIN:
+            found = direct[text[at + known]]
+            if is_other(found, text, at + known, stop, seconds):
                 return at + known, filled + known
-            seen = np.uint16(0)
-            for index in range(32):
-                found = direct[text[at + np.uint64(index)]]
-                symbols[filled + np.uint64(index)] = found
-                seen |= found
-            if seen & NOT_PLAIN:
-                while not symbols[filled] & NOT_PLAIN:
-                    at += U1
-                    filled += U1
-                return at, filled
+            symbols[filled + known] = found & ~NOT_PLAIN
+            unsure &= unsure - U1
         at += U32
         filled += U32
     while at < stop:
         found = direct[text[at]]
         if found & NOT_PLAIN:
-            break
+            if is_other(found, text, at, stop, seconds):
+                break
+            found ^= NOT_PLAIN
         symbols[filled] = found
         at += U1
         filled += U1
@@ -257,8 +267,7 @@ def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
         places[filled] = place
         return after, filled + U1, U0
     flags = record >> OUTPUT_SHIFT & OUTPUT
-    # One look at what follows says of most places that no special token begins there.
-    if flags & STARTS_SPECIAL and (at + U1 == stop or numbers[SECONDS] >> (np.uint64(text[at + U1]) & U63) & U1):
+    if flags & STARTS_SPECIAL and may_begin_special(text, at, stop, numbers[SECONDS]):
         special_end, special, is_open = special_at(text, at, stop, specials)
         if more and is_open:
             return at, filled, U0
@@ -900,7 +909,8 @@ def encode_rows(text, starts, more, machine, target, work):
         starts: int64[rows + 1], where each text begins; the last is where the last one ends.
         more: uint64, 1 where the last text goes on in the next call, else 0.
         machine: arrays of `fst.tables.Tables`, and what the tokenizer makes of them:
-            direct: uint16[65536], the class of each unit of UTF-16, `NOT_PLAIN` where `read_other` is to see to it.
+            direct: uint16[65536], the class of each unit of UTF-16, `NOT_PLAIN` where `read_other` is to see to it, both where it is to do
+                so if a special token may begin there.
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
             entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
@@ -958,7 +968,7 @@ def encode_rows(text, starts, more, machine, target, work):
         goes_on = U1 if more and row + U1 == rows else U0
         while at < stop:
             first, known = at, filled
-            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct)
+            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct, numbers[SECONDS])
             if located:
                 number_places(places, known, filled, AT_START + (first + before) * STEP)
             tried = stop
@@ -968,7 +978,8 @@ def encode_rows(text, starts, more, machine, target, work):
                 at, filled, ranks = read_other(text, at, stop, goes_on, run_flags, filled, place, machine, work)
                 if ranks:
                     filled = read_run(text, tried, at, ranks, filled, place, machine, target, work)
-                before -= pairs(text, tried, at)
+                if located:
+                    before -= pairs(text, tried, at)
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
             if at == tried:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fst.errors import UnsupportedError
 from fst.file import DTYPES
 from fst.runtime.texts import ROOM
-from fst.tables import BLANK, LIST, ONE, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
+from fst.tables import BLANK, LIST, ONE, STARTS_SPECIAL, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
 BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
@@ -39,11 +39,8 @@ def machine(tables: Tables) -> Machine:
     a, b = tables.classes[0::2], tables.classes[1::2]
     kind = field_kind(a)
     alone = np.where(kind == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
-    units = np.arange(1 << 16)
-    classes = tables.classes_of(units)
-    plain = (kind[classes] != LIST) & (classes < NOT_PLAIN) & (units & 0xF800 != 0xD800)
     arrays = (
-        np.where(plain, classes, NOT_PLAIN).astype(np.uint16),
+        _direct(tables),
         *(np.append(record, BLANK).astype(np.uint64) for record in (a, b, alone)),
         *(getattr(tables, name).astype(DTYPES[name], copy=False) for name in AS_STORED),
         _numbers(tables),
@@ -53,6 +50,19 @@ def machine(tables: Tables) -> Machine:
         np.zeros(len(a) + 1, np.uint8),
     )
     return tuple(map(_same_kind, arrays))
+
+
+def _direct(tables: Tables) -> NDArray[np.uint16]:
+    """Of each unit of UTF-16 its class, `NOT_PLAIN`, or both where that is its class if no special token begins there."""
+    a, units = tables.classes[0::2], np.arange(1 << 16)
+    symbol = tables.classes_of(units).astype(np.uint32)
+    listed = field_kind(a[symbol]) == LIST
+    records = a[symbol[listed]]
+    first = field_next(records)
+    single = (field_output(records) == STARTS_SPECIAL) & (tables.symbols[first] == 1)
+    symbol[listed] = np.where(single, tables.symbols[first + single], 0)  # no fence, and without a rank, by `fst.verify`
+    symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
+    return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 
 
 def _same_kind(array: NDArray[Any]) -> NDArray[Any]:

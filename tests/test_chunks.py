@@ -93,6 +93,14 @@ def made_short(longest: int) -> fst.Tokenizer:
     return fst.Tokenizer(tables(longest))
 
 
+@pytest.mark.parametrize("other", ["", "é", "世", "𐐨", "[MAS"])
+def test_special_token_among_characters_that_begin_one(other: str) -> None:
+    """A special token is found, and none is made up, wherever it stands among characters that begin it, 32 of which are read at a time."""
+    of = tables()
+    texts = ["[" * before + other + "[MASK]" + "[" * (66 - before) + "[MASK" for before in range(66)]
+    check(fst.Tokenizer(of), of, texts)
+
+
 @pytest.mark.parametrize("layout", ["dense", "compact"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
