@@ -8,14 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
+from fst.jit import Deferred
 from fst.tables import END, FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints, spread
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
 MOST_SHAPES, MOST_LABELS, ROUNDS = 1000, 2048, 3  # what is looked at to find columns: all but 2 % of the rows; and how often
-WORDS_AT_A_TIME = 16
+WORDS_AT_A_TIME, WORD_BITS = 16, 64
 DENSE_SLOTS = 1 << 16  # "auto" takes dense rows up to here, 512 KiB: they stay in a core's own cache
+place = Deferred("fst.compile.placement", "place")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,8 +210,6 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
 
 def _place(transitions: _Transitions, shapes: Ints, order: Ints, width: int) -> tuple[Ints, int]:
     """A base for every row, and the number of slots, `width` of them after the last base."""
-    from fst.compile.placement import WORD_BITS, place
-
     states = len(order)
     starts = np.searchsorted(transitions.source, np.arange(states + 1))
     bases = np.empty(states, np.int64)
@@ -220,7 +220,7 @@ def _place(transitions: _Transitions, shapes: Ints, order: Ints, width: int) -> 
         room *= 2
         occupied = np.zeros((room + 2 * width) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
         tried[:] = 0
-        if place(order, starts, transitions.column, shapes, bases, occupied, tried, free) >= 0:
+        if place.call(order, starts, transitions.column, shapes, bases, occupied, tried, free) >= 0:
             break
     size = int(bases.max()) + width
     if size > MAX_NEXT:

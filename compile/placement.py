@@ -6,7 +6,6 @@ import numpy as np
 
 from fst.jit import kernel
 
-WORD_BITS = 64
 NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 
 

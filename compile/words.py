@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.added import without
+from fst.jit import Deferred
 from fst.tables import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie
 
 FULL = 0.75  # of the slots, at most
 MOST = int(FULL * (1 << 18))  # words, the most frequent ones: 8 MB, more than what caches hold
 WORDS_PER_BUCKET = 4  # at most; slots and buckets are powers of two
+displace = Deferred("fst.compile.placement", "displace")
 
 
 def word_table(
@@ -49,9 +51,7 @@ def word_table(
     members = np.argsort(first[bucket], kind="stable")
     starts = np.append(np.flatnonzero(np.diff(first[bucket[members]], prepend=-1)), len(keys))
     displacements, slot = np.zeros(buckets, np.int64), np.full(len(keys), -1)
-    from fst.compile.placement import displace
-
-    displace(members, starts, bucket, base, displacements, np.zeros(slots, np.bool_), slot)
+    displace.call(members, starts, bucket, base, displacements, np.zeros(slots, np.bool_), slot)
 
     words = np.zeros((slots, 4), np.uint64)
     placed = slot >= 0

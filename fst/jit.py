@@ -65,23 +65,23 @@ def _kept(function: Function, **settings: Any) -> Function:
 class Deferred:
     """A kernel that is imported when it is first called, and numba with it.
 
+    The types and the layouts of all arguments are the same in all calls: numba need not look at them again, and arrays are lent, see
+    `fst.lent`. Both take longer than a short text does.
+
     Args:
         module, name: where it is.
-        is_uniform: whether the types and the layouts of all arguments are the same in all calls. Then numba need not look at them again,
-            and arrays are lent, see `fst.lent`: both take longer than a short text does.
 
     Attributes:
         call: the kernel, or until it was called once what imports and calls it.
     """
 
-    def __init__(self, module: str, name: str, is_uniform: bool = False) -> None:
-        self._module, self._name, self._is_uniform = module, name, is_uniform
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
         self.call: Callable[..., Any] = self._import_and_call
 
     def _import_and_call(self, *arguments: Any) -> Any:
         with _first_call, no_collector():
-            function = getattr(import_module(self._module), self._name)
-            self.call = _compiled(function, arguments) if self._is_uniform else function
+            self.call = _compiled(getattr(import_module(self._module), self._name), arguments)
             return self.call(*arguments)
 
 
@@ -99,12 +99,39 @@ def no_collector() -> Iterator[None]:
 
 def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code of a kernel for arguments such as these, without the search for the one that fits them."""
-    found: Callable[..., Any] = function
-    if hasattr(function, "compile"):  # numba's compiler is not switched off
-        from fst.lent import kind_of
+    if not hasattr(function, "compile"):  # numba's compiler is switched off
+        found: Callable[..., Any] = function
+        return found
+    from fst.lent import kind_of
 
-        found = function.compile(tuple(map(kind_of, arguments)))
-    return found
+    kinds = tuple(map(kind_of, arguments))
+    return _kept_code(function, kinds) or function.compile(kinds)
+
+
+def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
+    """The machine code of a kernel that an earlier process has kept, if one has.
+
+    Numba's own way to it first imports all that it takes to compile, and SciPy with it: 0.1 to 0.3 s, for nothing.
+    """
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with global_compiler_lock:
+        kept = function._cache.load_overload(kinds, _Unprepared(function.targetctx))
+    code: Callable[..., Any] | None = kept and kept.entry_point
+    return code
+
+
+class _Unprepared:
+    """What numba compiles with, a context, as it is: not made ready for compiling."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def refresh(self) -> None:
+        """Do without what compiling takes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
 
 
 def _before_fork() -> None:

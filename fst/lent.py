@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import typeof, types
 from numba.core.cgutils import gep_inbounds
 from numba.extending import NativeValue, models, register_model, unbox
+from numba.np.numpy_support import as_dtype, from_dtype
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
@@ -44,7 +46,7 @@ class LentModel(models.ArrayModel):
     def from_argument(self, builder: Any, value: Any) -> Any:
         """The array, from what is handed over."""
         data, shape = value
-        no_owner, itemsize, items = ir.Constant(BYTE.as_pointer(), None), LENGTH(self._fe_type.dtype.bitwidth // 8), LENGTH(1)
+        no_owner, itemsize, items = ir.Constant(BYTE.as_pointer(), None), LENGTH(as_dtype(self._fe_type.dtype).itemsize), LENGTH(1)
         strides: list[Any] = []
         for length in reversed(shape):
             strides.insert(0, builder.mul(items, itemsize))
@@ -57,11 +59,10 @@ def kind_of(argument: Any) -> Any:
     """Numba's type of an argument, with all arrays in it lent."""
     if type(argument) is tuple:
         return types.Tuple([kind_of(part) for part in argument])
-    kind = typeof(argument)
-    if not isinstance(kind, types.Array):
-        return kind
-    assert kind.layout == "C", f"{kind} cannot be lent"
-    return Lent(kind.dtype, kind.ndim, kind.layout)
+    if not isinstance(argument, np.ndarray):
+        return typeof(argument)
+    assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be lent"
+    return Lent(from_dtype(argument.dtype), argument.ndim, "C")
 
 
 def _taken_apart(kind: Lent, argument: Any, of: Any) -> NativeValue:

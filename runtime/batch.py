@@ -77,8 +77,8 @@ class Batch:
         return (self[row] for row in range(len(self)))
 
 
-kernel = Deferred("fst.runtime.kernels", "encode_rows", is_uniform=True)
-second_kernel = Deferred("fst.runtime.kernels", "encode_read", is_uniform=True)
+kernel = Deferred("fst.runtime.kernels", "encode_rows")
+second_kernel = Deferred("fst.runtime.kernels", "encode_read")
 
 
 class Group(NamedTuple):

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from machines import PIECES, compiled
+from machines import PIECES, TOKENS, compiled
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import layout, wordpiece, words
 from fst.jit import Deferred, kernel
 from fst.lent import kind_of
-from fst.runtime import batch, texts
+from fst.runtime import batch, call, texts
 from fst.runtime.document import document
+from fst.runtime.instructions import DISABLED
 
 KERNELS = {
     "encode_rows": batch.kernel,
     "encode_read": batch.second_kernel,
     **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
+    **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
+    "place": layout.place,
+    "displace": words.displace,
 }
+
+CALLS: tuple[dict[str, Any], ...] = (
+    {},
+    {"padding": True, "return_tensors": "np"},
+    {"padding": "max_length", "truncation": True, "max_length": 8, "pad_to_multiple_of": 4},
+    {"truncation": "longest_first", "max_length": 8, "stride": 1, "return_overflowing_tokens": True, "return_offsets_mapping": True},
+    {"add_special_tokens": False, "return_length": True, "return_special_tokens_mask": True},
+)
 
 
 @kernel
@@ -40,13 +54,13 @@ def read_two(arrays: Any, seen: Any) -> Any:
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
-@pytest.mark.parametrize("kind", ["uint16", "int32"])
+@pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
 def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> None:
     """A kernel, and one that it hands them to, finds in lent arrays what is in them and all that numpy says of them, and writes there."""
-    first = np.arange(1, 1 + np.prod(shape), dtype=kind).reshape(shape)
+    first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
-    told = Deferred("test_lent", "read_two", is_uniform=True).call((first, second), seen)
+    told = Deferred("test_lent", "read_two").call((first, second), seen)
     assert told == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
     assert seen[0][: first.size].tolist() == first.ravel().tolist()
     assert seen[1].tolist() == second.tolist()
@@ -93,14 +107,19 @@ def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
     tokenizer.encode(wrong[0], errors="replace")
     tokenizer(rows)
     tokenizer(rows[0])
+    tokenizer([])
 
 
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
     """Whatever is encoded, however, and with whichever tables: the arguments of a kernel are of the same types in all calls."""
     tables = compiled()
+    assert [len(compiled(tokens, layout="compact").entries) > 0 for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS)]
     rows = [*PIECES, " ".join(PIECES) * 300, "", "a " * (1 << 19)]
     plain = fst.Tokenizer(tables)
     use(plain, rows)
+    for asked in CALLS:
+        plain(list(PIECES), PIECES[::-1], **asked)
+        assert plain([[piece, piece] for piece in PIECES], is_split_into_words=True, **asked).encodings
     plain.encode_batch(rows, offsets=True)
     for offsets in (False, True):
         stream = plain.stream(offsets=offsets)
@@ -116,3 +135,21 @@ def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -
     use(added, ["a un! b", "unable"])
     added.encode_batch(["a un! b", "unable"], offsets=True)
     assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(KERNELS, 1)
+
+
+PROGRAM = """
+import sys
+import fst, numba
+from fst.compile import layout, wordpiece, words
+tok = fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))
+print(tok.encode("ab").tolist(), tok(["ab", "b"])["input_ids"], "numba.np.linalg" in sys.modules)
+print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+def test_kept_kernels_are_used_without_the_compiler() -> None:
+    """A process that finds kernels on disk does not prepare numba for compiling, which imports linear algebra; it still can."""
+    fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
+    told = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout
+    assert told.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
