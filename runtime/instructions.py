@@ -17,7 +17,6 @@ from numba import types
 from numba.core import cgutils, config
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
 
 from fst.tables import MULTIPLIERS
 
@@ -92,6 +91,8 @@ def _length(function: str) -> Callable[..., Any]:
 
 def _view(context: Any, builder: Any, size: int, data: Any, length: Any) -> Any:
     """An array over memory."""
+    from numba.np.arrayobj import make_array, populate_array  # 20 ms, which a process that finds its kernels on disk need not take
+
     array = make_array(CHARACTERS[size])(context, builder)
     data = builder.bitcast(data, array.data.type)
     populate_array(array, data=data, shape=[length], strides=[WORD(size)], itemsize=WORD(size), meminfo=None)
