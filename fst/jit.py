@@ -78,10 +78,13 @@ class Deferred:
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
         self.call: Callable[..., Any] = self._import_and_call
+        self._code: Callable[..., Any] | None = None
 
     def _import_and_call(self, *arguments: Any) -> Any:
         with _first_call, no_collector():
-            self.call = _compiled(getattr(import_module(self._module), self._name), arguments)
+            if self._code is None:  # no other thread has been here meanwhile
+                self._code = _compiled(getattr(import_module(self._module), self._name), arguments)
+            self.call = self._code
             return self.call(*arguments)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +85,9 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
 
         def watched(*arguments: Any) -> Any:
             found[name].add(tuple(map(kind_of, arguments)))
-            return call(*arguments)
+            result = call(*arguments)
+            monkeypatch.setattr(deferred, "call", watched)  # the first call has set it
+            return result
 
         monkeypatch.setattr(deferred, "call", watched)
 
@@ -135,6 +139,21 @@ def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -
     use(added, ["a un! b", "unable"])
     added.encode_batch(["a un! b", "unable"], offsets=True)
     assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(KERNELS, 1)
+
+
+def test_threads_that_are_first_at_once_share_a_kernel() -> None:
+    """A kernel that several threads call first, at the same time, is made once."""
+    deferred, at_once = Deferred("test_lent", "read"), threading.Barrier(4)
+
+    def first(number: int) -> Any:
+        call_, seen = deferred.call, np.zeros(3)
+        at_once.wait()
+        call_(np.full(3, number, "int32"), seen)
+        assert seen.tolist() == [number] * 3
+        return deferred.call
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(first, range(4)))) == 1
 
 
 PROGRAM = """
