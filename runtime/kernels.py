@@ -946,7 +946,8 @@ def encode_rows(text, starts, more, machine, target, work):
             symbols: uint16[n]; masks: uint64[n // 32]; stops, begins: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
             active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n].
             state: uint64[7], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
-                `more`; characters and words of that text so far; the class that ended the word before the symbols kept.
+                `more`; where places are asked for, characters and words of that text so far; the class that ended the word before the
+                symbols kept.
 
     Returns:
         Where reading stopped: the end, or with `more` before a character that what follows may belong to.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, kernel
 from fst.runtime.machine import BEFORE, COUNT, KEPT, PLACES, WORD, Machine, Workspace, Workspaces
-from fst.runtime.texts import UTF_16, Ints, units
+from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.tables import CONTINUES_RUN, LIST, STARTS_SPECIAL, Tables, field_kind, field_output
 
 BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
@@ -188,9 +188,9 @@ class Stream:
         state[COUNT], state[BEFORE], work.short_starts[1] = 0, first, len(read_from)
         self._make_room(len(read_from))
         target = (*self._frame, self._ids, work.short_ends, self._offsets, self._words, UNSUSPECTED)
-        kernel.call(read_from, work.short_starts, more, self._machine, target, work.arrays)
+        stopped = int(kernel.call(read_from, work.short_starts, more, self._machine, target, work.arrays))
         self._keep_ids(int(state[COUNT]))
-        read = int(state[BEFORE]) - first
+        read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
         self._unread = [text[read:]] if read < len(text) else []
         self._is_run = read < len(text) and not (self._flags(text[read:]) & STARTS_SPECIAL).any()

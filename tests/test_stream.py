@@ -85,14 +85,17 @@ def cut(data: Piece, places: Iterable[int]) -> list[Any]:
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
-    """Write pieces, and read after each of them, or after some."""
-    stream = tok.stream(offsets=True, **options)
+    """Write pieces, and read after each of them, or after some; a stream without places beside it has the same ids each time."""
+    stream, plain = tok.stream(offsets=True, **options), tok.stream(**options)
     parts = []
     for piece in pieces:
         stream.write(piece)
+        plain.write(piece)
         if is_read is None or next(is_read):
             parts.append(stream.read())
+            assert plain.read().ids.tolist() == parts[-1].ids.tolist()
     parts.append(stream.close())
+    assert plain.close().ids.tolist() == parts[-1].ids.tolist()
     ids, offsets, words = ([getattr(part, name) for part in parts] for name in ("ids", "offsets", "words"))
     assert {array.dtype for array in ids} == {np.dtype(np.int32)}
     assert {array.dtype for array in offsets + words} == {np.dtype(np.int64)}
