@@ -148,7 +148,7 @@ def ids_of_all_paths(tables: Tables, texts: list[str]) -> list[list[list[int]]]:
     return [[Walk(tables).run(text) for text in texts], *([ids.tolist() for ids in batch] for batch in batches)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
     """Compiled tables of both layouts give the ids of the definition, by the walk and by the kernel."""
