@@ -12,7 +12,7 @@ from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
 from fst.compile.components import Component
 from fst.compile.compositions import composition, placing
-from fst.compile.maps import Ints, Map, Symbols, closed_up, union
+from fst.compile.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.normalizers import Normalization, normalization, ordered
 from fst.compile.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
@@ -48,7 +48,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
     if normal.ordered:
         rows, ranks, passes = ordered(rows)
-    dropped = (last.apply(rows[:, 0]) < 0).all(axis=1)
+    dropped = counts(last.apply(rows[:, 0]) >= 0) == 0
     hidden = np.where(dropped, ranks[:, 0], 0)
     is_bare = dropped & (ranks[:, 0] == 0)
     rows, ranks = _mapped(rows, ranks, last)
@@ -73,24 +73,21 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images = images.reshape(ranks.shape)
-    images, ranks = _closed_up(images, ranks)
+    images, ranks = closed_up(images, ranks)
     return images, np.where(images >= 0, ranks, 0).astype(np.uint8)
 
 
 def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
     """Leave fences only where they meet those of a neighbour: equal ones that meet inside are nothing, and others inside always break."""
     fences = (rows > BREAK) & (rows < ISOLATED)
+    if not fences.any():
+        return rows, ranks
     meets = fences[:, 1:] & (rows[:, 1:] == rows[:, :-1])
-    rows, ranks = _closed_up(np.where(np.pad(meets, ((0, 0), (0, 1))) | np.pad(meets, ((0, 0), (1, 0))), -1, rows).astype(np.int32), ranks)
+    rows, ranks = closed_up(np.where(np.pad(meets, ((0, 0), (0, 1))) | np.pad(meets, ((0, 0), (1, 0))), -1, rows).astype(np.int32), ranks)
     present = rows >= 0
-    inside = np.arange(rows.shape[1]) < present.sum(axis=1)[:, None] - 1
+    inside = np.arange(rows.shape[1]) < counts(present)[:, None] - 1
     inside[:, 0] = False
     return np.where(inside & (rows > BREAK) & (rows < ISOLATED), BREAK, rows).astype(np.int32), ranks
-
-
-def _closed_up(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
-    order = closed_up(rows)
-    return np.take_along_axis(rows, order, axis=1), np.take_along_axis(ranks, order, axis=1)
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
@@ -108,7 +105,7 @@ def _isolated(rows: Symbols) -> Symbols:
     if rows.shape[1] < 3:
         return rows
     first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
-    alone = (first == BREAK) & (inside >= 0) & (inside < CODE_POINTS) & (last == BREAK) & (others < 0).all(axis=1)
+    alone = (first == BREAK) & (inside >= 0) & (inside < CODE_POINTS) & (last == BREAK) & (counts(others >= 0) == 0)
     isolated = np.full_like(rows, -1)
     isolated[:, 0] = inside + ISOLATED
     return np.where(alone[:, None], isolated, rows)
@@ -116,7 +113,7 @@ def _isolated(rows: Symbols) -> Symbols:
 
 def _need_room(codes: Ints, rows: Symbols) -> None:
     """Show that tables have room for what each character becomes."""
-    symbols = (rows >= 0).sum(axis=1)
+    symbols = counts(rows >= 0)
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")

@@ -39,11 +39,13 @@ def spaced() -> Map:
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
 
 
+@cache
 def lower() -> Map:
     """Lower case."""
     return _spelled("lower")
 
 
+@cache
 def canonical() -> Map:
     """Canonical decomposition, without the ordering that comes after it.
 
@@ -54,6 +56,7 @@ def canonical() -> Map:
     return _spelled("canonical").then(Map.of(syllables, _parts_of_syllables(syllables)))
 
 
+@cache
 def compatible() -> Map:
     """Compatibility decomposition, likewise."""
     return _spelled("compatible").then(canonical())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile.layout import Rows
+from fst.compile.maps import counts
 from fst.errors import UnsupportedError
 from fst.tables import (
     CODE_POINTS,
@@ -66,7 +67,7 @@ def classify(
     found = _symbol_classes(alphabet, trie, rows, word_of_one, list(other_ids))
     class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, trie, apart) if apart else found
     symbols = alphabet.symbols
-    plain = (symbols[:, 0] >= 0) & (symbols[:, 1:] < 0).all(axis=1) & ~alphabet.passes
+    plain = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
     starters = [ord(special[0]) for special in alphabet.specials]
     plain[starters] = False
     single = np.zeros(CODE_POINTS, np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fst.alphabet import BREAK, ISOLATED
 from fst.compile import characters
-from fst.compile.maps import Ints, Map, union
+from fst.compile.maps import Ints, Map, counts, union
 from fst.compile.normalizers import Normalization, decomposition
 from fst.composition import HANGUL, ITSELF, MOST, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
 from fst.errors import UnsupportedError
@@ -77,11 +77,10 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
     """Characters that become several before a normalizer decomposes them, so that their marks have places that other marks can take."""
-    following = before.images[:, 1:]
-    known = np.unique(following[following >= 0])
-    parts = decomposition(name).apply(known)
-    marked = known[np.any(characters.orders()[parts] > 0, axis=1)]  # -1 is a noncharacter
-    return before.sources[np.isin(following, marked).any(axis=1)]
+    by, orders = decomposition(name), characters.orders()
+    marked = np.append(orders > 0, False)  # -1, the last one, is none
+    marked[by.sources] = counts(orders[by.images] > 0) > 0
+    return before.sources[counts(marked[before.images[:, 1:]]) > 0]
 
 
 def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fst.compile import characters
 from fst.compile.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
-from fst.compile.maps import Map, Symbols
+from fst.compile.maps import Map, Symbols, counts
 from fst.errors import UnsupportedError
 
 KNOWN: Fields = {
@@ -194,7 +194,10 @@ def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.int
     present = rows >= 0
     places = np.where(present, characters.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)
-    keys = np.where(present, after << 8 | places, np.iinfo(np.intp).max)
+    marked = np.flatnonzero(counts(places > 0))  # most rows have no marks, and are in order
+    keys = np.where(present[marked], after[marked] << 8 | places[marked], np.iinfo(np.intp).max)
     order = np.argsort(keys, axis=1, kind="stable")
-    rows, places, after = (np.take_along_axis(array, order, axis=1) for array in (rows, places, after))
+    rows = rows.copy()
+    for array in (rows, places, after):
+        array[marked] = np.take_along_axis(array[marked], order, axis=1)
     return rows, places, after

@@ -92,12 +92,13 @@ class Splits:
         alone = before & after & ~removed
         inside = np.select([removed, alone], [BREAK, changed + ISOLATED], changed)
         images = np.column_stack([np.where(removed | alone, -1, left), inside, np.where(removed | alone, -1, right)])
-        return Map.of(changed, np.take_along_axis(images, closed_up(images), axis=1))
+        return Map.of(changed, *closed_up(images))
 
     def _fences(self) -> NDArray[np.int64]:
         """The symbol around each character that keeps it from others, but not from those of its group; -1 in the group of letters."""
         letters = self.groups[ord("a")]
         found = np.flatnonzero(np.bincount(self.groups))
         others = found[found != letters]
-        numbers = 1 + np.searchsorted(others, self.groups)
-        return np.where(self.groups == letters, -1, BREAK + numbers)
+        symbols = np.full(1 + found[-1], -1)
+        symbols[others] = BREAK + 1 + np.arange(len(others))
+        return symbols[self.groups]
