@@ -24,7 +24,7 @@ from typing import Any
 import click
 
 import fst
-from fst.cli.progress import note, progress
+from fst.cli.progress import note, noting, progress
 from fst.cli.streams import STANDARD, is_device, show, size, standard_output, target, written
 
 INTERRUPTED = 130
@@ -46,7 +46,8 @@ class Manners(click.Group):
         """Run a command; errors become messages and exit codes."""
         _unwind_when_ended()
         try:
-            return super().invoke(ctx)
+            with noting():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             _drop_output()
             code = INTERRUPTED
@@ -486,9 +487,8 @@ def warmup_command() -> None:
     Example:
       RUN pip install fst-toolkit && fst warmup
     """
-    from fst.cli.kernels import compile_all, kept
+    from fst.cli.kernels import compile_all
 
-    click.echo("loading the kernels …" if kept() else "compiling the kernels …", err=True)
     begun = monotonic()
     stays = compile_all()
     click.echo(f"ready, in {monotonic() - begun:.1f} s", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,25 @@ def note(text: str) -> None:
     """Say what is going on."""
     if watched():
         click.echo(text, err=True)
+
+
+class _Notes(logging.Handler):
+    """Notes what is logged."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note it."""
+        note(record.getMessage())
+
+
+@contextmanager
+def noting() -> Iterator[None]:
+    """Note what the library logs: that it compiles kernels."""
+    handler = _Notes()
+    logging.getLogger("fst").addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger("fst").removeHandler(handler)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-import logging  # noqa: F401 - see `_before_fork`
+import logging  # before `_before_fork`, which see, is registered
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -108,7 +108,11 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     from fst.lent import kind_of
 
     kinds = tuple(map(kind_of, arguments))
-    return _kept_code(function, kinds) or function.compile(kinds)
+    kept = _kept_code(function, kinds)
+    if kept is None:
+        # Nobody should wonder what takes so long; without handlers, logging writes it to standard error.
+        logging.getLogger("fst").warning("fst: compiling kernel %s, once …", function.__name__)
+    return kept or function.compile(kinds)
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:

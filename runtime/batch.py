@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,8 +77,19 @@ class Batch:
         return (self[row] for row in range(len(self)))
 
 
-kernel = Deferred("fst.runtime.kernels", "encode_rows")
-second_kernel = Deferred("fst.runtime.kernels", "encode_read")
+class Kernels(NamedTuple):
+    """Kernels, compiled for targets of some length."""
+
+    rows: Deferred
+    read: Deferred
+
+
+def _kernels() -> Kernels:
+    return Kernels(Deferred("fst.runtime.kernels", "encode_rows"), Deferred("fst.runtime.kernels", "encode_read"))
+
+
+# For ids alone, which take two thirds of the time to compile, and for all that can be asked for beside them.
+of_ids, of_all = _kernels(), _kernels()
 
 
 class Group(NamedTuple):
@@ -176,10 +187,26 @@ class Task:
             ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
             offsets, words = self.places(room)
             noted = self.unsuspected(rows)
-            kernel.call(text, starts, NO_MORE, self.machine, (*self.frame, ids, splits[1:], offsets, words, noted), work.arrays)
+            target = self.target(ids, splits[1:], offsets, words, noted)
+            self.kernels.rows.call(text, starts, NO_MORE, self.machine, target, work.arrays)
             block = self.batch(ids[: splits.item(-1)].copy(), splits, offsets, words), self.suspects(text, starts, noted)
         self.workspaces.give_back(work)
         return block
+
+    @property
+    def is_noted(self) -> bool:
+        """Whether a kernel is to note rows that are to be read again."""
+        return self.second is not None and self.second.is_noted
+
+    @property
+    def kernels(self) -> Kernels:
+        """Those for what is asked for."""
+        return of_all if self.located or self.is_noted else of_ids
+
+    def target(self, ids: Ids, ends: Ints, offsets: Ids, words: Ids, noted: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
+        """Where these kernels write to."""
+        beside = (offsets, words, noted) if self.kernels is of_all else ()
+        return (*self.frame, ids, ends, *beside)
 
     def places(self, room: int) -> tuple[Ids, Ids]:
         """Room for the offsets and the words of so many ids, if they are asked for."""
@@ -187,7 +214,7 @@ class Task:
 
     def unsuspected(self, rows: int) -> NDArray[np.uint8]:
         """Room to note rows that are to be read again, if a kernel is to do so."""
-        return np.zeros(rows, np.uint8) if self.second and self.second.is_noted else UNSUSPECTED
+        return np.zeros(rows, np.uint8) if self.is_noted else UNSUSPECTED
 
     def suspects(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> list[int]:
         """The rows that are to be read again."""
@@ -219,7 +246,8 @@ class Task:
         room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
         ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
         offsets, words = self.places(room)
-        second_kernel.call(symbols, places, self.machine, (*self.frame, ids, splits[1:], offsets, words, UNSUSPECTED), work.arrays)
+        target = self.target(ids, splits[1:], offsets, words, UNSUSPECTED)
+        self.kernels.read.call(symbols, places, self.machine, target, work.arrays)
         self.workspaces.give_back(work)
         return self.batch(ids[: splits[-1]], splits, offsets, words)
 
@@ -388,8 +416,8 @@ class Share:
         if len(self.ids) < room:
             self._grow(room)
         noted = task.unsuspected(len(starts) - 1)
-        target = (*task.frame, self.ids, ends, self.offsets, self.words, noted)
-        read = kernel.call(text, starts, more, task.machine, target, work.arrays)
+        target = task.target(self.ids, ends, self.offsets, self.words, noted)
+        read = task.kernels.rows.call(text, starts, more, task.machine, target, work.arrays)
         self.suspects.update(row + suspect for suspect in task.suspects(text, starts, noted))
         self.count = int(work.state[COUNT])
         if task.counted:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, kernel
+from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, of_ids
 from fst.runtime.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
 from fst.runtime.texts import Limits, Strings, not_text_at, rows_of
 
@@ -426,8 +426,7 @@ def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Int
     found = None
     if len(starts) > 1:
         ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
-        target = (*tokenizer._no_frame, ids, splits[1:], NOWHERE, NOWHERE, UNSUSPECTED)
-        kernel.call(text, starts, NO_MORE, tokenizer._machine, target, work.arrays)
+        of_ids.rows.call(text, starts, NO_MORE, tokenizer._machine, (*tokenizer._no_frame, ids, splits[1:]), work.arrays)
         found = ids, splits
     workspaces.give_back(work)
     return found

@@ -88,6 +88,10 @@ BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of
 STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the next
 AT_START = np.uint64(1 << 32)  # the place of the first character
 
+# The arrays of a target where ids alone are asked for. Numba knows how many there are, and leaves out what else kernels can do: a third of
+# what it compiles.
+IDS_ALONE = 4
+
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
 # key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
 # (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins); see `encode_rows`.
@@ -786,10 +790,11 @@ def frame(around, at, target):
 
     Inlined: a call would hand over all arrays, and cost a row of Python code a tenth of its time.
     """
-    ids, offsets, words = target[2], target[4], target[5]
+    ids = target[2]
     for index in range(len(around)):
         ids[at] = around[index]
-        if len(offsets):
+        if len(target) > IDS_ALONE and len(target[4]):
+            offsets, words = target[4], target[5]
             words[at] = -1
             offsets[at << U1] = offsets[at << U1 | U1] = 0
         at += U1
@@ -827,7 +832,6 @@ def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
     symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
-    located = len(target[4]) > 0
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
     fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
@@ -835,18 +839,18 @@ def encode_symbols(filled, machine, target, work):
     find_slots(symbols, begins, stops, found, words, displacements, key_masks, numbers, slots)
     written, count = look_up(symbols, begins, stops, slots, found, alone, words, key_masks, numbers[END], scratch, events)
     of_words, known, cut = events, count, U0
-    if len(target[6]):
+    if len(target) > IDS_ALONE and len(target[6]):
         if numbers[HAS_BORDERS]:
             find_bordered_suspects(symbols, filled, begins, stops, found, machine, target, state[ROW])
         cut = find_tokens(symbols, events, count, machine, target, state, tokens)
         if cut:
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
-            if located:  # once more, with all blanks: one after a token may end what an event has
+            if len(target[4]):  # once more, with all blanks: one after a token may end what an event has
                 found = find_words(symbols, filled, numbers, masks, begins, stops, U0)
     transduce(symbols, machine, scratch, of_words, known, active, results, slots)  # slots are looked at already
-    if located:
+    if len(target) > IDS_ALONE and len(target[4]):
         locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, target, work)
-    if cut:
+    if len(target) > IDS_ALONE and cut:
         join_words(symbols, events, tokens, cut, alone, scratch, results, numbers)
     emit(symbols, scratch, written, events, count, results, machine, target, state)
     start = np.uint64(begins[found])
@@ -854,7 +858,7 @@ def encode_symbols(filled, machine, target, work):
     kept = min(filled - start, numbers[LONGEST] + U1)  # a longer word is not looked up, however long it is
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
-    if located and kept:
+    if len(target) > IDS_ALONE and len(target[4]) and kept:
         end = places[filled - U1]
         for index in range(kept):
             places[index] = places[start + np.uint64(index)]
@@ -934,14 +938,15 @@ def encode_rows(text, starts, more, machine, target, work):
                 word, for a token inside words; else `NO_NODE`.
             sides: uint8[classes + 1], bits. 1: words end in an added token at it; 2: they do so as one begins; of whatever stands beside
                 an added token that only counts as a whole word 4, `IN_WORD`: it does not count there; 8, `CLEAR`: it counts there.
-        target: where ids go.
+        target: where ids go, and whatever else is asked for; the last three arrays are there together or not at all.
             prefix, suffix: int32[n], ids put around each text.
             ids: int32[n], filled from ``state[COUNT]`` on.
             ends: int64[rows - more], filled: where the ids of each text end.
             offsets: int32[2 * n], filled like `ids`, the first character in its text that an id stands for and one past the last, 0 and 0
-                for those put around a text; or empty: then no places are asked for.
+                for those put around a text; or empty: then no places are asked for, as where it is not there.
             words: int32[n], filled likewise: the number of the word in its text that an id belongs to, -1 for those put around it.
-            suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks.
+            suspects: uint8[rows], set to 1 for texts in which an added token may stand; or empty: then nobody looks, as where it is not
+                there.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 32]; stops, begins: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
             active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n].
@@ -954,7 +959,7 @@ def encode_rows(text, starts, more, machine, target, work):
     """
     symbols, state, places = work[0], work[7], work[9]
     direct, numbers = machine[0], machine[12]
-    prefix, located = target[0], len(target[4]) > 0
+    prefix, located = target[0], len(target) > IDS_ALONE and len(target[4]) > 0
     # Marks that leave no symbol count only where something is to be located.
     run_flags = HAS_MARKS | CONTINUES_RUN if located else HAS_MARKS
     rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - BEYOND

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, kernel
+from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, of_all, of_ids
 from fst.runtime.machine import BEFORE, COUNT, KEPT, PLACES, WORD, Machine, Workspace, Workspaces
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.tables import CONTINUES_RUN, LIST, STARTS_SPECIAL, Tables, field_kind, field_output
@@ -187,8 +187,9 @@ class Stream:
         first = self._places.renumber() if self._places else 0
         state[COUNT], state[BEFORE], work.short_starts[1] = 0, first, len(read_from)
         self._make_room(len(read_from))
-        target = (*self._frame, self._ids, work.short_ends, self._offsets, self._words, UNSUSPECTED)
-        stopped = int(kernel.call(read_from, work.short_starts, more, self._machine, target, work.arrays))
+        kernels, beside = (of_all, (self._offsets, self._words, UNSUSPECTED)) if self._places else (of_ids, ())
+        target = (*self._frame, self._ids, work.short_ends, *beside)
+        stopped = int(kernels.rows.call(read_from, work.short_starts, more, self._machine, target, work.arrays))
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read

@@ -15,7 +15,7 @@ from fst.composition import Composition, Placing
 from fst.errors import TextError, UnsupportedError
 from fst.once import Once
 from fst.runtime.added import Added
-from fst.runtime.batch import NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Batch, Ids, Task, kernel
+from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, Task, of_ids
 from fst.runtime.before import Before
 from fst.runtime.call import Caller
 from fst.runtime.cuts import blanks
@@ -353,8 +353,8 @@ class Tokenizer:
         work = self._workspaces.take()
         ids = None
         if lay_out(text, work.text, work.short_starts):
-            target = (*frame, work.short_ids, work.short_ends, NOWHERE, NOWHERE, UNSUSPECTED)
-            kernel.call(work.text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
+            target = (*frame, work.short_ids, work.short_ends)
+            of_ids.rows.call(work.text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
             ids = work.short_ids[: work.short_ends.item()].copy()
         self._workspaces.give_back(work)
         return ids

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -23,8 +24,7 @@ from fst.runtime.document import document
 from fst.runtime.instructions import DISABLED
 
 KERNELS = {
-    "encode_rows": batch.kernel,
-    "encode_read": batch.second_kernel,
+    **{f"{name} of {what}": getattr(of, name) for what, of in (("ids", batch.of_ids), ("all", batch.of_all)) for name in ("rows", "read")},
     **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
     "place": layout.place,
@@ -133,7 +133,9 @@ def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -
         stream.close()
     source, described = tmp_path / "tokenizer.json", document(wordpiece(["[UNK]", "[PAD]", "a", "##b", "un", "##able"]))
     source.write_text(json.dumps({**described, "normalizer": {"type": "NFC"}}))
-    use(fst.Tokenizer(wordpiece(source)), ["e\u0301a", "b"])
+    composing = fst.Tokenizer(wordpiece(source))
+    use(composing, ["e\u0301a", "b"])
+    composing.encode_batch(["e\u0301a", "b"], offsets=True)
     late = {"id": 6, "content": "un!", "lstrip": True, "rstrip": False, "single_word": False, "normalized": True, "special": False}
     source.write_text(json.dumps({**described, "added_tokens": [late]}))
     added = fst.Tokenizer(wordpiece(source))
@@ -171,5 +173,15 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 def test_kept_kernels_are_used_without_the_compiler() -> None:
     """A process that finds kernels on disk does not prepare numba for compiling, which imports linear algebra; it still can."""
     fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
-    told = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout
-    assert told.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
+    """A process that has to compile a kernel says so on standard error, once for each."""
+    program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)
+    assert done.stderr.splitlines() == ["fst: compiling kernel displace, once …"]
