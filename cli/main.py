@@ -181,10 +181,12 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     if is_device(path):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
     from fst.compile import wordpiece
+    from fst.jit import no_collector
 
     note(f"compiling {source} …")
     begun = monotonic()
-    tables = wordpiece(source, layout=layout, **options)
+    with no_collector():
+        tables = wordpiece(source, layout=layout, **options)
     tables.save(path)
     note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +17,29 @@ from fst.compile.compositions import composition, placing
 from fst.compile.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.normalizers import Normalization, normalization, ordered
 from fst.compile.pre_tokenizers import Splits
+from fst.composition import Composition, Placing
 from fst.errors import UnsupportedError
 from fst.tables import CODE_POINTS
 from fst.verify import MAX_LISTED
 
 Ranks = NDArray[np.uint8]
+
+
+class Folded(NamedTuple):
+    """What some code points become; all others stay as they are. The arrays have a row for each of them.
+
+    Attributes:
+        codes: int64[n], the code points.
+        symbols, ranks, passes, hidden, composition, placing: those of `fst.alphabet.Alphabet`.
+    """
+
+    codes: Ints
+    symbols: Symbols
+    ranks: Ranks
+    passes: NDArray[np.bool_]
+    hidden: Ranks
+    composition: Composition | None
+    placing: Placing | None
 
 
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
@@ -37,6 +57,13 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
         >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
         ['deja', 'vu']
     """
+    return _of_all(_folded(json.dumps([[*normalizers], [*pre_tokenizers]])), specials)
+
+
+@lru_cache(maxsize=2)
+def _folded(described: str) -> Folded:
+    """What components do, which JSON describes. It is kept for the next vocabulary: most have the same ones."""
+    normalizers, pre_tokenizers = json.loads(described)
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
     first, last = normal.first, normal.second.then(split)
@@ -57,7 +84,7 @@ def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Componen
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return _of_rows(codes, rows, ranks, passes & ranks.any(), hidden, specials, composed, places)
+    return Folded(codes, rows, ranks, passes & ranks.any(), hidden, composed, places)
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
@@ -119,11 +146,12 @@ def _need_room(codes: Ints, rows: Symbols) -> None:
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
 
 
-def _of_rows(codes: Ints, rows: Symbols, ranks: Ranks, passes: NDArray[np.bool_], hidden: Ranks, *rest: Any) -> Alphabet:
-    """The alphabet in which code points become rows of symbols, and all others stay as they are."""
+def _of_all(folded: Folded, specials: Mapping[str, int]) -> Alphabet:
+    """The alphabet, which has a row for every code point."""
+    codes, rows, ranks, passes, hidden, composed, places = folded
     symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
     symbols[:, 0] = np.arange(CODE_POINTS)
     symbols[codes] = rows
     all_ranks, all_passes, all_hidden = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8)
     all_ranks[codes], all_passes[codes], all_hidden[codes] = ranks, passes, hidden
-    return Alphabet(symbols, all_ranks, all_passes, all_hidden, *rest)
+    return Alphabet(symbols, all_ranks, all_passes, all_hidden, specials, composed, places)

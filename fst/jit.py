@@ -90,7 +90,7 @@ class Deferred:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Keep the garbage collector from going through what numba makes: more than a hundred thousand objects that stay."""
+    """Keep the garbage collector from going through what stays: what numba makes, more than a hundred thousand objects, or a vocabulary."""
     collects = gc.isenabled()
     gc.disable()
     try:
