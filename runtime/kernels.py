@@ -881,27 +881,28 @@ def next_place(text, turn, place, machine):
 
 
 @part
-def read_run(text, begin, stop, ranks, filled, place, machine, target, work):
-    """Read a run of marks in canonical order: go through it once for each rank that it has; how many symbols there are then.
+def read_run(text, begin, stop, ranks, at, turn, place, filled, machine, work):
+    """Read a run of marks in canonical order: go through it once for each rank that it has, from one place on, as far as there is room.
 
     Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that has
     any, and other symbols that of the one before them.
+
+    Returns:
+        The ranks that are left, and for the next call where it goes on, whose turn it is, and its place; how many symbols there are.
     """
     limit = np.uint64(len(work[0])) - BEYOND
     a_records, lists = machine[1], machine[10]
-    turn, place = begin, place - STEP
-    while ranks:
-        rank, at = trailing_zeros(ranks), begin
-        while at < stop:
-            if filled >= limit:
-                filled = encode_symbols(filled, machine, target, work)
+    while ranks and filled < limit:
+        rank = trailing_zeros(ranks)
+        while at < stop and filled < limit:
             number, at = class_at(text, at, machine)
             first = a_records[number] & NEXT
             if lists[first] and np.uint64(lists[first + U1]) >> RANK_SHIFT == rank:
                 turn, place = next_place(text, turn, place, machine)
             filled = put_list(number, rank, filled, place, machine, work)
-        ranks &= ranks - U1
-    return filled
+        if at == stop:
+            ranks, at = ranks & ranks - U1, begin
+    return ranks, at, turn, place, filled
 
 
 @kernel
@@ -982,8 +983,11 @@ def encode_rows(text, starts, more, machine, target, work):
                 tried = at
                 place = AT_START + (at + before) * STEP
                 at, filled, ranks = read_other(text, at, stop, goes_on, run_flags, filled, place, machine, work)
-                if ranks:
-                    filled = read_run(text, tried, at, ranks, filled, place, machine, target, work)
+                begin, turn, place = tried, tried, place - STEP
+                while ranks:
+                    if filled >= limit:
+                        filled = encode_symbols(filled, machine, target, work)
+                    ranks, begin, turn, place, filled = read_run(text, tried, at, ranks, begin, turn, place, filled, machine, work)
                 if located:
                     before -= pairs(text, tried, at)
             if filled >= limit:
