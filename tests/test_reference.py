@@ -128,7 +128,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-QUICK = [("uncased", "alone"), ("cased", "alone")]
+QUICK = [("uncased", "alone"), ("uncased", "between kept marks"), ("cased", "alone")]
 
 
 def in_context(context: str) -> list[str]:
