@@ -286,7 +286,7 @@ def encode_command(
     tokenizer = ready(tables)
     options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
     try:
-        tokenizer.encode_batch([""], **options)
+        tokenizer.encode_batch([b""], **options)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer))
@@ -491,6 +491,7 @@ def warmup_command() -> None:
     """
     from fst.cli.kernels import compile_all
 
+    click.echo("making the kernels ready …", err=True)
     begun = monotonic()
     stays = compile_all()
     click.echo(f"ready, in {monotonic() - begun:.1f} s", err=True)

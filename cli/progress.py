@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,23 +23,24 @@ def note(text: str) -> None:
         click.echo(text, err=True)
 
 
-class _Notes(logging.Handler):
-    """Notes what is logged."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Note it."""
-        note(record.getMessage())
-
-
 @contextmanager
 def noting() -> Iterator[None]:
     """Note what the library logs: that it compiles kernels."""
-    handler = _Notes()
-    logging.getLogger("fst").addHandler(handler)
+    import logging  # which help, and what is wrong before a command begins, need not wait for
+
+    class Notes(logging.Handler):
+        """Notes what is logged."""
+
+        def emit(self, record: logging.LogRecord) -> None:
+            """Note it."""
+            note(record.getMessage())
+
+    logger, handler = logging.getLogger("fst"), Notes()
+    logger.addHandler(handler)
     try:
         yield
     finally:
-        logging.getLogger("fst").removeHandler(handler)
+        logger.removeHandler(handler)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
 from fst.compile.components import FLAG
+from fst.compile.maps import counts
 from fst.compile.normalizers import Normalization
 from fst.errors import UnsupportedError
 from fst.tables import CODE_POINTS, LATE_FLAGS, MAX_LATE, WHITE_SPACE, WORD_SYMBOLS
@@ -215,17 +216,17 @@ def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
     symbols = alphabet.symbols
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
-    counts = (symbols >= 0).sum(axis=1)
-    first, last = normal[:, 0], normal[np.arange(CODE_POINTS), np.maximum(counts, 1) - 1]
+    sizes = counts(symbols >= 0)
+    first, last = normal[:, 0], normal[np.arange(CODE_POINTS), np.maximum(sizes, 1) - 1]
     sets = {
         "word": is_word[:-1],
-        "begins_word": (counts > 0) & is_word[first],
-        "ends_word": (counts > 0) & is_word[last],
+        "begins_word": (sizes > 0) & is_word[first],
+        "ends_word": (sizes > 0) & is_word[last],
         "spaced": (symbols[:, 0] >= ISOLATED) & is_ideograph[first],
     }
     is_part = (symbols >= 0) & is_word[normal]
-    parts = is_part.sum(axis=1)
-    mixed = np.argwhere(is_part & ((parts > 0) & (parts < counts))[:, None])
+    parts = counts(is_part)
+    mixed = np.argwhere(is_part & ((parts > 0) & (parts < sizes))[:, None])
     return {**{name: _runs(found) for name, found in sets.items()}, "mixed": mixed.ravel().tolist()}
 
 

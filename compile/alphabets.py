@@ -99,9 +99,8 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
     """The images of symbols, all with the rank of what they are made from."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
-    images = images.reshape(ranks.shape)
-    images, ranks = closed_up(images, ranks)
-    return images, np.where(images >= 0, ranks, 0).astype(np.uint8)
+    images, ranks = closed_up(images.reshape(ranks.shape), ranks)
+    return images, ranks
 
 
 def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:

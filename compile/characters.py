@@ -39,7 +39,6 @@ def spaced() -> Map:
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
 
 
-@cache
 def lower() -> Map:
     """Lower case."""
     return _spelled("lower")

@@ -145,7 +145,7 @@ def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starter
     hidden = alphabet.hidden[code_points].astype(np.int64)[:, None]
     lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
     lists = np.column_stack([np.where(hidden, hidden << 16, -1), lists])
-    marked = (ranks > 0).any(axis=1)
+    marked = counts(ranks > 0) > 0
     flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
     return lists, flags
 
@@ -161,7 +161,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
     """Lists one after the other without gaps, each with its length before it, and where each begins."""
     used = lists >= 0
-    lengths = used.sum(axis=1)
+    lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1
     with_length = np.column_stack([lengths, lists])
     pool = with_length[np.column_stack([np.ones(len(lists), bool), used])]

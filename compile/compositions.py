@@ -60,7 +60,7 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
     if not suspects:
         return None
     is_left = (last.images >= 0) & ((last.images < BREAK) | (last.images >= ISOLATED))
-    changed = is_left.sum(axis=1) != 1
+    changed = counts(is_left) != 1
     left = Map(last.sources[changed], np.where(is_left, last.sources[:, None], -1).astype(np.int32)[changed])
     return Placing(steps, [name for _, name in normal.steps], _images(left), suspects)
 
@@ -70,7 +70,7 @@ def _need_few(steps: Sequence[Map]) -> None:
     whole = Map.identity()
     for step in steps:
         whole = whole.then(step)
-        most = max(int((of.images >= 0).sum(axis=1).max(initial=0)) for of in (whole, step))
+        most = max(int(counts(of.images >= 0).max(initial=0)) for of in (whole, step))
         if most > MOST // 2:
             raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MOST // 2}")
 
@@ -132,7 +132,7 @@ def _suspects(first: Map) -> frozenset[int]:
     """Characters that become something that composes with what may stand before it."""
     second = np.zeros(CODE_POINTS, bool)
     second[_seconds()] = True
-    found = first.sources[(second[first.images] & (first.images >= 0)).any(axis=1)]
+    found = first.sources[counts(second[first.images] & (first.images >= 0)) > 0]
     unchanged = second.copy()
     unchanged[first.sources] = False
     return frozenset(union(found, np.flatnonzero(unchanged)).tolist())

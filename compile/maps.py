@@ -106,6 +106,8 @@ def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
     """Rows without gaps of -1 between their symbols, as many columns as the longest has symbols; and what stands beside symbols, likewise.
 
+    Beside what is no symbol stands 0.
+
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]
     """

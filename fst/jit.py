@@ -109,10 +109,12 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
 
     kinds = tuple(map(kind_of, arguments))
     kept = _kept_code(function, kinds)
-    if kept is None:
-        # Nobody should wonder what takes so long; without handlers, logging writes it to standard error.
-        logging.getLogger("fst").warning("fst: compiling kernel %s, once …", function.__name__)
-    return kept or function.compile(kinds)
+    if kept is not None:
+        return kept
+    # Nobody should wonder what takes so long; without handlers, logging writes it to standard error.
+    logging.getLogger("fst").warning("fst: compiling kernel %s, once …", function.__name__)
+    code: Callable[..., Any] = function.compile(kinds)
+    return code
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:

@@ -78,18 +78,19 @@ class Batch:
 
 
 class Kernels(NamedTuple):
-    """Kernels, compiled for targets of some length."""
+    """Kernels that are compiled for the same target, see `fst.runtime.kernels`: `encode_rows` and `encode_read`."""
 
     rows: Deferred
     read: Deferred
 
 
-def _kernels() -> Kernels:
+def kernels() -> Kernels:
+    """Kernels that are compiled for the target of their first call."""
     return Kernels(Deferred("fst.runtime.kernels", "encode_rows"), Deferred("fst.runtime.kernels", "encode_read"))
 
 
 # For ids alone, which take two thirds of the time to compile, and for all that can be asked for beside them.
-of_ids, of_all = _kernels(), _kernels()
+of_ids, of_all = kernels(), kernels()
 
 
 class Group(NamedTuple):

@@ -88,8 +88,8 @@ BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of
 STEP = np.uint64((1 << 32) + 1)  # from the place of a character to that of the next
 AT_START = np.uint64(1 << 32)  # the place of the first character
 
-# The arrays of a target where ids alone are asked for. Numba knows how many there are, and leaves out what else kernels can do: a third of
-# what it compiles.
+# The arrays of a target where ids alone are asked for. Numba knows how many there are, and leaves out what else kernels can do, a third of
+# what it would compile; but only where that is compared in the very condition.
 IDS_ALONE = 4
 
 # A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,

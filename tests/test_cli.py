@@ -19,10 +19,11 @@ from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execut
 from tokenizers import Tokenizer
 
 import fst
-from fst import file
+from fst import file, jit
 from fst.cli import bench, progress
 from fst.cli.streams import CHUNK
 from fst.compile import wordpiece
+from fst.runtime import batch
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
@@ -678,15 +679,30 @@ class TestManners:
         """The kernels are ready after `fst warmup`, which says so on standard error."""
         done = run("warmup")
         assert done.stdout == b""
-        assert done.stderr.decode().splitlines()[-1].startswith("ready, in ")
+        assert done.stderr.decode().splitlines()[1].startswith("ready, in ")
 
     @posix
     def test_first_run(self, table: Path, tmp_path: Path) -> None:
         """Whoever waits for kernels to be compiled, which happens once, is told on a terminal."""
         cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
         told = on_terminal("encode", table, **cold).decode().splitlines()
-        assert told == [f"fst: compiling kernel {kernel}, once …" for kernel in ("gather_bytes", "encode_rows", "gather_strings")]
+        assert told == [f"fst: compiling kernel {kernel}, once …" for kernel in ("gather_bytes", "encode_rows")]
         assert on_terminal("encode", table, **cold) == b""
+
+    @pytest.mark.parametrize("command", ["encode", "bench", "verify"])
+    def test_commands_with_kernels(
+        self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Every command that uses kernels tells when they are not there."""
+        monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
+        monkeypatch.setattr(batch, "of_ids", batch.kernels())
+        monkeypatch.setattr(progress, "watched", lambda: True)
+        words: list[str | Path] = [table, texts]
+        if command == "verify":
+            reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+            wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
+            words = [tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", texts]
+        assert call(command, *words).stderr.startswith("fst: compiling kernel encode_rows, once")
 
     def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
         """Garbage is collected again when kernels are there."""
