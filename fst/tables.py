@@ -133,6 +133,22 @@ def pack(next_state: Array | int, label: Array | int, output: Array | int, kind:
     return packed
 
 
+def parents_of(specials: Array) -> Array:
+    """The parent of each node of ``specials``, int64[nodes]; 0 for the root.
+
+    Each node but the root is the first child of one node or the next sibling of one, and comes after its parent.
+    """
+    _, child, sibling, _ = specials.T
+    nodes = np.arange(len(specials))
+    first = nodes.copy()  # a sibling that comes sooner in the list, and in the end the first one
+    first[sibling[sibling >= 0]] = nodes[sibling >= 0]
+    while not np.array_equal(sooner := first[first], first):
+        first = sooner
+    parents = np.zeros(len(specials), np.int64)
+    parents[child[child >= 0]] = nodes[child >= 0]
+    return parents[first]
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """A compiled machine: immutable arrays and what is to be known about them.
@@ -193,6 +209,17 @@ class Tables:
     def lengths(self) -> Mapping[int, int]:
         """The characters of each token of the model, by its id."""
         return dict(list(zip(self.token_ids.tolist(), map(len, self.tokens), strict=True))[: self.about["model_tokens"]])
+
+    @Once
+    def flags(self) -> Array:
+        """What is said of each class that is a list, uint8[classes]; 0 for the others."""
+        records = self.classes[0::2]
+        return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
+
+    @Once
+    def specials_in_runs(self) -> tuple[str, ...]:
+        """The special tokens that may begin inside a run of marks."""
+        return tuple(token for token in self.about["specials"] if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As the file: equal tables pickle to equal bytes, and what comes out of a pickle is proven like what comes out of a file."""

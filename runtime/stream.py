@@ -24,7 +24,7 @@ from fst.errors import TextError
 from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, of_all, of_ids
 from fst.runtime.machine import BEFORE, COUNT, KEPT, PLACES, WORD, Machine, Workspace, Workspaces
 from fst.runtime.texts import UTF_16, Ints, characters, units
-from fst.tables import CONTINUES_RUN, LIST, STARTS_SPECIAL, Tables, field_kind, field_output
+from fst.tables import CONTINUES_RUN, HAS_MARKS, Tables
 
 BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
 HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of places, as in `fst.runtime.kernels`
@@ -72,7 +72,8 @@ class Stream:
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # characters or bytes so far
         self._unread: list[str] = []  # decoded, and not read yet
-        self._is_run = False  # whether that is a run of marks, in which no special token begins
+        self._is_run = False  # whether that is a run of marks that may go on, and holds no special token
+        self._end_of_run = ""  # its last characters, among which a special token may have begun
         self._characters = 0  # read so far
         self._ids = self._offsets = self._words = NOWHERE  # for the kernel to write to
         self._parts: list[Part] = []  # certain, and not given out yet
@@ -153,8 +154,8 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # A run of marks would take time squared, if it were read from its beginning with each block that it goes through.
-        if is_last or not (self._is_run and self._goes_on(text)):
+        # A run of marks would take time squared if it were read from its beginning with each block that it goes through.
+        if is_last or not (self._is_run and self._run_goes_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
@@ -193,8 +194,8 @@ class Stream:
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
-        self._unread = [text[read:]] if read < len(text) else []
-        self._is_run = read < len(text) and not (self._flags(text[read:]) & STARTS_SPECIAL).any()
+        self._unread, self._end_of_run = [text[read:]] if read < len(text) else [], ""
+        self._is_run = read < len(text) and self._begins_run(text[read]) and self._run_goes_on(text[read + 1 :], text[read])
 
     def _make_room(self, size: int) -> None:
         """Room for the ids of so many units of text."""
@@ -212,15 +213,29 @@ class Stream:
         if count:
             self._parts.append(Part(ids, *places))
 
-    def _flags(self, text: str) -> NDArray[np.int64]:
-        """What the table says of lists of symbols, by character; 0 for other characters."""
-        codes = np.fromiter(map(ord, text), np.int64, len(text))
-        records = self._tables.classes[2 * self._tables.classes_of(codes).astype(np.int64)]
-        return np.where(field_kind(records) == LIST, field_output(records), 0)
+    def _begins_run(self, char: str) -> bool:
+        """Whether a character begins a run of marks; those that leave no symbol count only where something is to be located."""
+        return bool(self._flags(char)[0] & (HAS_MARKS | CONTINUES_RUN if self._places else HAS_MARKS))
 
-    def _goes_on(self, text: str) -> bool:
-        """Whether a run of marks goes on to the end of a text, and no special token begins in it."""
-        return bool((self._flags(text) & (CONTINUES_RUN | STARTS_SPECIAL) == CONTINUES_RUN).all())
+    def _run_goes_on(self, text: str, first: str = "") -> bool:
+        """Whether a run of marks goes on to the end of a text: there are only marks, and no special token ends among them.
+
+        Args:
+            text: what the run goes on with.
+            first: the character that it begins with, where it begins before the text.
+        """
+        flags = self._flags(text)
+        if not (flags & CONTINUES_RUN).all():
+            return False
+        specials = self._tables.specials_in_runs
+        known = self._end_of_run + first + text
+        self._end_of_run = known[-max(map(len, specials), default=1) :]
+        return not any(special in known for special in specials)
+
+    def _flags(self, text: str) -> NDArray[np.uint8]:
+        """What the table says of lists of symbols, by character; 0 for other characters."""
+        codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        return self._tables.flags[self._tables.classes_of(codes)]
 
 
 class Places:

@@ -9,9 +9,10 @@ import functools
 import json
 import random
 import tracemalloc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from fst.compile import vocabulary as vocabularies
 from fst.compile import wordpiece
 from fst.compile.wordpiece import assemble
 from fst.runtime import stream as streams
-from fst.runtime.batch import Batch
+from fst.runtime.batch import Batch, of_all, of_ids
 
 Piece = str | bytes
 Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words
@@ -373,6 +374,37 @@ def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
         stream.write(piece)
         last = stream.read().ids
     assert last[-1] == TOKENS.index("un")
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
+def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of marks goes to the kernel a few times, however many pieces it comes in, also where special tokens begin with marks."""
+    vocabulary = vocabularies.read(list(TOKENS), {})
+    tok = fst.Tokenizer(assemble(replace(vocabulary, specials={**vocabulary.specials, "\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
+    text, units = "a" + mark * 2000, [0]
+    expected = whole(tok, text)
+    for kernels in (of_ids, of_all):
+        monkeypatch.setattr(kernels.rows, "call", partial(counted, units, kernels.rows.call))
+    assert streamed(tok, cut(text, range(5, len(text), 5))) == expected
+    assert units[0] <= 8 * len(text)
+
+
+def counted(units: list[int], call: Callable[..., Any], text: Any, *arguments: Any) -> Any:
+    """Call a kernel, and count the units that it reads."""
+    units[0] += len(text)
+    return call(text, *arguments)
+
+
+def test_special_tokens_in_runs_of_marks() -> None:
+    """Special tokens that begin with marks are found in a stream wherever a run of marks holds them, and where they are cut."""
+    vocabulary = vocabularies.read(list(TOKENS), {})
+    specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
+    tok = fst.Tokenizer(assemble(replace(vocabulary, specials={**vocabulary.specials, **specials}), "auto"))
+    draw = random.Random(3)
+    for _ in range(60):
+        text = "".join(draw.choices(["\u0301", "\u1b44", "\u302e", "!", "a", "é"], [9, 9, 9, 1, 1, 1], k=draw.randint(1, 60)))
+        pieces = cut(text, sorted(draw.sample(range(len(text)), min(len(text), draw.randint(0, 12)))))
+        assert streamed(tok, pieces) == whole(tok, text), ascii(pieces)
 
 
 @pytest.mark.parametrize("wrong", NOT_TEXT, ids=repr)
