@@ -181,8 +181,8 @@ def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: boo
         raise UnsupportedError(f"added token {content!r} has marks that canonical ordering may move")
     if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
         raise UnsupportedError(f"added token {content!r} with normalized: it begins or ends with white space")
-    if raw_strips and content[0] in WHITE_SPACE:
-        raise UnsupportedError(f"added token {content!r} begins with white space, which another with rstrip may take")
+    if raw_strips and token.lstrip and content[0] in WHITE_SPACE:
+        raise UnsupportedError(f"added token {content!r} with lstrip begins with white space, which another with rstrip may take")
     return pattern
 
 

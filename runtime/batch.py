@@ -401,9 +401,10 @@ class Share:
             read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
             if is_rest:
                 return
-            if self._task.most is not None and self.count - first >= self._task.most:
+            has_enough = self._task.most is not None and self.count - first >= self._task.most
+            if has_enough or row in self.suspects:  # which are read again as a whole
                 self._work.start_anew(self.count)
-                ends[0] = self.count
+                ends[0] = self._dropped + self.count
                 return
             # What cannot be read before more of it is known, say a run of marks, is read with more.
             unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""

@@ -56,9 +56,10 @@ from fst.runtime.instructions import (
 )
 
 U0, U1, U2, U3, U4, U6, U7, U8, U16, U32 = (np.uint64(n) for n in (0, 1, 2, 3, 4, 6, 7, 8, 16, 32))
-U10, U42, U48, U54, U63, U64 = (np.uint64(n) for n in (10, 42, 48, 54, 63, 64))
+U10, U21, U42, U48, U54, U63, U64 = (np.uint64(n) for n in (10, 21, 42, 48, 54, 63, 64))
 LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
 SURROGATE, HIGH_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800)
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # what begins a pair of items: a high surrogate; nothing
 
 # Entries and records: next 24 | kind 2 | output 22 | label 16.
 NEXT, OUTPUT = np.uint64((1 << 24) - 1), np.uint64((1 << 22) - 1)
@@ -82,6 +83,8 @@ GRAM_MULTIPLIER = np.uint64(0x9E3779B185EBCA87)
 OWN, BEGINNING, BORDER = (np.uint64(n << 10) for n in range(3))  # where the set of grams of a kind begins
 ENDS, BEGINS, IN_WORD, CLEAR = (np.uint8(n) for n in (1, 2, 4, 8))
 NO_NODE = np.uint32((1 << 32) - 1)
+SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = 0, 1, 2, 3, 4, 5, 6  # fields of a node of a trie, see `fst.runtime.matching`
+START, READ, NODE = 0, 1, 2  # places in the memo of `match_at`
 BEYOND = np.uint64(128)  # symbols that there is room for past `limit`: three of a character, and what is loaded with the last
 
 # The place of a symbol: ``first character | one past the last << 32``.
@@ -92,45 +95,55 @@ AT_START = np.uint64(1 << 32)  # the place of the first character
 # what it would compile; but only where that is compared in the very condition.
 IDS_ALONE = 4
 
-# A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, specials, numbers,
-# key_masks, lengths, grams, added, sides), a target is (prefix, suffix, ids, ends, offsets, numbers_of_words, suspects), and work is
-# (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins); see `encode_rows`.
+# A machine is (direct, a_records, b_records, alone, entries, pool, words, displacements, pages, blocks, lists, special_edges, numbers,
+# key_masks, lengths, grams, added_edges, sides, special_nodes, added_nodes), a target is (prefix, suffix, ids, ends, offsets,
+# numbers_of_words, suspects), and work is (symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces,
+# begins, memo, symbol_memo); see `encode_rows`.
 DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, SECONDS = 0, 1, 2, 3, 4, 5, 6, 7  # places in `numbers`
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK_CLASS = 8, 9, 10, 11, 12, 13, 14
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = 0, 1, 2, 3, 4, 5, 6  # places in `state`
 
 
 @inlined
-def code_at(text, at):
-    """The code point at a place, and where the next one begins."""
-    first = np.uint64(text[at])
-    if first & SURROGATE != HIGH_SURROGATE:
+def label_at(items, at, pair):
+    """The label at a place, and where the next one begins: an item, or with `pair` `UTF_16` a code point."""
+    first = np.uint64(items[at])
+    if first & SURROGATE != pair:
         return first, at + U1
-    return (first & LOW_10) + U64 << U10 | np.uint64(text[at + U1]) & LOW_10, at + U2
+    return (first & LOW_10) + U64 << U10 | np.uint64(items[at + U1]) & LOW_10, at + U2
+
+
+@inlined
+def class_of(code, machine):
+    """The class of a code point."""
+    pages, blocks = machine[8], machine[9]
+    return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7])
 
 
 @inlined
 def class_at(text, at, machine):
     """The class of the character at a place, and where the next one begins."""
-    pages, blocks = machine[8], machine[9]
-    code, after = code_at(text, at)
-    return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7]), after
+    code, after = label_at(text, at, UTF_16)
+    return class_of(code, machine), after
 
 
 @inlined
-def may_begin_special(text, at, stop, seconds):
-    """Whether a special token may begin at a place whose character begins one, by one look at what follows: of most places it says no."""
-    return at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0
+def may_begin_special(text, at, stop, seconds, unknown):
+    """Filter: could a special token begin at a place whose character begins one? Its second unit and earlier walks rule most places out.
+
+    None begins before the place `unknown`, see `match_at`.
+    """
+    return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
 
 @inlined
-def is_other(found, text, at, stop, seconds):
+def is_other(found, text, at, stop, seconds, unknown):
     """Whether `read_other` is to see to a character, for what `direct` has of it."""
-    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds))
+    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds, unknown))
 
 
 @part
-def read_plain(text, at, stop, symbols, filled, direct, seconds):
+def read_plain(text, at, stop, symbols, filled, direct, seconds, unknown):
     """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
     while at + U32 <= stop:
         unsure = classes_of(direct, U0, text, at, symbols, filled)
@@ -139,7 +152,7 @@ def read_plain(text, at, stop, symbols, filled, direct, seconds):
         while unsure:
             known = trailing_zeros(unsure)
             found = direct[text[at + known]]
-            if is_other(found, text, at + known, stop, seconds):
+            if is_other(found, text, at + known, stop, seconds, unknown):
                 return at + known, filled + known
             symbols[filled + known] = found & ~NOT_PLAIN
             unsure &= unsure - U1
@@ -148,7 +161,7 @@ def read_plain(text, at, stop, symbols, filled, direct, seconds):
     while at < stop:
         found = direct[text[at]]
         if found & NOT_PLAIN:
-            if is_other(found, text, at, stop, seconds):
+            if is_other(found, text, at, stop, seconds, unknown):
                 break
             found ^= NOT_PLAIN
         symbols[filled] = found
@@ -157,24 +170,98 @@ def read_plain(text, at, stop, symbols, filled, direct, seconds):
     return at, filled
 
 
+@inlined
+def child_of(node, label, edges):
+    """The node that a label leads to from another, 0 if there is none; the root is 0, and nobody's child."""
+    last = np.uint64(len(edges)) - U1
+    slot = (node << U21 ^ label) * GRAM_MULTIPLIER >> HALF & last
+    while edges[slot, 0] != NO_NODE and (np.uint64(edges[slot, 0]) != node or np.uint64(edges[slot, 1]) != label):
+        slot = slot + U1 & last
+    return U0 if edges[slot, 0] == NO_NODE else np.uint64(edges[slot, 2])
+
+
+@kernel
+def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
+    """Fill in what strings each node's own begins with, and where the next walk starts, see `fst.runtime.matching.Trie`.
+
+    Args:
+        parents, labels, depths: uint32[nodes], the parent of each node, the label that leads to it, and the items of its string.
+        order: int64[nodes], the nodes by their depth, the root first.
+        overlapping: whether walks may start inside a string that one before has found.
+        edges: as in `fst.runtime.matching.Trie`.
+        nodes: likewise; `ENDING` and `IS_INNER` are there, all else is filled.
+    """
+    nodes[0, VALUE] = nodes[0, LEAST] = -1
+    for node in order[1:]:
+        parent, label, depth, ending = np.uint64(parents[node]), np.uint64(labels[node]), np.uint64(depths[node]), nodes[node, ENDING]
+        length, value, least = nodes[parent, LENGTH], nodes[parent, VALUE], nodes[parent, LEAST]
+        if ending >= 0:
+            length, value, least = depth, ending, ending if least < 0 else min(least, ending)
+        skip, rest = depth, U0
+        if parent != ROOT and (ending < 0 or overlapping):
+            skip, rest = np.uint64(nodes[parent, SKIP]), np.uint64(nodes[parent, REST])
+            # What the parent's string has from `skip` on is the string of `rest`; or it ends there; or another string begins there.
+            while rest or skip == np.uint64(depths[parent]):
+                child = child_of(rest, label, edges)
+                if child or not rest:
+                    skip, rest = skip if child else depth, child
+                    break
+                if nodes[rest, LENGTH]:
+                    rest = U0
+                    break
+                skip, rest = skip + np.uint64(nodes[rest, SKIP]), np.uint64(nodes[rest, REST])
+        nodes[node, SKIP], nodes[node, REST], nodes[node, LENGTH], nodes[node, VALUE], nodes[node, LEAST] = skip, rest, length, value, least
+
+
 @part
-def special_at(text, at, end, specials):
+def match_at(items, pair, at, end, more, edges, nodes, memo):
+    """The node that a walk from a place ends at, which says what strings begin there; 0 where none does.
+
+    What an earlier walk has read is not read again: places are asked for in ascending order, until `memo` is set anew, and inside a string
+    that was found only if the trie is for that.
+
+    Args:
+        items, pair: a text, as UTF-16 or as other items, see `label_at`.
+        at, end: the place, and where the text ends.
+        more: whether it goes on elsewhere.
+        edges, nodes: see `fst.runtime.matching.Trie`.
+        memo: uint64[3]: from where on it is not known which strings begin; how far a walk from there has read; and its node.
+
+    Returns:
+        The node; and whether what follows the text may lead to a longer string, or to the first one, which no node says.
+    """
+    start, read, node = memo[START], memo[READ], memo[NODE]
+    while start < at and node:
+        start, node = start + np.uint64(nodes[node, SKIP]), np.uint64(nodes[node, REST])
+        read = read if node else start
+    if start < at:
+        start = read = at
+    is_open = False
+    while start == at or node:
+        while read < end:
+            label, after = label_at(items, read, pair)
+            child = child_of(node, label, edges)
+            if child == U0:
+                break
+            node, read = child, after
+        is_open = more and read == end and nodes[node, IS_INNER] > 0
+        if node == U0 or is_open or nodes[node, LENGTH]:
+            break
+        start, node = start + np.uint64(nodes[node, SKIP]), np.uint64(nodes[node, REST])
+        read = read if node else start
+    memo[START], memo[READ], memo[NODE] = start, read, node
+    return (node, is_open) if start == at else (U0, False)
+
+
+@part
+def special_at(text, at, end, more, edges, nodes, memo):
     """The longest special token at a place, before an end.
 
     Returns:
         Where it ends, or the place itself where there is none; its class; whether there may be a longer one, for what is known of the text.
     """
-    node, found, number = np.int64(0), at, np.int64(0)
-    while at < end:
-        code, at = code_at(text, at)
-        node = np.int64(specials[node, 1])
-        while node >= 0 and specials[node, 0] != code:
-            node = np.int64(specials[node, 2])
-        if node < 0:
-            break
-        if specials[node, 3] >= 0:
-            found, number = at, np.int64(specials[node, 3])
-    return found, np.uint64(number), node >= 0 and specials[node, 1] >= 0
+    node, is_open = match_at(text, UTF_16, at, end, more, edges, nodes, memo)
+    return at + np.uint64(nodes[node, LENGTH]), np.uint64(nodes[node, VALUE]), is_open
 
 
 @inlined
@@ -188,12 +275,12 @@ def ranks_of(record, lists):
 
 
 @inlined
-def run_end(text, at, end, more, record, machine):
+def run_end(text, at, end, more, record, machine, memo):
     """Where the run of marks ends that begins before a place, with a class; with `more`, the end of the text if that is open.
 
     And the ranks in it, none if it leaves no symbol.
     """
-    a_records, lists, specials = machine[1], machine[10], machine[11]
+    a_records, lists = machine[1], machine[10]
     ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
     while at < end:
         number, after = class_at(text, at, machine)
@@ -202,7 +289,7 @@ def run_end(text, at, end, more, record, machine):
         if record >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
             break
         if flags & STARTS_SPECIAL:
-            special_end, _, is_open = special_at(text, at, end, specials)
+            special_end, _, is_open = special_at(text, at, end, more, machine[11], machine[18], memo)
             if more and is_open:
                 return end, U0
             if special_end > at:
@@ -262,8 +349,8 @@ def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
     Returns:
         Where the next begins; how many symbols there are then; of a run of marks that `read_run` is to read the ranks, else 0.
     """
-    a_records, specials, numbers = machine[1], machine[11], machine[12]
-    symbols, places = work[0], work[9]
+    a_records, numbers = machine[1], machine[12]
+    symbols, places, memo = work[0], work[9], work[13]
     number, after = class_at(text, at, machine)
     record = a_records[number]
     if record >> KIND_SHIFT & U3 != LIST:
@@ -271,8 +358,8 @@ def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
         places[filled] = place
         return after, filled + U1, U0
     flags = record >> OUTPUT_SHIFT & OUTPUT
-    if flags & STARTS_SPECIAL and may_begin_special(text, at, stop, numbers[SECONDS]):
-        special_end, special, is_open = special_at(text, at, stop, specials)
+    if flags & STARTS_SPECIAL and may_begin_special(text, at, stop, numbers[SECONDS], memo[START]):
+        special_end, special, is_open = special_at(text, at, stop, more, machine[11], machine[18], memo)
         if more and is_open:
             return at, filled, U0
         if special_end > at:
@@ -281,7 +368,7 @@ def read_other(text, at, stop, more, run_flags, filled, place, machine, work):
             return special_end, filled + U1, U0
     if not flags & run_flags or not machine[10][record & NEXT]:
         return after, put_list(number, U0, filled, place, machine, work), U0
-    end, ranks = run_end(text, after, stop, more, record, machine)
+    end, ranks = run_end(text, after, stop, more, record, machine, memo)
     if more and end == stop:
         return at, filled, U0
     while ranks and end == after:  # a character by itself is in order
@@ -432,45 +519,29 @@ def is_known(symbols, at, end, beyond, kind, widths, grams):
 
 
 @inlined
-def child_of(node, number, added):
-    """The node of the trie of added tokens that a symbol leads to from another, 0 if there is none; the root is 0."""
-    last = np.uint64(len(added)) - U1
-    slot = (node << U16 | number) * GRAM_MULTIPLIER >> HALF & last
-    while added[slot, 0] != NO_NODE and (np.uint64(added[slot, 0]) != node or np.uint64(added[slot, 1]) != number):
-        slot = slot + U1 & last
-    return U0 if added[slot, 0] == NO_NODE else slot + U1
-
-
-@inlined
-def token_at(symbols, first, end, before, added, sides):
+def token_at(symbols, first, end, before, edges, nodes, sides, memo):
     """The longest added token at a place of a word that ends before `end`, with what stands before the place.
 
     Returns:
         Where it ends, or the place itself where there is none; its class, 0 if it does not count here; and whether it takes a second
         reading to tell.
     """
-    node, at, stop, kind, unclear = U0, first, first, U0, False
-    before = sides[before]
-    while at < end:
-        node = child_of(node, np.uint64(symbols[at]), added)
-        if node == U0:
-            break
-        at += U1
-        ending = added[node - U1, 2]
-        if U0 < ending < NO_NODE:
-            stop, kind = at, np.uint64(ending)
-        unclear |= ending == U0
+    node, _ = match_at(symbols, ITEMS, first, end, U0, edges, nodes, memo)
+    stop = first + np.uint64(nodes[node, LENGTH])
+    if stop == first:
+        return first, U0, False
+    kind, unclear = np.uint64(nodes[node, VALUE]), nodes[node, LEAST] == 0
     if kind & U1:
-        after = sides[np.uint64(symbols[stop])]
-        if (before | after) & IN_WORD:
+        beside = sides[before], sides[np.uint64(symbols[stop])]
+        if (beside[0] | beside[1]) & IN_WORD:
             kind = U0
         else:
-            unclear |= kind == U1 or not before & after & CLEAR
+            unclear |= kind == U1 or not beside[0] & beside[1] & CLEAR
     return stop, kind >> U1, unclear
 
 
 @part
-def find_tokens(symbols, events, count, machine, target, state, tokens):
+def find_tokens(symbols, events, count, machine, target, state, tokens, memo):
     """Find the added tokens that stand inside words: such a word is an event, since the table of words holds none.
 
     Texts are noted of which a second reading is to tell what stands in them: also those with a word too long to be here as a whole.
@@ -478,8 +549,9 @@ def find_tokens(symbols, events, count, machine, target, state, tokens):
     Returns:
         Twice how many tokens there are; `tokens` has of each ``first symbol | one past the last << 32`` and ``event | class << 32``.
     """
-    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
+    numbers, grams, edges, sides, nodes = machine[12], machine[15], machine[16], machine[17], machine[19]
     suspects, row = target[6], state[ROW]
+    memo[START] = memo[READ] = memo[NODE] = U0
     shortest, longest, found = numbers[SHORTEST], numbers[LONGEST], U0
     for index in range(U0, count, U2):
         start, end = events[index] >> HALF, events[index + U1]
@@ -494,7 +566,7 @@ def find_tokens(symbols, events, count, machine, target, state, tokens):
                     places &= places - U1
                     if is_known(symbols, first, end, U0, OWN, numbers[INSIDE], grams):
                         before = np.uint64(symbols[first - U1]) if first else state[BESIDE]
-                        stop, number, unclear = token_at(symbols, first, end, before, added, sides)
+                        stop, number, unclear = token_at(symbols, first, end, before, edges, nodes, sides, memo)
                         if unclear:
                             suspects[row] = 1
                         if first >= free and stop > first:
@@ -568,33 +640,22 @@ def join_words(symbols, events, tokens, found, alone, scratch, results, numbers)
         results[end] = place
 
 
-@inlined
-def may_begin(symbols, first, filled, added):
-    """Whether an added token that takes a second reading begins at a place, or may do so, as far as its symbols are there."""
-    at, node = first, U0
-    while at < filled:
-        node = child_of(node, np.uint64(symbols[at]), added)
-        if node == U0:
-            return False
-        if added[node - U1, 2] == U0:
-            return True
-        at += U1
-    return node > U0
-
-
 @part
-def find_bordered_suspects(symbols, filled, begins, stops, count, machine, target, row):
+def find_bordered_suspects(symbols, filled, begins, stops, count, machine, target, row, memo):
     """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
-    numbers, grams, added, sides = machine[12], machine[15], machine[16], machine[17]
+    numbers, grams, edges, sides, nodes = machine[12], machine[15], machine[16], machine[17], machine[19]
     suspects = target[6]
+    memo[START] = memo[READ] = memo[NODE] = U0
     for index in range(count):
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
         ended = np.uint64(symbols[end])
         side = sides[ended]
         if side & BEGINS or (side & ENDS and end > start and is_known(symbols, end - U1, filled, U1, BORDER, numbers[BORDERS], grams)):
             for first in range(start, end + U1):
-                if is_known(symbols, first, filled, U1, OWN, numbers[GRAMS], grams) and may_begin(symbols, first, filled, added):
-                    suspects[row] = 1
+                if is_known(symbols, first, filled, U1, OWN, numbers[GRAMS], grams):
+                    node, is_open = match_at(symbols, ITEMS, first, filled, U1, edges, nodes, memo)
+                    if is_open or nodes[node, LEAST] == 0:
+                        suspects[row] = 1
         row += U1 if ended == numbers[END] else U0
 
 
@@ -830,7 +891,7 @@ def emit(symbols, scratch, written, events, count, results, machine, target, sta
 @part
 def encode_symbols(filled, machine, target, work):
     """Encode the words that are complete; how many symbols are kept, those of the last word."""
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins, _, symbol_memo = work
     alone, words, displacements, numbers, key_masks = machine[3], machine[6], machine[7], machine[12], machine[13]
     # A fence at the end may be taken away by the next symbol: the word before it may go on.
     fenced = filled > U0 and is_fence(machine[1][np.uint64(symbols[filled - U1])])
@@ -841,8 +902,8 @@ def encode_symbols(filled, machine, target, work):
     of_words, known, cut = events, count, U0
     if len(target) > IDS_ALONE and len(target[6]):
         if numbers[HAS_BORDERS]:
-            find_bordered_suspects(symbols, filled, begins, stops, found, machine, target, state[ROW])
-        cut = find_tokens(symbols, events, count, machine, target, state, tokens)
+            find_bordered_suspects(symbols, filled, begins, stops, found, machine, target, state[ROW], symbol_memo)
+        cut = find_tokens(symbols, events, count, machine, target, state, tokens, symbol_memo)
         if cut:
             of_words, known = pieces, cut_words(symbols, events, count, tokens, cut, numbers, places, pieces)
             if len(target[4]):  # once more, with all blanks: one after a token may end what an event has
@@ -918,7 +979,8 @@ def encode_rows(text, starts, more, machine, target, work):
                 so if a special token may begin there.
             a_records, b_records: uint64[classes + 1], the records of each class, and those of a blank for the end of a text.
             alone: uint64[classes + 1], of what ends a word ``1 << 32 | id`` if it is a word of its own, else 0.
-            entries, pool, words, displacements, pages, blocks, lists, specials: see `fst.tables.Tables`.
+            entries, pool, words, displacements, pages, blocks, lists: see `fst.tables.Tables`.
+            special_edges, special_nodes: the `fst.runtime.matching.Trie` of its `specials`, with classes for values.
             numbers: uint64[15], the dead state; the unknown token's id; the symbols in the longest word that is looked up; the first class
                 that is no part of a word; the class that stands for the end of a text; what a hash is shifted by to make a bucket, and a
                 slot, both < 64; a bit for the lowest 6 bits of each second unit of a special token, all bits if there is one of a single
@@ -933,10 +995,9 @@ def encode_rows(text, starts, more, machine, target, work):
             grams: uint64[3 * 1024], three sets, two bits of a hash in a word that it names: `OWN`, the first symbols of added tokens, as
                 many as each has, and 8 at most; `BEGINNING`, of those inside words as many as the shortest has; `BORDER`, those from before
                 the first place at which a word ends in one.
-            added: uint32[2 ** n, 3], the trie of the added tokens by their symbols, a hash table by `child_of`, with a free slot: a node,
-                by its place + 1 and the root being 0, is its parent, `NO_NODE` in a free slot; its class; and where a token ends 0 if its
+            added_edges, added_nodes: the `fst.runtime.matching.Trie` of the added tokens by their symbols. The value of one is 0 if its
                 texts are read again, 1 if they are where it may be a whole word, and ``class << 1``, | 1 if it only counts as a whole
-                word, for a token inside words; else `NO_NODE`.
+                word, for a token inside words.
             sides: uint8[classes + 1], bits. 1: words end in an added token at it; 2: they do so as one begins; of whatever stands beside
                 an added token that only counts as a whole word 4, `IN_WORD`: it does not count there; 8, `CLEAR`: it counts there.
         target: where ids go, and whatever else is asked for; the last three arrays are there together or not at all.
@@ -950,7 +1011,8 @@ def encode_rows(text, starts, more, machine, target, work):
                 there.
         work: what is kept between calls, and what is not.
             symbols: uint16[n]; masks: uint64[n // 32]; stops, begins: uint32[n]; scratch: int32[2 * n]; events: uint64[2 * n];
-            active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n].
+            active: uint64[2 * n]; results, slots, places: uint64[n]; tokens, pieces: uint64[2 * n];
+            memo, symbol_memo: uint64[3], see `match_at`.
             state: uint64[7], all zero before the first call: symbols kept; ids written so far; row of the call; whether the last call had
                 `more`; where places are asked for, characters and words of that text so far; the class that ended the word before the
                 symbols kept.
@@ -958,13 +1020,14 @@ def encode_rows(text, starts, more, machine, target, work):
     Returns:
         Where reading stopped: the end, or with `more` before a character that what follows may belong to.
     """
-    symbols, state, places = work[0], work[7], work[9]
+    symbols, state, places, memo = work[0], work[7], work[9], work[13]
     direct, numbers = machine[0], machine[12]
     prefix, located = target[0], len(target) > IDS_ALONE and len(target[4]) > 0
     # Marks that leave no symbol count only where something is to be located.
     run_flags = HAS_MARKS | CONTINUES_RUN if located else HAS_MARKS
     rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - BEYOND
     filled, at = state[KEPT], np.uint64(starts[0])
+    memo[START], memo[READ], memo[NODE] = at, at, U0
     before = state[BEFORE] - at  # with it, the place of a character's first unit is its number in its text
     state[ROW] = U0
     if rows and not state[OPEN]:
@@ -975,7 +1038,7 @@ def encode_rows(text, starts, more, machine, target, work):
         goes_on = U1 if more and row + U1 == rows else U0
         while at < stop:
             first, known = at, filled
-            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct, numbers[SECONDS])
+            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, direct, numbers[SECONDS], memo[START])
             if located:
                 number_places(places, known, filled, AT_START + (first + before) * STEP)
             tried = stop
@@ -992,6 +1055,8 @@ def encode_rows(text, starts, more, machine, target, work):
                     before -= pairs(text, tried, at)
             if filled >= limit:
                 filled = encode_symbols(filled, machine, target, work)
+                if len(target) > IDS_ALONE and len(target[6]) and target[6][row]:
+                    at = stop  # the text is read again, and as a whole
             if at == tried:
                 break
         if not goes_on:
@@ -1023,6 +1088,234 @@ def encode_read(read, places, machine, target, work):
         if filled >= limit:
             filled = encode_symbols(filled, machine, target, work)
     encode_symbols(filled, machine, target, work)
+
+
+# What follows reads texts with contextual added tokens, those that depend on normalised text or on their neighbours, for `encode_read`.
+# It follows the reference step by step: first tokens in raw text, then the symbols of the text between them, then tokens among symbols.
+# Symbols are (numbers, places, sources, ordinals): classes, uint16; the characters of its text that each comes from, uint64, ``first | one
+# past the last << 32``; the character of all texts that it is made of, uint32, `NO_SOURCE` for added tokens and ends of texts; and how many
+# symbols of that character stand before it, uint8.
+WORD_PART, BEGINS_WORD, ENDS_WORD, SPACED, WHITE, MIXED, BEGINS_RAW = (np.uint8(1 << n) for n in range(7))  # kinds of code points
+SINGLE_WORD, LSTRIP, RSTRIP = (np.int32(1 << n) for n in range(3))  # flags of added tokens
+NO_SOURCE = np.uint32((1 << 32) - 1)
+
+
+@inlined
+def put_symbol(number, first, last, source, ordinal, filled, symbols):
+    """Add a symbol that comes from the characters from the first to before the last; how many symbols there are then."""
+    numbers, places, sources, ordinals = symbols
+    numbers[filled] = number
+    places[filled] = first | last << HALF
+    sources[filled] = source
+    ordinals[filled] = ordinal
+    return filled + U1
+
+
+@inlined
+def put_run(codes, first, stop, start, filled, machine, symbols):
+    """Add the symbols of characters that are lists, in canonical order; `start` is the first character of their text.
+
+    Places stay in the order of the text, as in `read_run`.
+    """
+    a_records, lists = machine[1], machine[10]
+    ranks = U0
+    for at in range(first, stop):
+        ranks |= ranks_of(a_records[class_of(np.uint64(codes[at]), machine)], lists)
+    turn, place = first, first - start
+    while ranks:
+        rank = trailing_zeros(ranks)
+        ranks &= ranks - U1
+        for at in range(first, stop):
+            listed = a_records[class_of(np.uint64(codes[at]), machine)] & NEXT
+            count, ordinal = np.uint64(lists[listed]), U0
+            if count and np.uint64(lists[listed + U1]) >> RANK_SHIFT == rank:
+                while not lists[a_records[class_of(np.uint64(codes[turn]), machine)] & NEXT]:
+                    turn += U1
+                place = turn - start
+                turn += U1
+            for index in range(U1, count + U1):
+                symbol = np.uint64(lists[listed + index])
+                if symbol >> RANK_SHIFT == rank and symbol & CLASS:
+                    filled = put_symbol(symbol & CLASS, place, place + U1, at, ordinal, filled, symbols)
+                ordinal += np.uint64(symbol & CLASS > U0)
+    return filled
+
+
+@part
+def put_characters_of(codes, first, stop, start, filled, machine, symbols):
+    """Add the symbols of some characters of a text that begins at `start`; how many symbols there are then."""
+    a_records = machine[1]
+    at = first
+    while at < stop:
+        number = class_of(np.uint64(codes[at]), machine)
+        record, end = a_records[number], at + U1
+        if record >> KIND_SHIFT & U3 != LIST:
+            filled = put_symbol(number, at - start, end - start, at, U0, filled, symbols)
+        else:
+            is_run = record >> OUTPUT_SHIFT & (HAS_MARKS | CONTINUES_RUN)
+            while is_run and end < stop:
+                following = a_records[class_of(np.uint64(codes[end]), machine)]
+                if following >> KIND_SHIFT & U3 != LIST or not following >> OUTPUT_SHIFT & CONTINUES_RUN:
+                    break
+                end += U1
+            filled = put_run(codes, at, end, start, filled, machine, symbols)
+        at = end
+    return filled
+
+
+@kernel
+def count_symbols(codes, machine):
+    """How many symbols some characters may become, one at least for each, since an added token may take its place."""
+    a_records, lists = machine[1], machine[10]
+    count = U0
+    for at in range(np.uint64(len(codes))):
+        record = a_records[class_of(np.uint64(codes[at]), machine)]
+        count += max(np.uint64(lists[record & NEXT]), U1) if record >> KIND_SHIFT & U3 == LIST else U1
+    return count
+
+
+@inlined
+def is_in_word(codes, first, stop, start, end, kinds):
+    """Whether a word goes on before or after some characters of a text."""
+    return (first > start and kinds[codes[first - U1]] & WORD_PART) or (stop < end and kinds[codes[stop]] & WORD_PART)
+
+
+@kernel
+def read_raw(codes, starts, machine, edges, nodes, tokens, kinds, end_class, memo, symbols):
+    """The symbols of texts in which added tokens in raw text are found, as the reference's ``AddedVocabulary.find_matches`` does.
+
+    Args:
+        codes: uint32[n], code points of all texts.
+        starts: int64[rows + 1], where each begins, and the last one ends.
+        machine: as in `encode_rows`.
+        edges, nodes: the `fst.runtime.matching.Trie` of the tokens.
+        tokens: int32[tokens, 2], their classes and their flags.
+        kinds: uint8[0x110000], what each code point is to a token beside it.
+        end_class: what stands for the end of a text.
+        memo: uint64[3].
+        symbols: filled, room for as many as `count_symbols` says, and one more for each text.
+
+    Returns:
+        How many symbols there are.
+    """
+    memo[START] = memo[READ] = memo[NODE] = filled = U0
+    for row in range(len(starts) - 1):
+        start, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        at = begun = white = start  # what is looked at; what is not put yet; up to where white space is known to go on
+        while at < end:
+            if not kinds[codes[at]] & BEGINS_RAW:
+                at += U1
+                continue
+            node, _ = match_at(codes, ITEMS, at, end, U0, edges, nodes, memo)
+            if not nodes[node, LENGTH]:
+                at += U1
+                continue
+            first, stop = at, at + np.uint64(nodes[node, LENGTH])
+            at = stop
+            number, flags = tokens[nodes[node, VALUE], 0], tokens[nodes[node, VALUE], 1]
+            if flags & SINGLE_WORD and is_in_word(codes, first, stop, start, end, kinds):
+                continue
+            while flags & LSTRIP and first > begun and kinds[codes[first - U1]] & WHITE:
+                first -= U1
+            if flags & RSTRIP:
+                stop = max(stop, white)
+                while stop < end and kinds[codes[stop]] & WHITE:
+                    stop += U1
+                white = stop
+            # White space that a token has taken may hold the next one all the same; then nothing stands between the two.
+            filled = put_characters_of(codes, begun, max(first, begun), start, filled, machine, symbols)
+            filled = put_symbol(number, first - start, stop - start, NO_SOURCE, U0, filled, symbols)
+            begun = stop
+        filled = put_characters_of(codes, begun, end, start, filled, machine, symbols)
+        filled = put_symbol(end_class, end - start, end - start + U1, NO_SOURCE, U0, filled, symbols)
+    return filled
+
+
+@inlined
+def is_part(codes, symbols, at, kind, kinds, mixed):
+    """Whether a symbol is a part of a word, by what its character is at the side that is asked for.
+
+    `mixed` has those of characters of which only some symbols are parts, ``code point << 8 | ordinal``, ascending.
+    """
+    _, _, sources, ordinals = symbols
+    if sources[at] == NO_SOURCE:
+        return False
+    code = np.uint64(codes[sources[at]])
+    own = kinds[code]
+    if not own & MIXED:
+        return own & (kind | SPACED) == kind
+    key, low, high = code << U8 | np.uint64(ordinals[at]), U0, np.uint64(len(mixed))
+    while low < high:
+        middle = low + high >> U1
+        if mixed[middle] < key:
+            low = middle + U1
+        else:
+            high = middle
+    return low < np.uint64(len(mixed)) and mixed[low] == key
+
+
+@inlined
+def is_spaced(codes, symbols, at, kinds):
+    """Whether normalisation puts blanks around a symbol."""
+    sources = symbols[2]
+    return sources[at] != NO_SOURCE and kinds[codes[sources[at]]] & SPACED > 0
+
+
+@kernel
+def find_normalized(codes, count, symbols, edges, nodes, tokens, begins, kinds, mixed, blank, memo, numbers, places):
+    """The symbols of `read_raw` with the added tokens in normalised text in the place of theirs.
+
+    Args:
+        codes, kinds, memo: as in `read_raw`.
+        count: how many symbols there are; the last one is the end of a text.
+        symbols: those of `read_raw`.
+        edges, nodes, tokens: the trie of the tokens by their symbols, and likewise.
+        begins: uint8[classes + 1], 1 for those that a token begins with.
+        mixed: uint64[n], see `is_part`.
+        blank: the class of blanks.
+        numbers, places: uint16[count] and uint64[count], filled.
+
+    Returns:
+        How many symbols there are then.
+    """
+    own_numbers, own_places, _, _ = symbols
+    memo[START] = memo[READ] = memo[NODE] = filled = at = last = U0
+    while at < count:
+        stop = at + U1
+        number, flags, is_token = np.int32(0), np.int32(0), False
+        if begins[own_numbers[at]]:
+            node, _ = match_at(own_numbers, ITEMS, at, count, U0, edges, nodes, memo)
+            if nodes[node, LENGTH]:
+                stop = at + np.uint64(nodes[node, LENGTH])
+                number, flags = tokens[nodes[node, VALUE], 0], tokens[nodes[node, VALUE], 1]
+                is_token = not flags & SINGLE_WORD or not (
+                    (at > U0 and is_part(codes, symbols, at - U1, ENDS_WORD, kinds, mixed))
+                    or is_part(codes, symbols, stop, BEGINS_WORD, kinds, mixed)
+                )
+        if not is_token:
+            while at < stop:
+                numbers[filled], places[filled] = own_numbers[at], own_places[at]
+                filled += U1
+                at += U1
+            continue
+        begin, end = own_places[at] & LOW_HALF, own_places[stop - U1] >> HALF
+        if flags & LSTRIP:
+            while at > last and own_numbers[at - U1] == blank:
+                at -= U1
+                filled -= U1
+                begin = own_places[at] & LOW_HALF
+            if at > last and is_spaced(codes, symbols, at - U1, kinds):
+                begin = own_places[at - U1] & LOW_HALF
+        if flags & RSTRIP:
+            while own_numbers[stop] == blank:
+                end = own_places[stop] >> HALF
+                stop += U1
+            if is_spaced(codes, symbols, stop, kinds):
+                end = own_places[stop] >> HALF
+        numbers[filled], places[filled] = number, begin | end << HALF
+        filled += U1
+        at = last = stop
+    return filled
 
 
 # What follows makes UTF-16 of UTF-8: Unicode 17, table 3-7, says which sequences of bytes are characters.

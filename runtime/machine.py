@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.file import DTYPES
+from fst.runtime.matching import special_trie, trie
 from fst.runtime.texts import ROOM
 from fst.tables import BLANK, LIST, ONE, STARTS_SPECIAL, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
@@ -27,9 +28,8 @@ KEY_MASKS = np.array(
 ).ravel()
 
 NO_TOKENS = 0, 0, 0, 0, (1 << 64) - 1, 0  # the numbers from `GRAMS` on where there are no late tokens
-NO_ADDED = np.zeros(1, np.uint64), np.full((1, 3), -1, np.int32).view(np.uint32)
 
-AS_STORED = ("entries", "pool", "words", "displacements", "pages", "blocks", "symbols", "specials")
+AS_STORED = ("entries", "pool", "words", "displacements", "pages", "blocks", "symbols")
 
 Machine = tuple[NDArray[Any], ...]
 
@@ -39,15 +39,20 @@ def machine(tables: Tables) -> Machine:
     a, b = tables.classes[0::2], tables.classes[1::2]
     kind = field_kind(a)
     alone = np.where(kind == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
+    specials, added = special_trie(tables.specials), trie([])
     arrays = (
         _direct(tables),
         *(np.append(record, BLANK).astype(np.uint64) for record in (a, b, alone)),
         *(getattr(tables, name).astype(DTYPES[name], copy=False) for name in AS_STORED),
+        specials.edges,
         _numbers(tables),
         KEY_MASKS,
         np.empty(0, np.uint32),
-        *NO_ADDED,
+        np.zeros(1, np.uint64),
+        added.edges,
         np.zeros(len(a) + 1, np.uint8),
+        specials.nodes,
+        added.nodes,
     )
     return tuple(map(_same_kind, arrays))
 
@@ -163,6 +168,8 @@ class Workspace:
             np.empty(2 * room, np.uint64),
             np.empty(2 * room, np.uint64),
             np.empty(room, np.uint32),
+            np.zeros(3, np.uint64),
+            np.zeros(3, np.uint64),
         )
         self.text = np.empty(ROOM, np.uint16)  # memory that is not written is not taken
         self.short_ids = np.empty(short, np.int32)

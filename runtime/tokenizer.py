@@ -76,8 +76,8 @@ class Tokenizer:
         if about.get("composition"):
             self._second = Before(tables, Composition.from_stored(about["composition"]))
         if about["late"]:
-            self._second = added = Added(tables)
-            self._machine = added.machine(self._machine)
+            self._second = added = Added(tables, self._machine)
+            self._machine = added.machine()
         self._blanks = "" if self._second else blanks(tables)
         around = sum(map(len, self._frame))
         per_unit = ids_per_unit(tables)
@@ -445,7 +445,7 @@ class Tokenizer:
         if not placing:
             return self._second
         if self.about["late"]:
-            return Added(self._tables, Placing.from_stored(placing))
+            return Added(self._tables, self._machine, Placing.from_stored(placing))
         return Before(self._tables, Composition.from_stored(composition) if composition else None, Placing.from_stored(placing))
 
     @Once

@@ -212,6 +212,19 @@ def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> Non
     check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
 
 
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 60))])
+def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
+    """White space that a normalizer takes off is no part of a token, and white space that a token takes may hold another token."""
+    chosen, flags = random.Random(seed), ("single_word", "lstrip", "rstrip", "normalized")
+    of = reference([AddedToken(content, **{flag: chosen.random() < 0.4 for flag in flags}) for content in ("_", "😀", "ab")])
+    raw = [content for content in ("\u3000", "\t", " _") if chosen.random() < 0.5]
+    of.add_tokens([AddedToken(content, normalized=False, rstrip=chosen.random() < 0.4) for content in raw])
+    strip = normalizers.Strip(left=chosen.random() < 0.7, right=chosen.random() < 0.7)
+    of.normalizer = normalizers.Sequence(chosen.choice([[strip], [strip, of.normalizer], [of.normalizer, strip], [of.normalizer]]))
+    pieces = [*"_ 😀ab\u3000\t\n\u200d\x85世", "ab", "  ", "x"]
+    check(*compiled(of, tmp_path), ["".join(chosen.choices(pieces, k=chosen.randint(0, 8))) for _ in range(TEXTS)])
+
+
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)

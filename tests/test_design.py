@@ -19,7 +19,7 @@ import pytest
 import fst
 from fst import alphabet, tables, verify
 from fst.compile import reference_characters
-from fst.runtime import added, batch, kernels, machine
+from fst.runtime import added, batch, kernels, machine, matching
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
@@ -144,7 +144,10 @@ SAME = {
     "SLACK": batch.SLACK,
     **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
     **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_NODE")},
+    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_SOURCE")},
+    **{name: getattr(added, name) for name in ("WORD_PART", "BEGINS_WORD", "ENDS_WORD", "SPACED", "WHITE", "MIXED", "BEGINS_RAW")},
+    **{name.upper(): flag for name, flag in added.FLAGS.items()},
+    **{name: getattr(matching, name) for name in ("NO_NODE", "SKIP", "REST", "LENGTH", "VALUE", "ENDING", "LEAST", "IS_INNER")},
     **{name: getattr(added, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
 }
 
@@ -187,13 +190,14 @@ def test_masks_of_words_keep_their_symbols() -> None:
 def test_chunks_have_room(longest: int) -> None:
     """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
     work = machine.Workspace(longest, 64)
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins = work.arrays
+    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins, *memos = work.arrays
     limit = work.room - int(kernels.BEYOND)
     assert limit >= longest + 2 + machine.CHUNK
     assert len(symbols) == work.room == 32 * len(masks)
     assert len(stops) == len(begins) == len(results) == len(slots) == len(places) == work.room
     assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
     assert state is work.state
+    assert [len(memo) for memo in memos] == [3, 3]
     assert int(kernels.BEYOND) >= 64 + verify.MAX_LISTED + tables.WORD_SYMBOLS
 
 

@@ -17,13 +17,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
+from features import extended
 from figures import seconds
 from rows import BOOKS, FOLDER, UNCASED, documents
 
 import fst
 from fst.compile import wordpiece
 
+MARK, PIECE = "\u1b44\u302e", 1 << 15  # which canonical ordering moves; characters that are written at a time
 SENTENCE = "The quick brown fox jumps over the lazy dog."
 IMPORT = "import numpy, time; begun = time.perf_counter(); import fst; print(time.perf_counter() - begun)"
 FIRST = "import fst, sys; fst.load(sys.argv[1]).encode('a')"
@@ -39,7 +42,8 @@ def main() -> None:
         wordpiece(source / "tokenizer.json").save(table)
         tok = fst.load(table)
         print("| figure | |\n| --- | --- |")
-        found = (lengths(tok, english), worst(tok, english, source), memory(tok, english), beginnings(table, scratch))
+        texts = (lengths(tok, english), worst(tok, english, source), growth(source / "tokenizer.json"))
+        found = (*texts, memory(tok, english), beginnings(table, scratch))
         for figure, value in chain.from_iterable(found):
             print(f"| {figure} | {value} |", flush=True)
 
@@ -85,6 +89,48 @@ def worst(tok: fst.Tokenizer, english: list[str], source: Path) -> Iterator[tupl
         rows = [" ".join(word() for _ in range(20)) for _ in range(2000)]
         own = len("".join(rows)) / seconds(partial(tok.encode_batch, rows, threads=1), 5)
         yield f"{name}, characters a second against English", f"{own / speed:.2f}"
+
+
+def growth(source: Path) -> Iterator[tuple[str, str]]:
+    """Time for a character of texts that could take more than linear time, by their length, and against texts beside which they are plain.
+
+    Streams get a run of marks in pieces, and are held against `encode` of the run; the others against a vocabulary without their tokens.
+    """
+    flags: list[dict[str, Any]] = [{}, {"single_word": True}, {"rstrip": True}, {"normalized": True}, {"normalized": True, "rstrip": True}]
+    cases = [(f"token in words, {', '.join(own) or 'no flags'}", {"content": "zqx", **own}, "unaffable zqxjk ") for own in flags]
+    cases += [
+        ("token of 300 brackets, 299 of them", {"content": "[" * 300}, "[" * 299 + "x"),
+        ("token of 300 letters, words of 99", {"content": "a" * 300, "normalized": True}, "a" * 99 + " "),
+    ]
+    without = extended(source, [])
+    for name, token, unit in cases:
+        measured = partial(encode_repeated, extended(source, [token]), unit)
+        yield name, _growth(measured, partial(encode_repeated, without, unit))
+    for offsets in (False, True):
+        plain = partial(encode_repeated, without, MARK, offsets=offsets)
+        yield f"stream of marks{', offsets' * offsets}", _growth(partial(stream_repeated, without, MARK, offsets=offsets), plain)
+
+
+def _growth(measured: Callable[[int], object], plain: Callable[[int], object]) -> str:
+    """Nanoseconds a character for each length, and how many times as long that is as plain text takes at the last."""
+    times = {power: seconds(partial(measured, 10**power), 3 if power > 5 else 9) / 10**power for power in range(4, 8)}
+    last = 10 ** max(times)
+    shown = ", ".join(f"{taken * 1e9:.1f}" for taken in times.values())
+    return f"{shown} ns a character of 10^4 to 10^{max(times)}, {times[max(times)] / (seconds(partial(plain, last), 3) / last):.1f} × plain"
+
+
+def encode_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool = False) -> None:
+    """Encode so many characters of a text again and again."""
+    tok.encode_batch([unit * (length // len(unit))], offsets=offsets, threads=1)
+
+
+def stream_repeated(tok: fst.Tokenizer, unit: str, length: int, *, offsets: bool) -> None:
+    """Stream the same in pieces, and read after each."""
+    stream = tok.stream(offsets=offsets)
+    for piece in range(0, length, PIECE):
+        stream.write(unit * (min(PIECE, length - piece) // len(unit)))
+        stream.read()
+    stream.close()
 
 
 def memory(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:

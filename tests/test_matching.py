@@ -1,0 +1,113 @@
+"""The longest of many strings is found at each place of a text, in time that does not depend on how they overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fst.compile.classes import _special_trie
+from fst.runtime import kernels, matching
+from fst.runtime.matching import Trie, special_trie, trie
+
+STRINGS = st.lists(st.text("ab\U0001f600", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
+TEXTS = st.text("ab\U0001f600", max_size=30)
+OVERLAPPING = ["[" * 300, "ab" * 100 + "c", "ab" * 50 + "d", "aab"]
+
+
+def longest(strings: Sequence[str], text: str, at: int, end: int) -> int:
+    """The length of the longest string at a place, 0 if there is none: what the kernel is to find."""
+    return max((len(string) for string in strings if text.startswith(string, at, end)), default=0)
+
+
+def is_open(strings: Sequence[str], text: str, at: int) -> bool:
+    """Whether a longer string than those at a place could stand there if the text went on."""
+    return any(len(string) > len(text) - at and string.startswith(text[at:]) for string in strings)
+
+
+def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
+    """A part of the kernels as Python runs it, with other parts that it calls."""
+    function = getattr(kernels, name)
+    return FunctionType(getattr(function, "py_func", function).__code__, {**vars(kernels), **parts})
+
+
+child_of, label_at = plain("child_of"), plain("label_at")
+
+
+def found(
+    of: Trie, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
+) -> list[tuple[int, bool]]:
+    """What the kernel's walk says of places, in their order: the length of the longest string, and whether there may be a longer one."""
+    memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
+    walk = plain("match_at", child_of=step, label_at=label_at)
+    with np.errstate(over="ignore"):
+        nodes = [walk(items, pair, np.uint64(place), end, np.uint64(more), *of, memo) for place in places]
+    return [(int(of.nodes[int(node), matching.LENGTH]), bool(is_open)) for node, is_open in nodes]
+
+
+def leftmost(strings: Sequence[str], text: str) -> list[int]:
+    """The places of a text that are not inside a string found before."""
+    places, at = [], 0
+    while at < len(text):
+        places.append(at)
+        at += longest(strings, text, at, len(text)) or 1
+    return places
+
+
+@given(STRINGS, TEXTS, st.booleans(), st.data())
+def test_longest_string_at_each_place(strings: list[str], text: str, overlapping: bool, data: st.DataObject) -> None:
+    """At any places in ascending order, a walk finds the longest string, and knows whether there may be a longer one; inside a string that
+    it has found only if the trie is for that.
+    """
+    of = trie(((list(map(ord, string)), number) for number, string in enumerate(strings)), overlapping=overlapping)
+    asked = list(range(len(text))) if overlapping else leftmost(strings, text)
+    places = [at for at in asked if data.draw(st.booleans())]
+    items = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+    for more in (False, True):
+        expected = [(longest(strings, text, at, len(text)), more and is_open(strings, text, at)) for at in places]
+        assert found(of, items, kernels.ITEMS, more, places) == expected
+
+
+@given(STRINGS, TEXTS)
+def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
+    """The trie of a table's special tokens is walked over UTF-16, where a character beyond U+FFFF takes two units."""
+    of = special_trie(_special_trie({string: number for number, string in enumerate(strings)}))
+    units = np.frombuffer(text.encode("utf-16-le"), np.uint16)
+    places = leftmost(strings, text)
+    lengths = [longest(strings, text, at, len(text)) for at in places]
+    expected = [sum(1 + (char > "\uffff") for char in text[at : at + length]) for at, length in zip(places, lengths, strict=True)]
+    in_units = [sum(1 + (char > "\uffff") for char in text[:at]) for at in places]
+    assert [length for length, _ in found(of, units, kernels.UTF_16, False, in_units)] == expected
+
+
+@pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
+def test_walks_take_linear_time(text: str) -> None:
+    """A text that holds long beginnings of strings without end costs a few steps a character, at whatever places it is asked for."""
+    of = trie((list(map(ord, string)), number) for number, string in enumerate(OVERLAPPING))
+    items = np.frombuffer((text * 20).encode("utf-32-le"), np.uint32)
+    steps = 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        return child_of(*arguments)
+
+    found(of, items, kernels.ITEMS, False, range(len(items)), counted)
+    assert steps <= 4 * len(items)
+
+
+@given(STRINGS, st.booleans())
+def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
+    """Many nodes, which a kernel links, are linked like few, which plain Python links."""
+    some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
+    by_python = trie(some, overlapping=overlapping)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "FEW", -1)
+        by_kernel = trie(some, overlapping=overlapping)
+    np.testing.assert_array_equal(by_kernel.nodes, by_python.nodes)
+    np.testing.assert_array_equal(by_kernel.edges, by_python.edges)
