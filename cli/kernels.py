@@ -6,9 +6,11 @@ import gc
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fst.jit import no_collector
+import numpy as np
+
+from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst import Tokenizer
@@ -30,11 +32,11 @@ def ready(tables: Tables) -> Tokenizer:
     return tokenizer
 
 
-def compile_all() -> bool:
-    """Compile every kernel by using it, as it is used with a table file. Return whether the machine code is kept on disk."""
+def compile_all() -> tuple[bool, str]:
+    """Compile every kernel by using it, as it is used with a table file. Return what `fst.jit.destination` says."""
     import fst
     from fst.compile import wordpiece
-    from fst.runtime import kernels
+    from fst.runtime import kernels, texts
     from fst.runtime.document import document
 
     with TemporaryDirectory() as folder:
@@ -45,9 +47,9 @@ def compile_all() -> bool:
         tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
         tokenizer(["ab"], return_tensors="np")
         tokenizer.encode_batch(["ab"], offsets=True)
+        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.SLACK, np.uint16))  # as for a column of Arrow
         source.write_text(json.dumps({**document(tables), "normalizer": {"type": "NFC"}}))
         read_twice = fst.Tokenizer(wordpiece(source))
         for offsets in (False, True):
             read_twice.encode_batch(["a\u0301"], offsets=offsets)
-    kernel: Any = kernels.encode_rows
-    return not hasattr(kernel, "stats") or bool(kernel.stats.cache_path)  # without numba's compiler there is nothing to keep
+    return destination(kernels.encode_rows)

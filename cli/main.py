@@ -483,7 +483,10 @@ def explain_command(table: str, text: str) -> None:
 
 @main.command("warmup")
 def warmup_command() -> None:
-    """Compile the kernels and keep them, so that the first encode need not: for images and installers.
+    """Compile the kernels and keep them, so that the first encode need not: for images and installers (see docs/containers.md).
+
+    They lie in the folder that NUMBA_CACHE_DIR names; else beside the installed package; where that cannot be written, in the user's cache.
+    If no folder can be written the exit code is 1.
 
     \b
     Example:
@@ -491,9 +494,9 @@ def warmup_command() -> None:
     """
     from fst.cli.kernels import compile_all
 
-    click.echo("making the kernels ready …", err=True)
+    click.echo("making the kernels ready: 20 to 60 s, or less where some are kept already", err=True)
     begun = monotonic()
-    stays = compile_all()
-    click.echo(f"ready, in {monotonic() - begun:.1f} s", err=True)
-    if not stays:
-        click.echo("no folder to keep them in can be written: set NUMBA_CACHE_DIR to one", err=True)
+    kept, told = compile_all()
+    if not kept:
+        raise click.ClickException(f"kernels are {told}")
+    click.echo(f"ready, in {monotonic() - begun:.1f} s; {told}", err=True)

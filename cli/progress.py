@@ -1,4 +1,4 @@
-"""What is told on standard error while something takes long: only where a person looks on."""
+"""What is told on standard error while something takes long: that kernels are compiled always, the rest only where a person looks on."""
 
 from __future__ import annotations
 
@@ -25,17 +25,10 @@ def note(text: str) -> None:
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Note what the library logs: that it compiles kernels."""
+    """Say on standard error what the library logs, watched or not: that it compiles kernels, for which the command waits."""
     import logging  # which help, and what is wrong before a command begins, need not wait for
 
-    class Notes(logging.Handler):
-        """Notes what is logged."""
-
-        def emit(self, record: logging.LogRecord) -> None:
-            """Note it."""
-            note(record.getMessage())
-
-    logger, handler = logging.getLogger("fst"), Notes()
+    logger, handler = logging.getLogger("fst"), logging.StreamHandler()
     logger.addHandler(handler)
     try:
         yield

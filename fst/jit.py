@@ -7,9 +7,10 @@ import logging  # before `_before_fork`, which see, is registered
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import RLock
+from time import monotonic
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -25,10 +26,7 @@ _held: list[Any] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function over arrays when it is first called, and keep the machine code on disk.
-
-    Where nothing near the source or in the user's cache folder can be written, numba says so at decoration; then nothing is kept.
-    """
+    """Compile a function over arrays when it is first called, and keep the machine code on disk where `fst.kernel_cache` can."""
     return _kept(function, nogil=True, **SETTINGS)
 
 
@@ -55,11 +53,21 @@ def _kept(function: Function, **settings: Any) -> Function:
     from numba import njit
 
     compile_: Any = njit
-    try:
-        compiled: Function = compile_(cache=True, **settings)(function)
-    except RuntimeError:
-        compiled = compile_(**settings)(function)
+    compiled: Function = compile_(**settings)(function)
+    if hasattr(compiled, "enable_caching"):  # it is compiled: numba's compiler is not switched off
+        _keep(compiled)
     return compiled
+
+
+def _keep(compiled: Any) -> None:
+    """Keep the machine code of a function on disk: by `fst.kernel_cache`, or by numba's own cache if numba's private parts have changed."""
+    try:
+        from fst.kernel_cache import keep
+
+        keep(compiled)
+    except (ImportError, AttributeError):
+        with suppress(RuntimeError):  # numba finds no folder that it can write
+            compiled.enable_caching()
 
 
 class Deferred:
@@ -100,6 +108,16 @@ def no_collector() -> Iterator[None]:
             gc.enable()
 
 
+def destination(function: Any) -> tuple[bool, str]:
+    """Whether the machine code of a kernel is kept, and where it is, or why it is not."""
+    cache: Any = getattr(function, "_cache", None)  # None where numba's compiler is switched off
+    if hasattr(cache, "destination"):
+        kept, told = cache.destination()
+        return kept, told
+    folder = getattr(cache, "cache_path", None)
+    return bool(folder), f"kept in {folder}" if folder else "not kept"
+
+
 def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code of a kernel for arguments such as these, without the search for the one that fits them."""
     if not hasattr(function, "compile"):  # numba's compiler is switched off
@@ -108,13 +126,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     from fst.lent import kind_of
 
     kinds = tuple(map(kind_of, arguments))
-    kept = _kept_code(function, kinds)
-    if kept is not None:
-        return kept
-    # Nobody should wonder what takes so long; without handlers, logging writes it to standard error.
-    logging.getLogger("fst").warning("fst: compiling kernel %s, once …", function.__name__)
-    code: Callable[..., Any] = function.compile(kinds)
-    return code
+    return _kept_code(function, kinds) or _newly_compiled(function, kinds)
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -122,25 +134,23 @@ def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | No
 
     Numba's own way to it first imports all that it takes to compile, and SciPy with it: 0.1 to 0.3 s, for nothing.
     """
+    if not hasattr(getattr(function, "_cache", None), "destination"):  # numba's own cache
+        return None
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
-        kept = function._cache.load_overload(kinds, _Unprepared(function.targetctx))
+        kept = function._cache.load_overload(kinds, function.targetctx)
     code: Callable[..., Any] | None = kept and kept.entry_point
     return code
 
 
-class _Unprepared:
-    """What numba compiles with, a context, as it is: not made ready for compiling."""
-
-    def __init__(self, context: Any) -> None:
-        self._context = context
-
-    def refresh(self) -> None:
-        """Do without what compiling takes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
+def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """The machine code of a kernel, compiled. Whoever waits is told; without handlers, logging writes to standard error."""
+    log, name, begun = logging.getLogger("fst"), function.__name__, monotonic()
+    log.warning("fst: compiling kernel %s, up to 10 s; %s", name, destination(function)[1])
+    code: Callable[..., Any] = function.compile(kinds)
+    log.info("fst: compiled kernel %s in %.1f s", name, monotonic() - begun)
+    return code
 
 
 def _before_fork() -> None:

@@ -26,6 +26,9 @@ ELEMENTS, LENGTHS = 1, 3
 class Lent(types.Array):
     """Numba's type of an array that is lent, in the order of C. Whether it may be written to is not told."""
 
+    def __init__(self, dtype: Any, ndim: int) -> None:
+        super().__init__(dtype, ndim, "C", name=f"lent({dtype}, {ndim}d)")  # kept kernels are told apart by the names of types
+
 
 class LentModel(models.ArrayModel):
     """What compiled code has of it: the same as of any array, most of which follows from what is handed over."""
@@ -62,7 +65,7 @@ def kind_of(argument: Any) -> Any:
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be lent"
-    return Lent(from_dtype(argument.dtype), argument.ndim, "C")
+    return Lent(from_dtype(argument.dtype), argument.ndim)
 
 
 def _taken_apart(kind: Lent, argument: Any, of: Any) -> NativeValue:

@@ -16,6 +16,7 @@ import fst
 from fst.cli.main import main
 
 FST = str(Path(sysconfig.get_path("scripts"), "fst"))
+CACHE = f"fst-toolkit-{fst.__version__}"  # the folder of kernels in the one that NUMBA_CACHE_DIR names
 TIMEOUT = 300  # seconds; the first process may have to compile the kernels
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")

@@ -11,6 +11,7 @@ from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+from fst.cli.kernels import compile_all
 from fst.compile import wordpiece
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
@@ -56,7 +57,8 @@ def reference() -> Callable[..., Tokenizer]:
 
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of a small vocabulary with a frame."""
+    """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
+    compile_all()
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     wordpiece(TOKENS).save(path)
     return path

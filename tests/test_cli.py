@@ -7,6 +7,7 @@ import gc
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
+from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
 from tokenizers import Tokenizer
 
 import fst
@@ -676,17 +677,19 @@ class TestManners:
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self) -> None:
-        """The kernels are ready after `fst warmup`, which says so on standard error."""
+        """The kernels are ready after `fst warmup`, which says on standard error how long it took and where they are kept."""
         done = run("warmup")
         assert done.stdout == b""
-        assert done.stderr.decode().splitlines()[1].startswith("ready, in ")
+        assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", done.stderr.decode().splitlines()[1])
 
     @posix
     def test_first_run(self, table: Path, tmp_path: Path) -> None:
-        """Whoever waits for kernels to be compiled, which happens once, is told on a terminal."""
+        """Whoever waits for kernels to be compiled is told how long and where they are kept, also off a terminal, and data stays clean."""
         cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
-        told = on_terminal("encode", table, **cold).decode().splitlines()
-        assert told == [f"fst: compiling kernel {kernel}, once …" for kernel in ("gather_bytes", "encode_rows")]
+        done = run("encode", table, **cold)
+        kept = f"up to 10 s; kept in {tmp_path / CACHE}"
+        assert done.stderr.decode().splitlines() == [f"fst: compiling kernel {name}, {kept}" for name in ("gather_bytes", "encode_rows")]
+        assert done.stdout == ids_of(table, ["un"])
         assert on_terminal("encode", table, **cold) == b""
 
     @pytest.mark.parametrize("command", ["encode", "bench", "verify"])
@@ -696,13 +699,12 @@ class TestManners:
         """Every command that uses kernels tells when they are not there."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
         monkeypatch.setattr(batch, "of_ids", batch.kernels())
-        monkeypatch.setattr(progress, "watched", lambda: True)
         words: list[str | Path] = [table, texts]
         if command == "verify":
             reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
             wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
             words = [tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", texts]
-        assert call(command, *words).stderr.startswith("fst: compiling kernel encode_rows, once")
+        assert call(command, *words).stderr.startswith("fst: compiling kernel encode_rows, up to 10 s; ")
 
     def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
         """Garbage is collected again when kernels are there."""

@@ -1,0 +1,208 @@
+"""Kernels that are kept on disk: which are, where from they are taken, and what happens where they cannot be."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from commands import CACHE, TIMEOUT, posix
+
+from fst.compile import placement
+from fst.jit import _kept_code, destination, kernel
+from fst.lent import kind_of
+from fst.runtime import kernels
+from fst.runtime.instructions import DISABLED
+
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+
+ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
+# Permissions do not bind root; without this capability they do, as they bind everybody.
+UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
+bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
+
+USE = "import sys, pathlib, test_lent; test_lent.use_everything(pathlib.Path(sys.argv[1]))"
+COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
+COMPILING = "fst: compiling kernel displace, up to 10 s; "
+
+
+def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a program in a process that keeps kernels in a folder, and whose permissions count."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(Path(__file__).parent)}
+    command = [*UNPRIVILEGED, sys.executable, "-c", program, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=TIMEOUT)
+
+
+def state(folder: Path) -> dict[str, int]:
+    """The files in a folder, and when they were written."""
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that `fst warmup` has filled."""
+    folder = tmp_path_factory.mktemp("warm")
+    python("from fst.cli.main import main; main(['warmup'], standalone_mode=False)", folder)
+    return folder
+
+
+@bound
+def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
+    """After `fst warmup` nothing is compiled and nothing written, whatever is called, in a folder that cannot be written."""
+    (warm / CACHE).chmod(0o555)
+    before = state(warm / CACHE)
+    assert python(USE, warm, tmp_path).stderr == ""
+    assert state(warm / CACHE) == before
+
+
+def test_warmup_keeps_every_kernel(warm: Path) -> None:
+    """Every kernel that Python calls is kept by `fst warmup`, those for ids alone and those for all else."""
+    called = [
+        f"{module.__name__.split('.')[-1]}.{name}"
+        for module in (kernels, placement)
+        for name, found in vars(module).items()
+        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"})
+    ]
+    kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
+    assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) for name in called}
+    assert len(called) == 9
+
+
+@bound
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
+    """Where no folder can be written, kernels are compiled and not kept, and whoever waits is told so, and what to do."""
+    folder = tmp_path / CACHE
+    if is_there:
+        folder.mkdir()
+        folder.chmod(0o555)
+    tmp_path.chmod(0o555)
+    done = python(COMPILE, tmp_path)
+    reason = "it cannot be written" if is_there else os.strerror(errno.EACCES)
+    assert done.stderr.splitlines() == [f"{COMPILING}not kept: {folder}: {reason}; set NUMBA_CACHE_DIR to a folder that you can write"]
+    assert done.stdout == "[UNK] a\n"
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """A kernel that cannot be written whole is not kept, which is said once, and the process goes on."""
+    folder = tmp_path / CACHE
+    done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
+    assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
+    assert done.stdout == "[UNK] a\n"
+    assert state(folder) == {}
+
+
+def doubled(numbers: Any) -> Any:
+    """A kernel that is soon compiled."""
+    return numbers[0] * 2
+
+
+KINDS = (kind_of(np.zeros(1)),)
+
+
+def is_kept() -> bool:
+    """Whether the kernel is found on disk, as a new process looks for it; if not, it is compiled, and kept if it can be."""
+    function: Any = kernel(doubled)
+    kept = _kept_code(function, KINDS)
+    assert (kept or function.compile(KINDS))(np.ones(1)) == 2
+    return kept is not None
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which the kernel is kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert not is_kept()
+    assert is_kept()
+    return tmp_path / CACHE
+
+
+def the_file(folder: Path) -> Path:
+    """The only file in a folder."""
+    (path,) = folder.iterdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda _: b"", lambda code: code[:5000], lambda code: code[:-99] + b"!" + code[-98:]], ids=["all", "end", "byte"]
+)
+def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
+    """A kept kernel that is empty, cut short or changed is compiled again, and the next process finds it."""
+    path = the_file(folder)
+    path.write_bytes(damage(path.read_bytes()))
+    assert not is_kept()
+    assert is_kept()
+
+
+def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel is compiled again, and takes the place of the one kept before, when its source has changed."""
+    source = tmp_path / Path(__file__).name
+    source.write_text("changed")
+    monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
+    assert not is_kept()
+    assert is_kept()
+    assert the_file(folder)
+
+
+@posix
+@pytest.mark.parametrize("of_file", [False, True])
+def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
+    """A kernel that everybody could have written is not used, nor are others kept beside it."""
+    (the_file(folder) if of_file else folder).chmod(0o777)
+    before = state(folder)
+    assert not is_kept()
+    assert (state(folder) == before) != of_file
+
+
+@pytest.mark.skipif(not ROOT, reason="only root can give files away")
+def test_files_of_strangers(folder: Path) -> None:
+    """A kernel that belongs to another user than root, this one or the owner of the package is not used."""
+    os.chown(the_file(folder), 54321, 54321)
+    assert not is_kept()
+    assert is_kept()
+    os.chown(folder, 54321, 54321)
+    assert not is_kept()
+    kept, told = destination(kernel(doubled))
+    assert not kept
+    assert told == f"not kept: {folder}: another user can write to it; set NUMBA_CACHE_DIR to a folder that you can write"
+
+
+def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel whose source cannot be read, as in an archive, is compiled and not kept."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(doubled.__globals__, "__file__", str(tmp_path / "archive.zip" / "kernels.py"))
+    assert not is_kept()
+    assert not is_kept()
+
+
+def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are kept so that they can be used, also where new files are for everybody to write."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    before = os.umask(0)
+    try:
+        assert not is_kept()
+    finally:
+        os.umask(before)
+    assert is_kept()
+
+
+def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where numba's private parts are not those that are known, its own cache keeps kernels."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "fst.kernel_cache", None)
+    function: Any = kernel(doubled)
+    kept, told = destination(function)
+    assert kept
+    assert told.startswith(f"kept in {tmp_path}")
+    assert not is_kept()
+    again: Any = kernel(doubled)
+    again.compile(KINDS)
+    assert again.stats.cache_hits
