@@ -24,10 +24,10 @@ from typing import Any
 import click
 
 import fst
+from fst.__main__ import INTERRUPTED
 from fst.cli.progress import note, noting, progress
 from fst.cli.streams import STANDARD, is_device, show, size, standard_output, target, written
 
-INTERRUPTED = 130
 SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
     errno.ENOENT: "check the name",

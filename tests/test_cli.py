@@ -41,6 +41,22 @@ finally:
     print(*sys.modules, file=sys.stderr)
 """
 
+# SIGINT as soon as a process imports a module.
+INTERRUPTED_AT = """
+import os, signal, sys
+module = sys.argv.pop(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Interrupter:
+    @staticmethod
+    def find_spec(name, *_):
+        if name == module:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupter)
+from fst.__main__ import main
+main()
+"""
 
 
 @pytest.fixture(scope="session")
@@ -645,6 +661,19 @@ class TestManners:
             process.stdout.close()
             assert process.stderr.read() == b""
             assert process.wait(TIMEOUT) == 0
+
+    @posix
+    @pytest.mark.parametrize("module", ["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.kernel_cache"])
+    def test_interrupted_while_importing(self, module: str, table: Path) -> None:
+        """SIGINT is 130, without a word, whatever is being imported."""
+        done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
+        assert (done.stdout, done.stderr) == (b"", b"")
+
+    @posix
+    def test_as_a_module(self, table: Path) -> None:
+        """`python -m fst` is `fst`, also in its usage."""
+        assert execute([sys.executable, "-m", "fst"], "info", table).stdout == run("info", table).stdout
+        assert execute([sys.executable, "-m", "fst"], "--help").stdout.startswith(b"Usage: python -m fst ")
 
     @posix
     def test_interrupted(self, table: Path) -> None:

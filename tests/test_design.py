@@ -24,8 +24,8 @@ from fst.runtime import added, batch, kernels, machine, matching
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
 MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", "runtime"}, "cli": set(FOLDERS)}
-# What `import fst` fetches only when it is asked for.
-LATER = {("fst/__init__.py", "fst.runtime")}
+# What `import fst` fetches only when it is asked for, and what a process runs.
+LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
 ONLY_IN = {
     "numba": {"fst/jit.py", "fst/kernel_cache.py", "fst/lent.py", "runtime/instructions.py"},
     "tokenizers": {"compile/reference_characters.py", "cli/against.py"},
