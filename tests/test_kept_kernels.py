@@ -91,6 +91,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
     assert done.stdout == "[UNK] a\n"
 
 
+@posix
 def test_a_full_disk(tmp_path: Path) -> None:
     """A kernel that cannot be written whole is not kept, which is said once, and the process goes on."""
     folder = tmp_path / CACHE
