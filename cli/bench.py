@@ -74,7 +74,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     def encode(threads: int) -> Batch:
         return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)
 
-    from fst.file import usable_cores
+    from fst.cores import usable_cores
 
     batch = encode(1)
     tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.about["unk_id"])

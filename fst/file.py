@@ -24,6 +24,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from fst.cores import thread_count
 from fst.errors import TableError
 from fst.tables import ARRAYS, Array, Tables
 from fst.verify import verify
@@ -143,7 +144,7 @@ def _proven(data: memoryview) -> Tables:
     from concurrent.futures import ThreadPoolExecutor
 
     members = list(_members(data))
-    with ThreadPoolExecutor(min(usable_cores(), MAX_THREADS)) as pool:
+    with ThreadPoolExecutor(min(thread_count(), MAX_THREADS)) as pool:
         whole = pool.submit(_verify_bytes, data, members)
         try:
             tables = _tables(data, members)
@@ -151,11 +152,6 @@ def _proven(data: memoryview) -> Tables:
         finally:
             whole.result()  # damage is told before what came of it
     return tables
-
-
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Member(NamedTuple):

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.cores import thread_count
 from fst.errors import TextError
-from fst.file import usable_cores
 from fst.jit import Deferred
 from fst.once import Once
 from fst.runtime.cuts import parts
@@ -160,7 +160,7 @@ class Task:
         block = self._run_block() if rows <= GROUP else None
         if block:
             return block
-        threads = threads or usable_cores()
+        threads = thread_count(threads)
         cut = self._cut() if rows <= GROUP and threads > 1 else {}
         threads = min(threads, self.total // LEAST + 1)
         groups = deque(self._groups(threads, cut))

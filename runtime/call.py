@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.cores import thread_count
 from fst.errors import TextError
 from fst.jit import Deferred
 from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, of_ids
@@ -278,15 +279,17 @@ class Caller:
             raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
         return self._pad_id
 
-    def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options) -> BatchEncoding:
+    def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
         """Make what `fst.Tokenizer.__call__` gives."""
+        if threads is not None:
+            thread_count(threads)
         short = _encoded_short(tokenizer, text) if options.whole and text_pair is None and type(text) is list else None
         inputs = Inputs(text, _few_singles(len(text)), False, False) if short else gather(text, text_pair, options.words)
         if options.offsets:
-            batch = _batch(tokenizer, inputs, options, True)
+            batch = _batch(tokenizer, inputs, options, True, threads)
             ids, splits = batch.ids, batch.row_splits
         else:
-            ids, splits = short or _encoded(tokenizer, inputs, options)
+            ids, splits = short or _encoded(tokenizer, inputs, options, threads)
         layout = _planned(splits, inputs.samples, options)
         planes = layout.put(ids, options.template)
         data = layout.members(planes)
@@ -298,11 +301,11 @@ class Caller:
             data["overflow_to_sample_mapping"] = layout.numbers("overflow_to_sample_mapping", layout.plan[:, SAMPLE])
         elif inputs.alone and options.kind is None:
             data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
-        return BatchEncoding(data, partial(self._rows, tokenizer, inputs, options))
+        return BatchEncoding(data, partial(self._rows, tokenizer, inputs, options, threads))
 
-    def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options) -> list[Encoding]:
+    def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
         """All rows of a call, with all that is known of their tokens."""
-        batch = _batch(tokenizer, inputs, options, True)
+        batch = _batch(tokenizer, inputs, options, True, threads)
         layout = _planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self._template(options.special, TRACED))
         words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
@@ -383,10 +386,11 @@ def _is_text(given: Any, words: bool) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
-def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool) -> Batch:
+def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool, threads: int | None) -> Batch:
     """The ids of texts and, if they are to be located, where they come from."""
     try:
-        return tokenizer._encode(rows_of(inputs.texts), framed=False, located=located, most=None if inputs.paired else options.most)
+        most = None if inputs.paired else options.most
+        return tokenizer._encode(rows_of(inputs.texts), framed=False, located=located, most=most, threads=threads)
     except TextError as error:
         raise _not_text(inputs) or error from None
 
@@ -401,12 +405,12 @@ def _not_text(inputs: Inputs) -> TextError | None:
     return None
 
 
-def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options) -> tuple[Ids, Ints]:
+def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
     """The ids of texts, which may have room behind them, and where those of each begin."""
     short = _encoded_short(tokenizer, inputs.texts)
     if short:
         return short
-    batch = _batch(tokenizer, inputs, options, False)
+    batch = _batch(tokenizer, inputs, options, False, threads)
     return batch.ids, batch.row_splits
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from fst import file
 from fst.composition import Composition, Placing
+from fst.cores import thread_count
 from fst.errors import TextError, UnsupportedError
 from fst.once import Once
 from fst.runtime.added import Added
@@ -124,6 +125,7 @@ class Tokenizer:
         return_special_tokens_mask: bool = False,
         return_offsets_mapping: bool = False,
         return_length: bool = False,
+        threads: int | None = None,
     ) -> BatchEncoding:
         """What a model is fed, from texts: the arguments and the result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
 
@@ -146,6 +148,7 @@ class Tokenizer:
                 there are beside "input_ids"; None: those that the model takes.
             return_overflowing_tokens: what is cut off becomes rows too, windows that overlap by `stride`; the member
                 "overflow_to_sample_mapping" has the number of each row's text.
+            threads: as in `encode_batch`.
 
         Returns:
             A dictionary of the members, which also says which token stands for which characters and words.
@@ -182,7 +185,7 @@ class Tokenizer:
             return_offsets_mapping,
             return_length,
         )
-        return self._caller.run(self, text, text_pair, options)
+        return self._caller.run(self, text, text_pair, options, threads)
 
     @Once
     def _caller(self) -> Caller:
@@ -235,13 +238,15 @@ class Tokenizer:
                 not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
             offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
                 belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
-            threads: how many may work at it; None: as many as this process may use. The ids do not depend on it.
+            threads: how many may work on it. None: as many as the environment variable ``FST_NUM_THREADS`` says, which is read at each use;
+                where it is not set, as many as this process has cores, by affinity and control groups. The ids do not depend on it.
             errors: as in `encode`.
 
         Raises:
             TextError: a row is not text; the message names it.
             UnsupportedError: `offsets`, and two tokens of different lengths have one id.
-            ValueError: `threads` is less than 1, `max_length` less than the special tokens around a text, or `offsets` something else.
+            ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
+                around a text, or `offsets` is something else.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -339,8 +344,8 @@ class Tokenizer:
         errors: str = "strict",
     ) -> Batch:
         """The ids of rows; `most`, `located` and `counted` are those of `Task`."""
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads={threads}: there is at least one")
+        if threads is not None:
+            thread_count(threads)
         check(errors)
         frame = self._frame if framed else self._no_frame
         machine, second = (self._locating, self._second_locating) if located else (self._machine, self._second)

@@ -20,7 +20,7 @@ from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of,
 from tokenizers import Tokenizer
 
 import fst
-from fst import file, jit
+from fst import jit
 from fst.cli import bench, progress
 from fst.cli.streams import CHUNK
 from fst.compile import wordpiece
@@ -438,7 +438,7 @@ class TestBench:
     @pytest.mark.parametrize(("cores", "head"), [(1, ["1 thread"]), (3, ["1 thread", "3 threads", "ratio"])])
     def test_speeds(self, table: Path, texts: Path, cores: int, head: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
         """The speeds are those of one thread and, where there are more cores, of all of them."""
-        monkeypatch.setattr(file, "usable_cores", lambda: cores)
+        monkeypatch.setattr("fst.cores.usable_cores", lambda: cores)
         told = self.figures(call("bench", table, texts).stdout)
         assert told[""].split("  ") == head
         for name in ("MB/s", "million tokens/s"):

@@ -435,11 +435,12 @@ def test_unknown_treatment_of_errors_is_refused(errors: Any, tokenizer: fst.Toke
         tokenizer.encode("a", errors=errors)
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_no_threads_are_refused(threads: int, tokenizer: fst.Tokenizer) -> None:
-    """At least one thread works."""
-    with pytest.raises(ValueError, match=f"threads={threads}: there is at least one"):
-        tokenizer.encode_batch(["a"], threads=threads)
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "two"])
+def test_no_threads_are_refused(threads: Any, tokenizer: fst.Tokenizer) -> None:
+    """At least one thread works, also on a text so short that one suffices."""
+    for encode in (tokenizer.encode_batch, tokenizer.count_tokens, tokenizer):
+        with pytest.raises(ValueError, match=f"^threads={threads!r}: the number of threads is a whole number, at least 1$"):
+            encode(["a"], threads=threads)
 
 
 # Batches

@@ -1,0 +1,104 @@
+"""How many threads work where no argument says: ``FST_NUM_THREADS``, or the cores that this process may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from math import ceil
+from operator import index
+from pathlib import Path
+from typing import Any
+
+VARIABLE = "FST_NUM_THREADS"
+ROOT = Path("/")
+
+
+def thread_count(threads: Any = None) -> int:
+    """The number of threads that an argument asks for; for None, the default.
+
+    The default is read at each use: the environment variable ``FST_NUM_THREADS``, or else `usable_cores`.
+
+    Raises:
+        ValueError: the argument, or the variable, is not a whole number of at least 1.
+    """
+    if threads is not None:
+        return _at_least_one(threads, threads, "threads")
+    asked = os.environ.get(VARIABLE, "").strip()
+    return _at_least_one(int(asked) if asked.isdecimal() else asked, asked, VARIABLE) if asked else usable_cores()
+
+
+def usable_cores() -> int:
+    """How many cores this process may use: those of its affinity mask, and no more than its control groups' CPU quota, rounded up.
+
+    The quota is read once in a process, the affinity mask each time. From Python 3.13 on, ``PYTHON_CPU_COUNT`` counts too.
+    """
+    return ceil(min(_affine_cores(), _quota()))
+
+
+def cpu_quota(root: Path) -> float:
+    """The CPU time that control groups grant this process, in cores; infinity where nothing limits it.
+
+    Args:
+        root: the folder that holds ``proc`` and ``sys``.
+    """
+    try:
+        groups = dict(_groups(root))
+        mounts = (root / "proc/self/mountinfo").read_text().splitlines()
+    except OSError:
+        return float("inf")
+    return min((_granted(folder) for line in mounts for folder in _folders(root, line, groups)), default=float("inf"))
+
+
+_quota = cache(lambda: cpu_quota(ROOT))
+
+
+def _affine_cores() -> int:
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _groups(root: Path) -> Iterator[tuple[str, str]]:
+    """The process's groups that can limit CPU time, as file system type and path."""
+    for line in (root / "proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            yield "cgroup2", path
+        elif "cpu" in controllers.split(","):
+            yield "cgroup", path
+
+
+def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
+    """The folders of the process's group and of its parents, as far as a line of ``mountinfo`` shows them."""
+    place, _, kind = mount.partition(" - ")
+    file_system, *_, options = kind.split(" ")
+    if file_system not in groups or (file_system == "cgroup" and "cpu" not in options.split(",")):
+        return
+    top, point = place.split(" ")[3:5]
+    folder = root / point.lstrip("/")
+    path = os.path.relpath(groups[file_system], top)
+    yield folder
+    for part in () if path.startswith("..") else Path(path).parts:
+        folder /= part
+        yield folder
+
+
+def _granted(folder: Path) -> float:
+    """The quota of one group, in cores."""
+    files = [folder / "cpu.max"] if (folder / "cpu.max").exists() else [folder / "cpu.cfs_quota_us", folder / "cpu.cfs_period_us"]
+    try:
+        quota, period = (float(number) for file in files for number in file.read_text().split())
+    except (OSError, ValueError):  # the top group has no such file, and "max" is no number
+        return float("inf")
+    return quota / period if quota > 0 else float("inf")
+
+
+def _at_least_one(number: Any, asked: Any, name: str) -> int:
+    try:
+        count = index(number)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise ValueError(f"{name}={asked!r}: the number of threads is a whole number, at least 1")
+    return count
