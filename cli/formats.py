@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,16 +61,24 @@ class Decimals:
         return self._spellings[numbers].tobytes().translate(None, b"\0")
 
 
-def rows(block: Block) -> Iterator[list[int]]:
+def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
     """The ids of each line: numbers separated by blanks, or a JSON object that holds them.
 
+    Args:
+        block: some lines.
+        known: the ids that tokens have.
+
     Raises:
-        TextError: a line is neither.
+        TextError: a line is neither, or a number in it is no token's id.
     """
     row = -1
     try:
         for row, line in enumerate(block.lines):  # noqa: B007 - the handler tells it
-            yield _of_json(line) if line.lstrip().startswith(b"{") else list(map(_number, line.split()))
+            ids = _of_json(line) if line.lstrip().startswith(b"{") else list(map(_number, line.split()))
+            unknown = next((number for number in ids if number not in known), None)
+            if unknown is not None:
+                raise ValueError(f"{unknown} is no id of this table")
+            yield ids
     except (ValueError, RecursionError) as error:
         raise TextError(f"{block.place(row)}: {error}; a line is what `fst encode` writes with --format ids or json") from None
 

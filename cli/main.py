@@ -364,11 +364,12 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     from fst.cli.lines import read
 
     tokenizer = Tokenizer(file.load(table))
+    known = set(tokenizer.get_vocab().values())
     files = files or (STANDARD,)
     total = size(files)
     with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
         for block in (block for name in files for block in read(name, advance)):
-            texts = (tokenizer.decode(row, skip_special_tokens=not keep_special_tokens) for row in rows(block))
+            texts = tokenizer.decode_batch(rows(block, known), skip_special_tokens=not keep_special_tokens)
             out.write("".join(f"{text}\n" for text in texts).encode())
             out.flush()
 

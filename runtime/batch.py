@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,9 @@ MOST_THREADS = 256  # of all batches that are under way
 class Batch:
     """The ids of texts, one after the other.
 
+    ``len(batch)`` is the number of rows, ``batch[r]`` the ids of one, ``batch[first:end]`` a batch of some, on the same memory unless the
+    slice has a step.
+
     Attributes:
         ids: int32[n].
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
@@ -67,7 +70,15 @@ class Batch:
     def __len__(self) -> int:
         return len(self.row_splits) - 1
 
-    def __getitem__(self, row: int) -> Ids:
+    @overload
+    def __getitem__(self, row: int) -> Ids: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Batch: ...
+
+    def __getitem__(self, row: int | slice) -> Ids | Batch:
+        if isinstance(row, slice):
+            return self._rows(row)
         if not -len(self) <= row < len(self):
             raise IndexError(f"row {row} of {len(self)}")
         row %= len(self)
@@ -75,6 +86,17 @@ class Batch:
 
     def __iter__(self) -> Iterator[Ids]:
         return (self[row] for row in range(len(self)))
+
+    def _rows(self, rows: slice) -> Batch:
+        """The batch of some rows, in the order of the slice."""
+        starts, lengths = self.row_splits[:-1][rows], np.diff(self.row_splits)[rows]
+        splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        first = int(starts[0]) if len(starts) else 0
+        chosen: Any = slice(first, first + int(splits[-1]))
+        if rows.step not in (None, 1):
+            chosen = np.repeat(starts - splits[:-1], lengths) + np.arange(splits[-1])
+        beside = (None if numbers is None else numbers[chosen] for numbers in (self.offsets, self.words))
+        return Batch(self.ids[chosen], splits, *beside)
 
 
 class Kernels(NamedTuple):

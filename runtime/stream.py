@@ -102,6 +102,9 @@ class Stream:
         That is all but those of the last word, until what ends it was read. Characters that may begin a special token wait until it is
         known whether they do; and a run of marks that has to be put in order, until it ends.
 
+        Returns:
+            A `Part`: ``ids`` and, if the stream was asked for them, ``offsets`` and ``words``; all empty where nothing more is certain.
+
         Raises:
             TextError, ValueError: as for `write`.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ SECOND = {  # what takes a second reading of some texts
     "composition": "normalisation that composes characters",
     "placing": "normalisation that orders marks in several steps",
 }
+MAX_ID = (1 << 32) - 1  # in the reference
 SHORT = 1 << 13  # characters in a text that `encode` takes the short way
 
 
@@ -89,7 +90,27 @@ class Tokenizer:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the tables say of themselves: kind, layout, options, special tokens."""
+        """What the tables say of themselves.
+
+        ``kind``, ``layout``, ``states``, ``columns``, ``dead``
+            the automaton
+        ``unk_id``, ``unk_token``, ``model_tokens``, ``continuing_subword_prefix``, ``max_input_chars_per_word``
+            the model, and how many tokens it has without added ones
+        ``lowercase``, ``strip_accents``, ``clean_text``, ``handle_chinese_chars``, ``normalizer_parts``, ``composition``, ``placing``
+            the normalizer; its parts, where it is not BERT's
+        ``pre_tokenizer``, ``pre_tokenizer_parts``
+            the pre-tokenizer
+        ``specials``, ``late``, ``context``, ``skipped``
+            added tokens found in raw text and in normalised text, and the ids that `decode` skips
+        ``single``, ``pair``
+            what is put around one text and around two: [ids, type id] or ["A" or "B", type id]
+        ``decoder``, ``clean_up_tokenization_spaces``
+            how `decode` joins tokens
+        ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
+            what the vocabulary's source says of the model
+        ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
+            what it says of calls; only the sides count unasked
+        """
         return self._tables.about
 
     @property
@@ -241,6 +262,9 @@ class Tokenizer:
             threads: how many may work on it. None: as many as the environment variable ``FST_NUM_THREADS`` says, which is read at each use;
                 where it is not set, as many as this process has cores, by affinity and control groups. The ids do not depend on it.
             errors: as in `encode`.
+
+        Returns:
+            The rows of ids one after the other, where each row begins, and with `offsets` what each id stands for.
 
         Raises:
             TextError: a row is not text; the message names it.
@@ -405,6 +429,15 @@ class Tokenizer:
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
 
+        Args:
+            text, errors: as in `encode`.
+
+        Returns:
+            A token for each id of ``encode(text, add_special_tokens=False)``.
+
+        Raises:
+            TextError: it is not text.
+
         Example:
             >>> from fst.compile import wordpiece
             >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).tokenize("Unable")
@@ -414,7 +447,18 @@ class Tokenizer:
         return [names[number] for number in self.encode(text, add_special_tokens=False, errors=errors).tolist()]
 
     def decode(self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = True) -> str:
-        """A text from ids, as the vocabulary's own decoder makes it. Ids that no token has are left out.
+        """A text from ids, as the vocabulary's own decoder makes it.
+
+        Args:
+            ids: a row of whole numbers: an array, or a list or tuple. A number that is no token's id is left out, as the reference does.
+            skip_special_tokens: leave out [CLS], [SEP] and the like.
+
+        Returns:
+            The text. What normalisation changed stays changed, and what was unknown is the unknown token.
+
+        Raises:
+            TypeError: `ids` is not a row of whole numbers.
+            OverflowError: a number is below 0 or takes more than 32 bits, such as the -100 of labels.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -424,20 +468,47 @@ class Tokenizer:
         """
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
         names = self._tokens_by_id
-        kept = (int(number) for number in ids)
-        return decoded([names[number] for number in kept if number in names and number not in skipped], self.about["decoder"])
+        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], self.about["decoder"])
+
+    def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
+        """A text from each row of ids.
+
+        Args:
+            sequences: a `Batch`, or rows as in `decode`.
+            skip_special_tokens: as in `decode`.
+
+        Returns:
+            A text for each row.
+
+        Raises:
+            TypeError, OverflowError: as in `decode`.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able", "!"]))
+            >>> tok.decode_batch(tok.encode_batch(["unable!", "un"]))
+            ['unable!', 'un']
+        """
+        return [self.decode(ids, skip_special_tokens=skip_special_tokens) for ids in sequences]
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token, or None."""
+        """The id of a token, or None where there is no such token."""
         return self._ids_by_token.get(token)
 
     def id_to_token(self, number: int) -> str | None:
-        """The token of an id, or None."""
+        """The token of an id, or None where no token has it."""
         return self._tokens_by_id.get(number)
+
+    def get_vocab(self) -> dict[str, int]:
+        """Token → id, added tokens included; a copy."""
+        return dict(self._ids_by_token)
+
+    def __len__(self) -> int:
+        return self.vocab_size
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, added ones included."""
+        """How many tokens there are, added ones included; so is ``len(tok)``."""
         return len(self._tables.token_ids)
 
     @Once
@@ -480,6 +551,19 @@ class Tokenizer:
 
     def __deepcopy__(self, memo: Any) -> Tokenizer:
         return self
+
+
+def _row(ids: Any) -> list[int]:
+    """A row of ids as Python's own numbers."""
+    try:
+        numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
+    except TypeError as error:
+        what = "a row of ids is whole numbers; token_to_id gives a token's, and decode_batch takes several rows"
+        raise TypeError(f"decode: {error}; {what}") from None
+    if numbers and not 0 <= min(numbers) <= max(numbers) <= MAX_ID:
+        wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
+        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out what stands for no token, such as -100 in labels")
+    return numbers
 
 
 def _most(max_length: Any, around: int) -> int:

@@ -399,3 +399,37 @@ def test_ids_of_a_text_stay() -> None:
         tokenizer().encode(text)
         tokenizer().encode_batch([text] * 3)
     assert all(np.array_equal(own, copy) for own, copy in zip(found, copies, strict=True))
+
+
+# Batches of some rows
+
+STEPS = (slice(None, None, 2), slice(None, None, -1))
+SLICES = (slice(0, 2), slice(None), slice(1, None), slice(-2, None), slice(3, 1), slice(99, None), *STEPS)
+
+
+@pytest.mark.parametrize("offsets", [False, True])
+@pytest.mark.parametrize("rows", SLICES, ids=str)
+def test_slice_of_a_batch_is_the_batch_of_its_rows(rows: slice, offsets: bool) -> None:
+    """A slice of a batch is the batch of these texts, with its own splits, offsets and words."""
+    texts = ["a b", "", "un able a", " ", "b"]
+    found, expected = (tokenizer().encode_batch(given, offsets=offsets) for given in (texts, texts[rows]))
+    found = found[rows]
+    assert isinstance(found, fst.Batch)
+    for name in ("ids", "row_splits", "offsets", "words"):
+        one, other = getattr(found, name), getattr(expected, name)
+        assert (one is None) == (other is None)
+        assert one is None or (one.dtype == other.dtype and one.tolist() == other.tolist() and one.shape == other.shape)
+    assert [row.tolist() for row in found] == [row.tolist() for row in expected]
+
+
+def test_slice_without_a_step_copies_no_ids() -> None:
+    """Rows that follow each other stay where they are."""
+    found = tokenizer().encode_batch(["a b", "b", "a"], offsets=True)
+    for name in ("ids", "offsets", "words"):
+        assert np.shares_memory(getattr(found[1:3], name), getattr(found, name))
+
+
+def test_row_that_is_not_there_is_named() -> None:
+    """A row beyond the batch is an IndexError that names it."""
+    with pytest.raises(IndexError, match=r"^row 3 of 3$"):
+        tokenizer().encode_batch(["a", "b", "a"])[3]

@@ -226,6 +226,8 @@ class TestDecode:
             ("5 -1", "'-1' is no id"),
             ("1_0", "'1_0' is no id"),
             ("[1, 2]", "'[1,' is no id"),
+            ("5 12", "12 is no id of this table"),
+            ("99999999999999999999", "99999999999999999999 is no id of this table"),
             ('{"ids": 5}', 'no "ids"'),
             ('{"ids": [true]}', 'no "ids"'),
             ('{"ids": [-1]}', 'no "ids"'),

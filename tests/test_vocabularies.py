@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -731,3 +732,36 @@ def test_ids_decode_from_any_sequence(decoding: dict[str, tuple[fst.Tokenizer, T
     tokenizer, _ = decoding["with cleanup"]
     ids = tokenizer.encode("unaffable, ab!")
     assert tokenizer.decode(ids) == tokenizer.decode(ids.tolist()) == tokenizer.decode(tuple(ids.tolist())) == "unaffable, ab!"
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_rows_of_ids_decode_as_the_reference_decodes_them(skip: bool, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
+    """Rows of ids, also those of a batch, and with ids that no token has, give the texts that the reference gives."""
+    tokenizer, reference = decoding["with cleanup"]
+    batch = tokenizer.encode_batch(["unaffable, ab!", "", "ab un"])
+    for rows in (batch, [[1, 2], [], [9999, 1, (1 << 32) - 1]], np.array([[1, 2], [3, 9999]])):
+        lists = [[int(number) for number in row] for row in rows]
+        assert tokenizer.decode_batch(rows, skip_special_tokens=skip) == reference.decode_batch(lists, skip_special_tokens=skip)
+
+
+@pytest.mark.parametrize("ids", [["a"], "ab", 5, None, [None], [1.0], [[1, 2]], [-1], [1, 1 << 32], [-100]], ids=str)
+def test_what_is_no_row_of_ids_is_refused(ids: Any, decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
+    """What the reference does not take for ids is refused, by an error of the same kind, in one line."""
+    tokenizer, reference = decoding["with cleanup"]
+    with pytest.raises((TypeError, OverflowError)) as refused:
+        reference.decode(ids)
+    with pytest.raises(refused.type, match=r"^decode: .*; (a row of ids is whole numbers|leave out)") as own:
+        tokenizer.decode(ids)
+    assert "\n" not in str(own.value)
+    with pytest.raises(refused.type):
+        tokenizer.decode_batch([ids])
+
+
+def test_vocabulary_of_a_tokenizer(decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]) -> None:
+    """A tokenizer says what its tokens are, and how many, as the reference does; what it gives out is a copy."""
+    tokenizer, reference = decoding["with cleanup"]
+    vocabulary = tokenizer.get_vocab()
+    assert vocabulary == reference.get_vocab()
+    assert len(tokenizer) == tokenizer.vocab_size == reference.get_vocab_size()
+    vocabulary.clear()
+    assert tokenizer.get_vocab() == reference.get_vocab()
