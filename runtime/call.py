@@ -12,8 +12,8 @@ Nothing of it is state: what a call asks for goes from one step to the next.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import chain, pairwise
 from operator import index
@@ -50,6 +50,7 @@ MOST = (1 << 63) - 1
 FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
 SHORT = 1 << 14  # characters, at most, in them
 plan_rows, lay_out = (Deferred("fst.runtime.kernels", name) for name in ("plan_rows", "lay_out"))
+WINDOWS = 5  # of `cut` of `fst.runtime.kernels.plan_rows`
 PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.plan_rows`
 
 
@@ -305,6 +306,22 @@ class Caller:
 
     def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
         """All rows of a call, with all that is known of their tokens."""
+        rows, samples = self._traced(tokenizer, inputs, options, threads)
+        if options.cut[0] == KEEP:
+            return rows
+        cut = options.cut.copy()
+        cut[WINDOWS] = True
+        asked = (tokenizer, inputs, replace(options, cut=cut, most=None, windows=True), threads)
+        # The windows of all samples are made when those of one are first asked for, or else are rows already.
+        windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
+        for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
+            rows[first].cut_off = partial(_others, windows, number)
+        return rows
+
+    def _traced(
+        self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None
+    ) -> tuple[list[Encoding], Ints]:
+        """The rows of a call, and the sample of each."""
         batch = _batch(tokenizer, inputs, options, True, threads)
         layout = _planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self._template(options.special, TRACED))
@@ -313,7 +330,8 @@ class Caller:
         tokens = list(map(tokenizer.id_to_token, ids[0].tolist()))
         counts = (1 + layout.plan[:, PAIRED]).tolist()
         tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
-        return [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
+        rows = [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
+        return rows, layout.plan[:, SAMPLE]
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
         """Begin and end of the characters of each token: int64[2, n]."""
@@ -451,6 +469,17 @@ def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
     width = options.padded(longest)
     size = most if most > width else width
     return Layout(plan, width, size if least >= size or width == size or not rows else None, options)
+
+
+def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
+    """Rows, which come in the order of their samples, by sample."""
+    ends = np.cumsum(np.bincount(samples)).tolist()
+    return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
+
+
+def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
+    """The windows of a sample without the first."""
+    return windows()[sample][1:]
 
 
 def _check_room(samples: Ints, cut: Ints) -> None:

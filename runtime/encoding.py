@@ -5,15 +5,17 @@ Names and meanings are those of ``transformers.BatchEncoding`` and ``tokenizers.
 
 from __future__ import annotations
 
+import warnings
 from collections import UserDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import UnsupportedError
 from fst.once import Once
 
 Ints = NDArray[np.int64]
@@ -35,9 +37,9 @@ class TokenSpan(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Encoding:
-    """One row: its tokens, and where they come from.
+    """One row: its tokens, and where they come from. Only `pad` and `truncate` change it.
 
     Words and characters are those of the text that ``sequence_index`` says: 0 is the first one, 1 the second of a pair; in a row of one
     text they are the row's, whatever it says. Where texts came split into words, offsets are within a word.
@@ -45,12 +47,14 @@ class Encoding:
     Attributes:
         tokens: the tokens, special ones and padding included; so with all that follows.
         n_sequences: how many texts there are in it, 1 or 2.
-        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None.
+        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None. It is never written to.
+        cut_off: gives the rows that `overflowing` has; None: there are none.
     """
 
     tokens: list[str | None]
     n_sequences: int
     table: Ints
+    cut_off: Callable[[], Sequence[Encoding]] | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -93,6 +97,74 @@ class Encoding:
         """Begin and end of each token's characters within its text; (0, 0) where there are none."""
         return list(zip(self._list(6), self._list(7), strict=True))
 
+    @property
+    def words(self) -> list[int | None]:
+        """`word_ids`, by the name that ``tokenizers`` warns of."""
+        warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
+        return self.word_ids
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """What truncation cut off this row, as rows of their own, which have no `overflowing`; copies."""
+        return [replace(row, tokens=[*row.tokens]) for row in self._overflowing]
+
+    @Once
+    def _overflowing(self) -> list[Encoding]:
+        return [] if self.cut_off is None else [replace(row, tokens=[*row.tokens]) for row in self.cut_off()]
+
+    def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
+        """Fill the row, and those in `overflowing`, up to a length; longer ones stay as they are.
+
+        Args:
+            length: in tokens.
+            direction: "right" or "left", where padding is put.
+            pad_id, pad_type_id, pad_token: the padding.
+
+        Raises:
+            ValueError: there is no such direction.
+        """
+        _check(direction)
+        for row in self._overflowing:
+            row.pad(length, direction, pad_id, pad_type_id, pad_token)
+        count = max(length - len(self), 0)
+        tokens: list[str | None] = [pad_token] * count
+        table = np.repeat(np.array([[pad_id], [pad_type_id], [0], [1], [-1], [-1], [0], [0]]), count, axis=1)
+        self.tokens = self.tokens + tokens if direction == "right" else tokens + self.tokens
+        self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
+
+    def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
+        """Cut the row to a length. What is cut off takes the place of what was in `overflowing`, and which text a token is of is lost.
+
+        Args:
+            max_length: in tokens, special ones included.
+            stride: how many tokens a row in `overflowing` shares with the one before it.
+            direction: "right" or "left", where tokens are cut off.
+
+        Raises:
+            ValueError: `stride` is not less than `max_length`, or there is no such direction.
+        """
+        _check(direction)
+        if max_length >= len(self):
+            return
+        if not max_length:
+            rows = [self._part(0, 0), replace(self)]
+        elif stride >= max_length:
+            raise ValueError(f"stride={stride}: it is to be less than max_length={max_length}")
+        else:
+            rows = [self._part(*span) for span in _windows(len(self), max_length, stride, direction)]
+            for row in rows:
+                row.table[4], row.n_sequences = 0, 1
+        self.tokens, self.table, self.n_sequences = rows[0].tokens, rows[0].table, rows[0].n_sequences
+        vars(self)["_overflowing"] = rows[1:]
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
+
     def token_to_sequence(self, token_index: int) -> int | None:
         """The text that a token is of."""
         return _or_none([self._at(4, token_index)])[0]
@@ -131,6 +203,10 @@ class Encoding:
         """The characters of a word."""
         span = self.word_to_tokens(word_index, sequence_index)
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
+
+    def _part(self, first: int, end: int) -> Encoding:
+        """A copy of some tokens as a row of its own, of one text."""
+        return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy())
 
     def _list(self, field: int) -> list[int]:
         found: list[int] = self.table[field].tolist()
@@ -323,6 +399,19 @@ def _numpy(value: Any) -> NDArray[Any]:
         rows[:] = [np.asarray(row, np.int64) for row in value]
         return rows
     return np.asarray(value, np.int64)
+
+
+def _check(direction: str) -> None:
+    if direction not in ("right", "left"):
+        raise ValueError(f"direction={direction!r}: there are 'right' and 'left'")
+
+
+def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
+    """Parts of a row of so many tokens that together are all of it, the one that is kept first."""
+    step = longest - stride
+    begins = range(0, max(count - stride, 1), step)
+    spans = [(begin, min(begin + longest, count)) for begin in begins]
+    return spans if direction == "right" else [(count - end, count - begin) for begin, end in spans]
 
 
 def _or_none(numbers: list[int]) -> list[int | None]:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from fst.cores import thread_count
 from fst.errors import UnsupportedError
 from fst.runtime.decoder import decoded
 from fst.runtime.document import added_tokens, document
@@ -18,10 +20,12 @@ from fst.runtime.encoding import BatchEncoding, Encoding
 from fst.runtime.tokenizer import Tokenizer
 
 OLDEST = 5  # version of transformers
+ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
+BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
-def hf(tokenizer: Tokenizer, **settings: Any) -> Any:
+def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> Any:
     """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
 
     It is a ``transformers.PreTrainedTokenizerBase``, and goes wherever a ``BertTokenizerFast`` goes: pipelines, data collators, trainers,
@@ -31,19 +35,25 @@ def hf(tokenizer: Tokenizer, **settings: Any) -> Any:
 
     Args:
         tokenizer: what it encodes and decodes with.
+        threads: how many may work on a call that does not say so itself; as in `fst.Tokenizer.encode_batch`. Copies and pickles keep it,
+            ``save_pretrained`` does not: it belongs to a machine.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and others, as
             transformers names them, in place of those that tables keep of the vocabulary's source.
 
+    Returns:
+        A ``transformers.PreTrainedTokenizerBase``.
+
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: it is older than version 5.
+        UnsupportedError: it is older than version 5, or a setting contradicts the table.
+        ValueError: `threads` is not a whole number of at least 1.
 
     Example::
 
         model = SentenceTransformer("all-MiniLM-L6-v2")
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
-    return _class()(tokenizer, **settings)
+    return _class()(tokenizer, threads, **settings)
 
 
 def __getattr__(name: str) -> Any:
@@ -57,7 +67,8 @@ def __getattr__(name: str) -> Any:
 def _class() -> Any:
     library = _transformers()
     if int(library.__version__.split(".")[0]) < OLDEST:
-        raise UnsupportedError(f"transformers {library.__version__}: fst.hf needs version {OLDEST} or later")
+        what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes what a model is fed with whatever version there is"
+        raise UnsupportedError(f"transformers {library.__version__}: {what}")
     return type("FstTokenizerFast", (FastTokenizer, library.PreTrainedTokenizerBase), {"__module__": __name__})
 
 
@@ -73,9 +84,11 @@ class FastTokenizer:
 
     Attributes:
         fst: what it encodes and decodes with.
+        threads: how many may work on a call that does not say so itself.
     """
 
     is_fast = True
+    vocab_files_names: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
 
     if TYPE_CHECKING:  # of the base
         pad_token: str | None
@@ -86,12 +99,19 @@ class FastTokenizer:
         unk_token_id: int | None
         all_special_ids: list[int]
         clean_up_tokenization: Callable[[str], str]
+        split_special_tokens: bool
         _eventual_warn_about_too_long_sequence: Callable[[Any, int | None, bool], None]
 
-    def __init__(self, tokenizer: Tokenizer, **settings: Any) -> None:
+    def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
         self.fst = tokenizer
+        self.threads = None if threads is None else thread_count(threads)
         about = tokenizer.about
-        super().__init__(**{**about["named_tokens"], **{name: about[name] for name in KEPT}, **settings})
+        bert = {name: about[kept] for name, kept in BERT.items()} if about["normalizer_parts"] is None else {}
+        for name, value in bert.items():
+            if settings.get(name, value) != value:
+                raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
+            setattr(self, name, value)
+        super().__init__(**{**about["named_tokens"], **{name: about[name] for name in KEPT}, **bert, **settings})
 
     def _encode_plus(
         self,
@@ -100,16 +120,22 @@ class FastTokenizer:
         padding_strategy: Any = False,
         truncation_strategy: Any = False,
         padding_side: str | None = None,
+        truncation_side: str | None = None,
         return_tensors: Any = None,
         return_token_type_ids: bool | None = None,
         return_attention_mask: bool | None = None,
         split_special_tokens: bool | None = None,
+        sanitize_control_tokens: bool = False,
         verbose: bool = True,
-        **arguments: Any,
+        threads: int | None = None,
+        **others: Any,
     ) -> Any:
-        """The call, when the base has looked at its arguments; `arguments` are those of `fst.Tokenizer.__call__`."""
-        if split_special_tokens:
+        """The call, when the base has looked at its arguments. Of `others`, those that a tokenizer does not know are ignored."""
+        if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
+        if sanitize_control_tokens:
+            raise UnsupportedError("sanitize_control_tokens: special tokens in a text are always found; leave it False")
+        arguments = {name: value for name, value in others.items() if name in ARGUMENTS}
         inputs = self.model_input_names
         made = self._padding()(
             text,
@@ -117,10 +143,11 @@ class FastTokenizer:
             padding=padding_strategy,
             truncation=truncation_strategy,
             padding_side=padding_side or self.padding_side,
-            truncation_side=self.truncation_side,
+            truncation_side=truncation_side or self.truncation_side,
             return_tensors=return_tensors,
             return_token_type_ids="token_type_ids" in inputs if return_token_type_ids is None else return_token_type_ids,
             return_attention_mask="attention_mask" in inputs if return_attention_mask is None else return_attention_mask,
+            threads=self.threads if threads is None else threads,
             **arguments,
         )
         self._eventual_warn_about_too_long_sequence(range(_longest(made.data["input_ids"])), arguments.get("max_length"), verbose)
@@ -209,9 +236,53 @@ class FastTokenizer:
         return sum(len(content) for content, _ in template if not isinstance(content, str))
 
     @property
-    def _tokenizer(self) -> Any:
-        # By this, token-classification pipelines know that a word may be several tokens.
-        return SimpleNamespace(model=SimpleNamespace(continuing_subword_prefix=self.fst.about["continuing_subword_prefix"]))
+    def _tokenizer(self) -> _Backend:
+        return _Backend(self.fst.about, len(self))
+
+    @property
+    def decoder(self) -> Any:
+        """A decoder of ``tokenizers`` that joins tokens, or None."""
+        from tokenizers.decoders import WordPiece
+
+        decoder = self.fst.about["decoder"]
+        return None if decoder is None else WordPiece(**decoder)
+
+    def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
+        """Refused: calls leave nothing behind.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("set_truncation_and_padding: calls leave nothing behind; pass padding=, truncation=, max_length= to each")
+
+    def train_new_from_iterator(self, *_: Any, **__: Any) -> None:
+        """Refused: tables do not learn.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        what = "save_pretrained(folder), let AutoTokenizer.from_pretrained(folder) do it, save what it gives, and compile that"
+        raise UnsupportedError(f"train_new_from_iterator: tables do not learn; {what}")
+
+    def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
+        """Write the model's tokens to a ``vocab.txt``, as ``tokenizers`` does.
+
+        Args:
+            save_directory: a folder that is there.
+            filename_prefix: the file is ``PREFIX-vocab.txt``.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            UnsupportedError: lines of a file cannot tell the ids.
+        """
+        tokens = list(self.fst.get_vocab().items())[: self.vocab_size]
+        if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
+            raise UnsupportedError("save_vocabulary: lines of a vocab.txt cannot tell these ids; save_pretrained writes a tokenizer.json")
+        written = Path(save_directory, f"{filename_prefix}-vocab.txt" if filename_prefix else "vocab.txt")
+        written.write_text("".join(f"{token}\n" for token, _ in tokens), "utf-8", newline="\n")
+        return (str(written),)
 
     def _save_pretrained(
         self,
@@ -228,6 +299,29 @@ class FastTokenizer:
         for path, content in ((Path(file_names[0]), settings), (written, document(self.fst._tables))):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
         return (*file_names, str(written))
+
+
+class _Backend:
+    """What is asked of the ``tokenizers.Tokenizer`` behind a fast tokenizer, where there is none.
+
+    Args:
+        about: of the tables.
+        size: how many tokens there are, added ones included.
+    """
+
+    def __init__(self, about: Mapping[str, Any], size: int) -> None:
+        # By this, token-classification pipelines know that a word may be several tokens.
+        self.model = SimpleNamespace(continuing_subword_prefix=about["continuing_subword_prefix"])
+        self._sizes = about["model_tokens"], size
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """How many tokens there are, with added ones or without."""
+        size: int = self._sizes[with_added_tokens]
+        return size
+
+    def __getattr__(self, name: str) -> Any:
+        what = "what save_pretrained(folder) writes, tokenizers.Tokenizer.from_file reads"
+        raise AttributeError(f"{name!r}: there is no tokenizers.Tokenizer behind fst.hf; {what}")
 
 
 class _Rows(Sequence[Encoding]):

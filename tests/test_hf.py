@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import json
 import logging
 import logging.handlers
 import pickle
@@ -23,6 +24,7 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import wordpiece
+from fst.runtime import batch
 from fst.tables import Tables
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -111,8 +113,10 @@ ATTRIBUTES = (
     *("max_len_single_sentence", "max_len_sentences_pair", "name_or_path_is_text", "vocab"),
 )
 
+OF_BERT = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "vocab_files_names")  # no tokenizer.json tells them
 
-@pytest.mark.parametrize("name", ATTRIBUTES)
+
+@pytest.mark.parametrize("name", [*ATTRIBUTES, *OF_BERT])
 def test_attributes(two: Two, name: str) -> None:
     """Attributes are those of transformers' tokenizer."""
     if name == "name_or_path_is_text":
@@ -161,6 +165,9 @@ CALLS: tuple[Callable[[Any], Any], ...] = (
     lambda tokenizer: tokenizer.encode(TEXTS[0], TEXTS[2], return_tensors="pt"),
     lambda tokenizer: tokenizer.tokenize(TEXTS[2]),
     lambda tokenizer: tokenizer.tokenize(TEXTS[2], pair=TEXTS[0], add_special_tokens=True),
+    lambda tokenizer: tokenizer(TEXTS, x=1, use_fast=True),
+    lambda tokenizer: tokenizer.encode(TEXTS[0], x=1),
+    lambda tokenizer: tokenizer.tokenize(TEXTS[0], x=1),
 )
 
 
@@ -214,6 +221,65 @@ def test_results_are_traced(two: Two, trace: int) -> None:
     for pair in (TEXTS[::-1], ["b"] * len(TEXTS)):
         two.same(lambda tokenizer, second: TRACES[trace](tokenizer(TEXTS, second, padding=True)), pair)
     two.same(lambda tokenizer: tokenizer(TEXTS[0]).word_ids())
+
+
+ROWS = ("ids", "type_ids", "tokens", "offsets", "attention_mask", "special_tokens_mask", "word_ids", "sequence_ids", "n_sequences")
+CHANGES: tuple[Callable[[Any], Any], ...] = (
+    lambda _: None,
+    lambda row: row.pad(12, direction="left", pad_id=7, pad_type_id=1, pad_token="x"),
+    lambda row: row.pad(11),
+    lambda row: row.truncate(3, stride=1),
+    lambda row: row.truncate(4, direction="left"),
+    lambda row: row.truncate(5, 2, "left"),
+    lambda row: row.truncate(2),
+    lambda row: row.truncate(0),
+    lambda row: [other.pad(20) for other in row.overflowing],
+)
+
+
+def known(row: Any) -> list[Any]:
+    """All that a row says, but for what was cut off it."""
+    found = [getattr(row, name) for name in ROWS]
+    found += [row.token_to_sequence(token) for token in range(len(row))]
+    return found + [[row.char_to_token(place, text), row.word_to_tokens(place, text)] for place in range(9) for text in (0, 1)]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("windows", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
+    """What was cut off a row is known, whether or not it was asked for, and rows are padded and truncated, as with `tokenizers`."""
+    two.set(truncation_side=side)
+
+    def ask(tokenizer: Any, pair: Any, **options: Any) -> list[Any]:
+        encoding = tokenizer(TEXTS[:6], pair, return_overflowing_tokens=windows, **options)
+        for row in encoding.encodings:
+            change(row)
+        # Windows after the first have nothing cut off here; where both texts of a pair are cut, tokenizers gives them some of the others.
+        samples = encoding.get("overflow_to_sample_mapping", range(6))
+        firsts = [encoding[list(samples).index(sample)] for sample in range(6)]
+        return [[known(row) for row in encoding.encodings], [[known(other) for other in row.overflowing] for row in firsts]]
+
+    for pair in (None, TEXTS[1:7], ["b"] * 6):
+        two.same(ask, pair)
+        two.same(lambda tokenizer, pair: ask(tokenizer, pair, truncation=True, max_length=8, stride=1, padding=True), pair)
+    two.same(lambda tokenizer: ask(tokenizer, ["b"] * 6, truncation="only_first", max_length=7, padding="max_length"))
+
+
+def test_changes_that_cannot_be(two: Two) -> None:
+    """A stride that does not advance, which makes `tokenizers` panic, and a side that does not exist are errors."""
+    row = two.other(TEXTS)[0]
+    with pytest.raises(ValueError, match=r"^stride=3: it is to be less than max_length=3$"):
+        row.truncate(3, stride=3)
+    for change in (row.pad, row.truncate):
+        with pytest.raises(ValueError, match=r"^direction='up': there are 'right' and 'left'$"):
+            change(3, direction="up")
+
+
+def test_deprecated_words(two: Two) -> None:
+    """`words` is `word_ids`, with a warning."""
+    with pytest.warns(DeprecationWarning, match="word_ids"):
+        two.same(lambda tokenizer: tokenizer(TEXTS)[0].words)
 
 
 @pytest.mark.parametrize("words", [False, True])
@@ -300,6 +366,78 @@ def test_vocabulary_does_not_change(two: Two) -> None:
         two.other.add_tokens(["[MASK]", "<new>"])
     with pytest.raises(fst.UnsupportedError, match=r"^split_special_tokens: "):
         two.other(TEXTS, split_special_tokens=True)
+    with pytest.raises(fst.UnsupportedError, match=r"^sanitize_control_tokens: "):
+        two.other(TEXTS, sanitize_control_tokens=True)
+
+
+@pytest.mark.parametrize(
+    ("ask", "what"),
+    [
+        (lambda other: other.set_truncation_and_padding("longest", "only_first", 5, 0, None, None), "pass padding=, truncation=, "),
+        (lambda other: other.train_new_from_iterator(TEXTS, 100), "AutoTokenizer.from_pretrained"),
+        (lambda other: other(TEXTS)[0].set_sequence_id(1), "pass the second one as text_pair"),
+        (lambda other: fst.hf(other.fst, do_lower_case=False), "the table has True, and does not change; compile it anew"),
+        (lambda other: fst.hf(other.fst, split_special_tokens=True)(TEXTS), "leave it False"),
+    ],
+    ids=["truncation", "training", "sequence", "settings", "split"],
+)
+def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
+    """What would change a table, or the state of a tokenizer that has none, is refused, and the message says what to do instead."""
+    with pytest.raises(fst.UnsupportedError, match=what):
+        ask(two.other)
+
+
+def test_there_is_no_tokenizer_behind_it(two: Two) -> None:
+    """Of the tokenizer behind a fast one, what is asked for is there; the rest is an AttributeError that says where to get it."""
+    for asked in ((), (True,), (False,)):
+        two.same(lambda tokenizer, *asked: tokenizer._tokenizer.get_vocab_size(*asked), *asked)
+    assert not hasattr(two.other._tokenizer, "normalizer")
+    with pytest.raises(AttributeError, match=r"^'normalizer': .*save_pretrained\(folder\)"):
+        two.other._tokenizer.normalizer  # noqa: B018
+
+
+def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
+    """The decoder and the vocab.txt are those of `tokenizers`; what lines of a file cannot tell is refused."""
+    two.same(lambda tokenizer: type(tokenizer.decoder))
+    two.same(lambda tokenizer: tokenizer.decoder.decode(["un", "##able", "!"]))
+    for prefix in (None, "x"):
+        (expected,) = two.own._tokenizer.model.save(str(tmp_path), *[prefix] * bool(prefix))
+        right = Path(expected).read_bytes()
+        assert two.other.save_vocabulary(tmp_path, prefix) == (expected,)
+        assert Path(expected).read_bytes() == right
+    path = tmp_path / "tokenizer.json"
+    made = json.loads(two.own._tokenizer.to_str())
+    made["model"]["vocab"]["beyond"] = 9000
+    path.write_text(json.dumps(made), encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match=r"lines of a vocab.txt cannot tell these ids"):
+        fst.hf(fst.Tokenizer(wordpiece(path))).save_vocabulary(tmp_path)
+
+
+def test_settings_of_its_class_are_known(two: Two) -> None:
+    """What a tokenizer was made with is in `init_kwargs`, with the values that transformers keeps there."""
+    made = two.other.init_kwargs
+    assert {"do_lower_case", "strip_accents", "tokenize_chinese_chars", "model_max_length", "cls_token", "padding_side"} <= made.keys()
+    assert {name: str(made[name]) for name in made if name in two.own.init_kwargs} == {
+        name: str(value) for name, value in two.own.init_kwargs.items() if name in made
+    }
+
+
+@pytest.mark.parametrize("asked", [1, 3])
+def test_threads(two: Two, asked: int, tmp_path: Path) -> None:
+    """The threads of a drop-in are those of its calls, and of its copies and pickles. A call may say otherwise; saved folders say none."""
+
+    def helpers(tokenizer: Any, **threads: int) -> int:
+        batch._pools.clear()
+        tokenizer(["un hello! " * 100_000] * 4, return_tensors="np", verbose=False, **threads)
+        return len(batch._pools[0]._threads) if batch._pools else 0
+
+    made = fst.hf(two.other.fst, threads=asked)
+    assert [helpers(one) for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made)))] == [asked - 1] * 3
+    assert helpers(made, threads=4 - asked) == 3 - asked
+    made.save_pretrained(tmp_path)
+    assert "threads" not in (tmp_path / "tokenizer_config.json").read_text()
+    with pytest.raises(ValueError, match=r"^threads=0: the number of threads is a whole number, at least 1"):
+        fst.hf(two.other.fst, threads=0)
 
 
 def test_transformers_may_be_missing() -> None:
@@ -324,7 +462,7 @@ def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.Monke
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
     hf = importlib.import_module("fst.runtime.hf")
     hf._class.cache_clear()
-    with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later"):
+    with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later; the call, tok"):
         fst.hf(fst.Tokenizer(tables))
 
 
