@@ -23,7 +23,7 @@ try:
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError:
-    raise UnsupportedError('Parquet, Arrow and zstd take pyarrow, which is not installed: pip install "fst-toolkit[arrow]"') from None
+    raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
 
 IDS = "input_ids"
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together

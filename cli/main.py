@@ -254,7 +254,7 @@ def encode_command(
       parquet      the same as Parquet                                     .parquet
 
     A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. Parquet, Arrow and zstd take pyarrow:
-    pip install "fst-toolkit[arrow]".
+    pip install "pyarrow>=18".
 
     \b
     Examples:
@@ -491,7 +491,7 @@ def warmup_command() -> None:
 
     \b
     Example:
-      RUN pip install fst-toolkit && fst warmup
+      RUN pip install ./fst-toolkit && fst warmup
     """
     from fst.cli.kernels import compile_all
 

@@ -34,7 +34,7 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
     try:
         from huggingface_hub import errors, snapshot_download
     except ImportError:
-        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install 'fst-toolkit[hf]'") from None
+        raise UnsupportedError(f"{absent}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers") from None
     try:
         return Path(snapshot_download(name, allow_patterns=list(files)))
     except errors.HFValidationError:

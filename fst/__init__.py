@@ -50,3 +50,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(stream, name)
     raise AttributeError(f"module 'fst' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

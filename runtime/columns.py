@@ -22,7 +22,7 @@ from fst.runtime.texts import Column, Ints, not_text_at
 try:
     import pyarrow as pa
 except ModuleNotFoundError:
-    raise ModuleNotFoundError('columns take pyarrow: pip install "fst-toolkit[arrow]"', name="pyarrow") from None
+    raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
 MOST_IDS = (1 << 31) - 1  # of a chunk: a list's offsets have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}

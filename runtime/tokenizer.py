@@ -297,7 +297,7 @@ class Tokenizer:
         threads: int | None = None,
         errors: str = "strict",
     ) -> Any:
-        """The ids of a column of texts, as a column. Texts are not copied, and neither are ids. It takes the extra ``[arrow]``.
+        """The ids of a column of texts, as a column. Texts are not copied, and neither are ids. It takes pyarrow.
 
         Args:
             column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and

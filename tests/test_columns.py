@@ -241,7 +241,7 @@ def test_without_pyarrow() -> None:
     code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.columns"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr.endswith('ModuleNotFoundError: columns take pyarrow: pip install "fst-toolkit[arrow]"\n')
+    assert done.stderr.endswith('ModuleNotFoundError: columns take pyarrow 18 or later: pip install \'pyarrow>=18\'\n')
 
 
 # Memory
@@ -295,14 +295,14 @@ def test_datasets() -> None:
 
 
 def test_duckdb() -> None:
-    """A function of DuckDB over Arrow makes ids in SQL."""
+    """A function of DuckDB over Arrow makes ids in SQL, by a name that is not one of its own, as `encode` is."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
     with duckdb.connect() as connection:
         one, options = tokenizer(), {"type": "arrow", "null_handling": "special"}
-        connection.create_function("encode_text", lambda texts: one.encode_arrow(texts), ["VARCHAR"], "INTEGER[]", **options)
+        connection.create_function("token_ids", lambda texts: one.encode_arrow(texts), ["VARCHAR"], "INTEGER[]", **options)
         texts = pa.table({"text": TEXTS, "row": range(len(TEXTS))})
         connection.register("texts", texts)
-        found = connection.execute("SELECT encode_text(text) FROM texts ORDER BY row").fetchall()
+        found = connection.execute("SELECT token_ids(text) FROM texts ORDER BY row").fetchall()
     assert [row for (row,) in found] == ids(TEXTS)
 
 

@@ -118,6 +118,13 @@ def test_imports_are_light(module: str) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_names_are_found() -> None:
+    """What is imported late is shown by `dir`, by `help`, and by completion, before anything is imported."""
+    code = "import fst, pydoc, sys; shown = dir(fst); numba = 'numba' in sys.modules; told = pydoc.plaintext.document(fst); "
+    code += "sys.exit(numba or not all(name in shown and name in told for name in fst.__all__))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_encoding_imports_numba_alone() -> None:
     """A tokenizer that was loaded needs numba and no compiler."""
     code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime import kernels; "

@@ -276,7 +276,7 @@ class TestWithoutPyarrow:
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
         done = subprocess.run(words, capture_output=True, timeout=TIMEOUT, check=False)
         assert done.returncode == 1
-        assert done.stderr.decode().endswith('pip install "fst-toolkit[arrow]"\n')
+        assert done.stderr.decode().endswith("pip install 'pyarrow>=18'\n")
         assert len(done.stderr.splitlines()) == 1
 
     @pytest.mark.parametrize("kind", ["text", "gzip"])

@@ -572,7 +572,7 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
 @pytest.mark.parametrize(
     ("code", "name", "variables", "message"),
     [
-        (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install 'fst-toolkit[hf]'"),
+        (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers"),
         (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
         (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
         (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
