@@ -207,7 +207,7 @@ def input_options(command: Any) -> Any:
             show_default=True,
             help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
         ),
-        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work at it. Else: as many as there are cores."),
+        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work. Else: FST_NUM_THREADS, or all cores."),
     ]
     for option in reversed(options):
         command = option(command)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.kernels import compile_all
 from fst.compile import wordpiece
+from fst.runtime import batch
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,6 +55,31 @@ def reference() -> Callable[..., Tokenizer]:
         return tokenizer
 
     return build
+
+
+class Counting(ThreadPoolExecutor):
+    """Threads that count what they are asked to do."""
+
+    asked = 0
+
+    def submit(self, *given: Any, **named: Any) -> Future[Any]:
+        """Do it, and count."""
+        self.asked += 1
+        return super().submit(*given, **named)
+
+
+@pytest.fixture
+def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
+    """Call a function, and return how many threads were asked to help the caller's own."""
+    with Counting(8) as pool:
+        monkeypatch.setattr(batch, "_pools", [pool])
+
+        def count(function: Callable[..., Any], *given: Any, **named: Any) -> int:
+            before = pool.asked
+            function(*given, **named)
+            return pool.asked - before
+
+        yield count
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ from commands import TOKENS
 import fst
 from fst import cores
 from fst.compile import wordpiece
-from fst.runtime import batch
 
 TEXTS = ["un hello! " * 100_000] * 4  # far more than one thread takes
 
@@ -119,15 +118,10 @@ ENCODERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def helpers(encode: Callable[..., Any], tokenizer: fst.Tokenizer, **threads: Any) -> int:
-    """How many threads help the caller's own."""
-    batch._pools.clear()
-    encode(tokenizer, **threads)
-    return len(batch._pools[0]._threads) if batch._pools else 0
-
-
 @pytest.mark.parametrize("name", ENCODERS)
-def test_variable_says_how_many_threads(name: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variable_says_how_many_threads(
+    name: str, tokenizer: fst.Tokenizer, helpers: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """FST_NUM_THREADS is how many threads work, read at each use, unless an argument says otherwise."""
     for asked in (1, 3):
         monkeypatch.setenv("FST_NUM_THREADS", f" {asked}")

@@ -24,7 +24,6 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import wordpiece
-from fst.runtime import batch
 from fst.tables import Tables
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -423,17 +422,13 @@ def test_settings_of_its_class_are_known(two: Two) -> None:
 
 
 @pytest.mark.parametrize("asked", [1, 3])
-def test_threads(two: Two, asked: int, tmp_path: Path) -> None:
+def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Path) -> None:
     """The threads of a drop-in are those of its calls, and of its copies and pickles. A call may say otherwise; saved folders say none."""
-
-    def helpers(tokenizer: Any, **threads: int) -> int:
-        batch._pools.clear()
-        tokenizer(["un hello! " * 100_000] * 4, return_tensors="np", verbose=False, **threads)
-        return len(batch._pools[0]._threads) if batch._pools else 0
-
+    texts = ["un hello! " * 100_000] * 4
     made = fst.hf(two.other.fst, threads=asked)
-    assert [helpers(one) for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made)))] == [asked - 1] * 3
-    assert helpers(made, threads=4 - asked) == 3 - asked
+    for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert helpers(one, texts, return_tensors="np", verbose=False) == asked - 1
+    assert helpers(made, texts, return_tensors="np", verbose=False, threads=4 - asked) == 3 - asked
     made.save_pretrained(tmp_path)
     assert "threads" not in (tmp_path / "tokenizer_config.json").read_text()
     with pytest.raises(ValueError, match=r"^threads=0: the number of threads is a whole number, at least 1"):
