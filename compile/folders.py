@@ -1,14 +1,15 @@
 """Folders as ``save_pretrained`` writes them and the Hugging Face Hub has them: several files that say one thing together.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some take a
-``tokenizer.json`` as it stands; BERT's and its relatives take only the tokens from it, and make everything else anew, of the settings in
-``tokenizer_config.json``. Either way one ``tokenizer.json`` says the outcome, and that is what becomes of a folder here.
+``tokenizer.json`` as it stands, ConvBERT's all of it but the post-processor. BERT's and the rest of its relatives take only the tokens
+from it, and make everything else anew, of the settings in ``tokenizer_config.json``. Either way one ``tokenizer.json`` says the outcome,
+and that is what becomes of a folder here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,18 @@ class Family:
         inputs: what a model takes.
         post_processor: what stands around texts; cls and sep are put in.
         greedy: names of special tokens that take a blank before them along, if they are given as strings.
+        keeps_document: a ``tokenizer.json`` counts as it stands, but for its post-processor.
     """
 
     names: Mapping[str, str]
     inputs: tuple[str, ...]
     post_processor: Mapping[str, Any]
     greedy: tuple[str, ...] = ()
+    keeps_document: bool = False
 
 
 BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
+CONVBERT = replace(BERT, keeps_document=True)
 DISTILBERT = Family(BERT_NAMES, OTHER_INPUTS, {"type": "BertProcessing"})
 MPNET = Family(
     {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", **ROBERTA_NAMES},
@@ -55,9 +59,10 @@ MPNET = Family(
 # Names of classes, without "Fast" at their end.
 FAMILIES = {
     **dict.fromkeys(
-        ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "ConvBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer",
-         "LayoutLMTokenizer"], BERT,
+        ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer"],
+        BERT,
     ),
+    "ConvBertTokenizer": CONVBERT,
     "DistilBertTokenizer": DISTILBERT,
     "MPNetTokenizer": MPNET,
 }  # fmt: skip
@@ -66,8 +71,8 @@ AS_IT_STANDS = ("PreTrainedTokenizer", "TokenizersBackend")
 MODEL_TYPES = {
     **dict.fromkeys(
         ["align", "bark", "bert", "blip", "bros", "chinese_clip", "convbert", "distilbert", "electra", "ernie", "flava", "git",
-         "grounding-dino", "layoutlm", "megatron-bert", "mm-grounding-dino", "mobilebert", "nomic_bert", "squeezebert", "tvp", "vilt",
-         "visual_bert"], "BertTokenizer",
+         "grounding-dino", "layoutlm", "lxmert", "megatron-bert", "mm-grounding-dino", "mobilebert", "nomic_bert", "squeezebert", "tvp",
+         "vilt", "visual_bert"], "BertTokenizer",
     ),
     "mpnet": "MPNetTokenizer",
 }  # fmt: skip
@@ -152,8 +157,26 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
     name = _class(files)
     family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
     tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
-    document = _as_it_stands(files, tokens) if family is None else _made_anew(files, family, tokens)
-    return document, _settings(files, family, tokens, is_class_known=name is not None)
+    return _document(files, family, tokens), _settings(files, family, tokens, is_class_known=name is not None)
+
+
+def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
+    """The tokenizer.json that the files amount to."""
+    if family is None:
+        return _as_it_stands(files, tokens)
+    if family.keeps_document and files.document is not None:
+        document = _as_it_stands(files, tokens)
+        return {**document, "post_processor": _post_processor(family, tokens, _ids(document["model"]["vocab"], document["added_tokens"]))}
+    return _made_anew(files, family, tokens)
+
+
+def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]:
+    return {**vocabulary, **{token["content"]: token["id"] for token in added}}
+
+
+def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int]) -> Json:
+    cls, sep = (tokens.named[name].content for name in ("cls_token", "sep_token"))
+    return {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}
 
 
 def _refuse(config: Json) -> None:
@@ -205,8 +228,6 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
     """BERT's tokenizer, of tokens and settings."""
     vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
     added = tokens.added_to((), vocabulary)
-    ids = {**vocabulary, **{token["content"]: token["id"] for token in added}}
-    unk, cls, sep = (tokens.named[name].content for name in ("unk_token", "cls_token", "sep_token"))
     return {
         "version": "1.0",
         "truncation": document.get("truncation"),
@@ -220,11 +241,11 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
             "lowercase": config.get("do_lower_case", True),
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]},
+        "post_processor": _post_processor(family, tokens, _ids(vocabulary, added)),
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
-            "unk_token": unk,
+            "unk_token": tokens.named["unk_token"].content,
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
             "vocab": vocabulary,

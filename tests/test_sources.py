@@ -223,6 +223,33 @@ def test_folder_is_what_the_reference_makes_of_it(files: Json, auto: Any, tmp_pa
     same_settings(tokenizer, reference)
 
 
+MINIMAL = {"version": "1.0", "model": document()["model"], "added_tokens": []}
+UNLIKE_BERT = document(
+    normalizer=CASED, decoder=None, post_processor=None, added_tokens=[], model={**document()["model"], "unk_token": "q"}
+)
+SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra_special_tokens": ["<x>"], "model_max_length": 1e30}
+
+
+@pytest.mark.parametrize("config", [{}, SAID], ids=["nothing said", "settings"])
+@pytest.mark.parametrize("source", [MINIMAL, UNLIKE_BERT], ids=["minimal", "unlike BERT's"])
+@pytest.mark.parametrize("name", [*folders.FAMILIES, *folders.AS_IT_STANDS[1:]])
+def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
+    """Each class takes the same parts of a tokenizer.json as in the reference, and makes the same of those that it does not have."""
+    folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
+    reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
+    same_ids(tokenizer, reference)
+    same_settings(tokenizer, reference)
+
+
+@pytest.mark.parametrize("kind", folders.MODEL_TYPES)
+def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, auto: Any, tmp_path: Path) -> None:
+    """A config.json that names a type of model, and no class, gives what AutoTokenizer gives."""
+    folder = write(tmp_path / "folder", {"tokenizer.json": UNLIKE_BERT, "config.json": {"model_type": kind}})
+    reference, tokenizer = auto(folder), fst.Tokenizer(wordpiece(folder))
+    same_ids(tokenizer, reference)
+    same_settings(tokenizer, reference)
+
+
 STRINGS = st.sampled_from(["[PAD]", "[UNK]", "<x>", "z0", "y1", "a", "##b"])
 ADDED = st.builds(lambda content, special: added(content, special=special), STRINGS, st.booleans())
 EXTRAS = st.lists(STRINGS, max_size=3, unique=True)
@@ -259,7 +286,7 @@ OLDER_MAPS = st.fixed_dictionaries(
     },
 )
 OLDER_ADDED = st.dictionaries(STRINGS, st.integers(0, 40), max_size=3)
-CLASSES = st.sampled_from(["BertTokenizer", "DistilBertTokenizerFast", "PreTrainedTokenizerFast"])
+CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertTokenizerFast", "PreTrainedTokenizerFast"])
 
 
 @given(config=CONFIGS, kind=CLASSES, older=OLDER_MAPS, numbers=OLDER_ADDED, has_document=st.booleans(), lower=st.booleans())
