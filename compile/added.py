@@ -8,7 +8,7 @@ texts in which one of the others may stand; `fst.runtime.added` reads these text
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile import characters
-from fst.compile.components import FLAG
+from fst.compile.components import FLAG, field_of, sequence
 from fst.compile.maps import counts
 from fst.compile.normalizers import Normalization
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 from fst.tables import CODE_POINTS, LATE_FLAGS, MAX_LATE, WHITE_SPACE, WORD_SYMBOLS
 
 
@@ -57,7 +57,7 @@ class AddedTokens:
     skipped: frozenset[str]
 
 
-def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
+def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
     """Added tokens with the ids that the reference gives them.
 
     One that the vocabulary has keeps its id; another gets the number of tokens and of those added before, even if a token has it already.
@@ -76,7 +76,7 @@ def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) 
         >>> added.specials, list(added.late), added.skipped
         ({'[SEP]': 0}, ['foo'], frozenset({'[SEP]'}))
     """
-    parts = list(filter(_content, parts))
+    parts = list(filter(_content, sequence(parts, "added_tokens")))
     ids: dict[str, int] = {}
     last: dict[int, Mapping[str, Any]] = {}
     following = len(tokens)
@@ -84,12 +84,15 @@ def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) 
         content = part["content"]
         if content not in ids:
             ids[content] = tokens.get(content, following)
+            if type(ids[content]) is not int:
+                raise ValueError(f"token {quoted(content)} has the id {quoted(ids[content])}; ids are whole numbers")
             following += content not in tokens
         last[ids[content]] = part
     for content, number in ids.items():
         other = last[number]["content"]
         if other != content and content not in tokens:
-            raise UnsupportedError(f"added tokens {content!r} and {other!r} with one id, {number}: number the tokens without gaps")
+            both = f"{quoted(content)} and {quoted(other)}"
+            raise UnsupportedError(f"added tokens {both} with one id, {number}: number the tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
     found = {part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in LATE_FLAGS}) for number, part in last.items()}
     late = _late(found)
@@ -99,12 +102,12 @@ def added_tokens(parts: Iterable[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 def _content(part: Mapping[str, Any]) -> str:
     """The content of an added token; one without is passed over."""
-    content = part["content"]
+    content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
-        raise ValueError(f"added token {content!r} is not text")
+        raise ValueError(f"added token {quoted(content)} is not text")
     for flag in (*LATE_FLAGS, "special"):
         if not isinstance(part.get(flag, False), FLAG[0]):
-            raise ValueError(f"added token {content!r}: {flag} is {part[flag]!r}; it is {FLAG[1]}")
+            raise ValueError(f"added token {quoted(content)}: {flag} is {quoted(part[flag])}; it is {FLAG[1]}")
     return content
 
 
@@ -135,9 +138,10 @@ def patterns(alphabet: Alphabet, late: Mapping[str, LateToken], normal: Normaliz
         UnsupportedError: a text may hold the token, and other symbols at its place; or it may be one of two tokens.
     """
     if late and alphabet.fences:
-        raise UnsupportedError(f"added token {next(iter(late))!r} with a pre_tokenizer that splits where characters of two kinds meet")
+        first = quoted(next(iter(late)))
+        raise UnsupportedError(f"added token {first} with a pre_tokenizer that splits where characters of two kinds meet")
     if late and alphabet.composition:
-        raise UnsupportedError(f"added token {next(iter(late))!r} with a normalizer that composes letters")
+        raise UnsupportedError(f"added token {quoted(next(iter(late)))} with a normalizer that composes letters")
     if sum(map(len, late)) > MAX_LATE:
         what = "that are found in normalised text, or depend on what stands around them"
         raise UnsupportedError(f"added tokens {what}, of more than {MAX_LATE} characters together")
@@ -155,7 +159,8 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
-            raise UnsupportedError(f"added tokens {first[pattern]!r} and {content!r}, which are equal once normalised: leave one out")
+            both = f"{quoted(first[pattern])} and {quoted(content)}"
+            raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
@@ -163,7 +168,8 @@ def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Nor
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
-            raise UnsupportedError(f"added token {content!r} with normalized: a normalizer keeps white space as it is, and some is in it")
+            kept = "a normalizer keeps white space as it is, and some is in it"
+            raise UnsupportedError(f"added token {quoted(content)} with normalized: {kept}")
 
 
 def _need_white_space_between_words(alphabet: Alphabet) -> None:
@@ -176,13 +182,13 @@ def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: boo
     codes = list(map(ord, content))
     pattern = tuple(int(symbol) for row in alphabet.symbols[codes] for symbol in row if symbol >= 0)
     if not pattern:
-        raise UnsupportedError(f"added token {content!r}: nothing is left of it in normalised text")
+        raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
     if np.any(alphabet.ranks[codes]):
-        raise UnsupportedError(f"added token {content!r} has marks that canonical ordering may move")
+        raise UnsupportedError(f"added token {quoted(content)} has marks that canonical ordering may move")
     if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
-        raise UnsupportedError(f"added token {content!r} with normalized: it begins or ends with white space")
+        raise UnsupportedError(f"added token {quoted(content)} with normalized: it begins or ends with white space")
     if raw_strips and token.lstrip and content[0] in WHITE_SPACE:
-        raise UnsupportedError(f"added token {content!r} with lstrip begins with white space, which another with rstrip may take")
+        raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
     return pattern
 
 

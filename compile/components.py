@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, cut, listed, quoted
 
 Component = Mapping[str, Any]
 Kind = tuple[Any, str]  # of a field: for `isinstance`, and in words
@@ -21,13 +21,62 @@ MAPPING: Kind = dict, "a mapping"
 MAX_COMPONENTS = 100
 
 
-def flat(component: Component | None, role: str, listed: str, known: Fields) -> tuple[dict[str, Any], ...]:
+def mapping(value: Any, role: str) -> Mapping[str, Any]:
+    """A part of a file, if it is a mapping.
+
+    Raises:
+        ValueError: it is none; the message names its role.
+    """
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{role} is {quoted(value)}; it must be a mapping")
+    return value
+
+
+def sequence(value: Any, role: str) -> Sequence[Any]:
+    """A part of a file, if it is a list.
+
+    Raises:
+        ValueError: it is none; the message names its role.
+    """
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"{role} is {quoted(value)}; it must be a list")
+    return value
+
+
+def field_of(part: Any, name: str, role: str) -> Any:
+    """What a part of a file has under a name.
+
+    Raises:
+        ValueError: it has no such thing, or is no mapping; the message names its role.
+
+    Example:
+        >>> field_of({"type": "NFD"}, "type", "normalizer")
+        'NFD'
+    """
+    if name not in mapping(part, role):
+        raise ValueError(f"{role} has no {quoted(name)}")
+    return part[name]
+
+
+def kind_of(part: Any, role: str) -> str:
+    """The type of a part of a file.
+
+    Raises:
+        ValueError: it has none, or is no mapping; the message names its role.
+    """
+    kind = field_of(part, "type", role)
+    if not isinstance(kind, str):
+        raise ValueError(f"{role} has {quoted(kind)} for its type; it must be a string")
+    return kind
+
+
+def flat(component: Component | None, role: str, inside: str, known: Fields) -> tuple[dict[str, Any], ...]:
     """The components of a sequence, of the sequences in it, and so on, in their order; of None, none.
 
     Args:
         component: from the file.
         role: what it is there, for messages.
-        listed: the field that holds the components of a sequence.
+        inside: the field that holds the components of a sequence.
         known: the types that are supported, and their fields.
 
     Raises:
@@ -42,8 +91,9 @@ def flat(component: Component | None, role: str, listed: str, known: Fields) -> 
     waiting = [] if component is None else [component]
     while waiting:
         part = waiting.pop()
-        if part["type"] == "Sequence":
-            waiting.extend(reversed(part[listed]))
+        if kind_of(part, role) == "Sequence":
+            inner = field_of(part, inside, f"{role} Sequence")
+            waiting.extend(reversed(sequence(inner, f"{inside} of a {role} Sequence")))
         else:
             found.append(_checked(part, role, known))
         if len(found) + len(waiting) > MAX_COMPONENTS:
@@ -54,12 +104,12 @@ def flat(component: Component | None, role: str, listed: str, known: Fields) -> 
 def _checked(part: Component, role: str, known: Fields) -> dict[str, Any]:
     kind = part["type"]
     if kind not in known:
-        raise UnsupportedError(f"{role} {kind}: supported are {', '.join(known)} and Sequence")
+        raise UnsupportedError(f"{role} {cut(kind)}: supported are {', '.join(known)} and Sequence")
     unknown = sorted(part.keys() - known[kind].keys() - {"type"})
     if unknown:
-        raise UnsupportedError(f"{role} {kind} has {', '.join(map(repr, unknown))}, which this version does not know")
+        raise UnsupportedError(f"{role} {kind} has {listed(unknown)}, which this version does not know")
     for name, (allowed, said) in known[kind].items():
-        value = part.get(name) if isinstance(None, allowed) else part[name]
+        value = part.get(name) if isinstance(None, allowed) else field_of(part, name, f"{role} {kind}")
         if not isinstance(value, allowed):
-            raise ValueError(f"{role} {kind}: {name} is {value!r}; it is {said}")
+            raise ValueError(f"{role} {kind}: {name} is {quoted(value)}; it is {said}")
     return {name: part.get(name) for name in ("type", *known[kind])}

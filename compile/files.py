@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from fst.errors import VocabularyError
+from fst.errors import VocabularyError, cut
 from fst.tables import WHITE_SPACE
 
 MAX_SOURCE_BYTES = 1 << 28
@@ -26,7 +26,7 @@ def read_text(path: Path) -> str:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
+        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; if the file is text, save it as UTF-8") from None
     if text.startswith("\ufeff"):
         raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
     return text
@@ -37,7 +37,7 @@ def parse_json(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise VocabularyError(f"{path} is not JSON: {error}") from None
+        raise VocabularyError(f"{path} is not JSON: {cut(str(error))}") from None
 
 
 def parse_lines(text: str) -> dict[str, int]:

@@ -13,10 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile.components import field_of
 from fst.compile.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.files import parse_json, parse_lines, read_text
+from fst.compile.kinds import ONLY
+from fst.compile.models import model_of, tokens_of
 from fst.compile.special_tokens import SpecialTokens, special_tokens
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.settings import MAX_MODEL_LENGTH
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
@@ -130,14 +133,16 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     except UnsupportedError as error:
         raise UnsupportedError(f"{folder}: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
-        raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {type(error).__name__} {error}") from None
+        raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {reason(error)}") from None
 
 
 def _files(folder: Path) -> Files:
     document, lines = _object(folder / DOCUMENT), None
     if document is None:
         if not (folder / VOCABULARY).is_file():
-            raise VocabularyError(f"{folder} holds neither a {DOCUMENT} nor a {VOCABULARY}")
+            names = sorted(path.name for path in folder.iterdir())
+            found = f", but {listed(names)}" if names else ""
+            raise VocabularyError(f"{folder} holds neither a {DOCUMENT} nor a {VOCABULARY}{found}; {ONLY}")
         lines = parse_lines(read_text(folder / VOCABULARY))
     config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
     return Files(document, lines, config, specials, added, model)
@@ -148,11 +153,13 @@ def _object(path: Path) -> Json | None:
         return None
     found = parse_json(read_text(path), path)
     if not isinstance(found, dict):
-        raise VocabularyError(f"{path} is no JSON object")
+        raise VocabularyError(f"{path} is no JSON object, but {quoted(found)}; it must be one")
     return found
 
 
 def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
+    if files.document is not None:
+        model_of(files.document)
     _refuse(files.config)
     name = _class(files)
     family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
@@ -166,7 +173,8 @@ def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Jso
         return _as_it_stands(files, tokens)
     if family.keeps_document and files.document is not None:
         document = _as_it_stands(files, tokens)
-        return {**document, "post_processor": _post_processor(family, tokens, _ids(document["model"]["vocab"], document["added_tokens"]))}
+        ids = _ids(_vocabulary(files), document["added_tokens"])
+        return {**document, "post_processor": _post_processor(family, tokens, ids)}
     return _made_anew(files, family, tokens)
 
 
@@ -174,8 +182,14 @@ def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]
     return {**vocabulary, **{token["content"]: token["id"] for token in added}}
 
 
+def _named(tokens: SpecialTokens, name: str) -> str:
+    if name not in tokens.named:
+        raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
+    return tokens.named[name].content
+
+
 def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int]) -> Json:
-    cls, sep = (tokens.named[name].content for name in ("cls_token", "sep_token"))
+    cls, sep = (_named(tokens, name) for name in ("cls_token", "sep_token"))
     return {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}
 
 
@@ -183,7 +197,7 @@ def _refuse(config: Json) -> None:
     """Refuse settings that change ids in ways that are not supported."""
     for name, harmless in HARMLESS.items():
         if config.get(name) not in harmless:
-            raise UnsupportedError(f"{CONFIG} asks for {name} {config[name]!r}; {ELSE}")
+            raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")
     code = config.get("auto_map")
     if isinstance(code, list) or (isinstance(code, dict) and "AutoTokenizer" in code):
         raise UnsupportedError(f"{CONFIG} asks for code of its own, as auto_map; {ELSE}")
@@ -197,14 +211,14 @@ def _class(files: Files) -> str | None:
         stated = AS_IT_STANDS[0]
     if not stated and kind:
         if kind not in MODEL_TYPES:
-            raise UnsupportedError(f"{MODEL} names the type of model {kind!r}, and no file a tokenizer_class; {ELSE}")
+            raise UnsupportedError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
         stated = MODEL_TYPES[kind]
     if not stated:
         return None
     name = str(stated).removesuffix("Fast")
     if name not in FAMILIES and name not in AS_IT_STANDS:
         known = ", ".join([*FAMILIES, "PreTrainedTokenizerFast"])
-        raise UnsupportedError(f"tokenizer_class {stated}: supported are {known}; {ELSE}")
+        raise UnsupportedError(f"tokenizer_class {cut(str(stated))}: supported are {known}; {ELSE}")
     if name in AS_IT_STANDS and files.document is None:
         raise UnsupportedError(f"tokenizer_class {stated} without a {DOCUMENT}")
     return name
@@ -215,13 +229,13 @@ def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tupl
     if family is not None:
         return family.names, family.greedy
     padding = (files.document or {}).get("padding")
-    return ({} if padding is None else {"pad_token": padding["pad_token"]}), ()
+    return ({} if padding is None else {"pad_token": field_of(padding, "pad_token", "padding")}), ()
 
 
 def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
     """The tokenizer.json, with the added tokens that it does not have."""
     document = files.document or {}
-    return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), document["model"]["vocab"])}
+    return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
 
 
 def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
@@ -245,7 +259,7 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
-            "unk_token": tokens.named["unk_token"].content,
+            "unk_token": _named(tokens, "unk_token"),
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
             "vocab": vocabulary,
@@ -256,10 +270,7 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
 def _vocabulary(files: Files) -> Mapping[str, int]:
     if files.document is None:
         return files.lines or {}
-    model = files.document["model"]
-    if model.get("type", "WordPiece") != "WordPiece" or "merges" in model:
-        raise UnsupportedError(f"model {model.get('type', 'BPE')}: only WordPiece is supported")
-    return dict(model["vocab"].items())
+    return tokens_of(model_of(files.document))
 
 
 def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
@@ -274,7 +285,7 @@ def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_
         found["model_input_names"] = list(inputs or (family.inputs if family else OTHER_INPUTS))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
-        usual = named_tokens(specials, files.document["model"]["unk_token"], files.document.get("padding"))
+        usual = named_tokens(specials, field_of(model_of(files.document), "unk_token", "model"), files.document.get("padding"))
         found["named_tokens"] = {**usual, **found["named_tokens"]}
     return found
 
@@ -284,5 +295,5 @@ def _length(value: Any) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise ValueError(f"model_max_length {value!r} is no number")
+        raise ValueError(f"model_max_length {quoted(value)} is no number")
     return None if value > MAX_MODEL_LENGTH else int(value)

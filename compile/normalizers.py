@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from fst.compile import characters
 from fst.compile.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.compile.maps import Map, Symbols, counts
-from fst.errors import UnsupportedError
+from fst.errors import UnsupportedError, quoted
 
 KNOWN: Fields = {
     "BertNormalizer": {"lowercase": FLAG, "strip_accents": FLAG_OR_NULL, "clean_text": FLAG, "handle_chinese_chars": FLAG},
@@ -168,7 +168,7 @@ def _then_bert(before: Normalization, part: Component) -> Normalization:
 def _replacement(part: Component) -> Map:
     pattern = part["pattern"].get("String")
     if not isinstance(pattern, str) or len(pattern) != 1:
-        raise UnsupportedError(f"normalizer Replace of {part['pattern']}: only one character, given as a String, can be replaced")
+        raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])}: only one character, given as a String, can be replaced")
     return Map.to_lists({ord(pattern): list(map(ord, part["content"]))})
 
 

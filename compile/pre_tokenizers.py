@@ -12,6 +12,7 @@ from fst.alphabet import BREAK, ISOLATED
 from fst.compile import characters
 from fst.compile.components import FLAG, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.maps import Map, closed_up
+from fst.errors import quoted
 from fst.tables import CODE_POINTS
 
 KNOWN: Fields = {
@@ -34,7 +35,7 @@ def components(component: Component | None) -> tuple[dict[str, Any], ...]:
     parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
     for part in parts:
         if part.get("behavior") not in (None, *BEHAVIORS):
-            raise ValueError(f"pre_tokenizer Punctuation has {part['behavior']!r} for its behavior")
+            raise ValueError(f"pre_tokenizer Punctuation has {quoted(part['behavior'])} for its behavior")
     return parts
 
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from types import NoneType
 from typing import Any
+
+from fst.compile.components import field_of, mapping
+from fst.errors import listed, quoted
 
 Json = Mapping[str, Any]
 # The names that every class knows, in the order in which their tokens are added.
@@ -79,6 +83,8 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
     Raises:
         KeyError, TypeError, ValueError: a file is not laid out as it should be.
     """
+    _need_lists(config)
+    _need_lists(older)
     stated, own = _stated(config, older)
     numbered = _numbered(config, added, document, [*(stated.get(name) for name in NAMES), *(stated.get("extra_special_tokens") or ())])
     usual = {name: stated.get(name, defaults.get(name)) for name in NAMES}
@@ -93,6 +99,12 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         extras=[_special(value) for value in extras],
         numbered=numbered,
     )
+
+
+def _need_lists(file: Json) -> None:
+    for name in ("extra_special_tokens", "additional_special_tokens"):
+        if not isinstance(file.get(name), list | dict | NoneType):
+            raise ValueError(f"{name} is {quoted(file[name])}; it must be a list of tokens")
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -118,10 +130,21 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
 def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
     """The added tokens that have numbers. Those of added_tokens.json are special if they are said to be, but not in mappings."""
     if "added_tokens_decoder" in config:
-        return {int(number): added_token(part) for number, part in config["added_tokens_decoder"].items()}
+        numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
+        return {_number(number): added_token(part) for number, part in numbered.items()}
     special = {_special(value).content for value in said if isinstance(value, str | AddedToken)}
-    older = {number: AddedToken(name, normalized=name not in special, special=name in special) for name, number in added.items()}
-    return older | {part["id"]: added_token(part) for part in document.get("added_tokens") or ()}
+    older = {_number(number): AddedToken(name, normalized=name not in special, special=name in special) for name, number in added.items()}
+    return older | {field_of(part, "id", "an added token"): added_token(part) for part in document.get("added_tokens") or ()}
+
+
+def _number(said: Any) -> int:
+    """The id of an added token, which is a key in one file, and a value in another."""
+    try:
+        if isinstance(said, str) or type(said) is int:
+            return int(said)
+    except ValueError:
+        pass
+    raise ValueError(f"an added token has {quoted(said)} for its id; it must be a whole number")
 
 
 def _with_names(stated: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +168,7 @@ def _is_token(value: Any) -> bool:
 def _special(value: Any, *, greedy: bool = False) -> AddedToken:
     """A special token from what stands for it."""
     if not _is_token(value):
-        raise ValueError(f"{value!r} stands for a special token; it is a string, or a mapping of the type AddedToken")
+        raise ValueError(f"{quoted(value)} stands for a special token; it is a string, or a mapping of the type AddedToken")
     if isinstance(value, AddedToken):
         return value
     if isinstance(value, str):
@@ -155,8 +178,13 @@ def _special(value: Any, *, greedy: bool = False) -> AddedToken:
 
 def added_token(part: Json) -> AddedToken:
     """An added token from the mapping that stands for it."""
-    token = AddedToken(**{name: setting for name, setting in part.items() if name != "id"})
+    field_of(part, "content", "an added token")
+    settings = {name: setting for name, setting in part.items() if name != "id"}
+    unknown = sorted(settings.keys() - AddedToken.__dataclass_fields__.keys())
+    if unknown:
+        raise ValueError(f"an added token has {listed(unknown)}, which is no setting of one")
+    token = AddedToken(**settings)
     flags = [token.single_word, token.lstrip, token.rstrip, token.special, bool(token.normalized)]
     if not isinstance(token.content, str) or not all(isinstance(flag, bool) for flag in (*flags, token.normalized or False)):
-        raise ValueError(f"added token {part!r}: its content is a string, and its settings are true or false")
+        raise ValueError(f"added token {quoted(part)}: its content is a string, and its settings are true or false")
     return token

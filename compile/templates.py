@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fst.errors import UnsupportedError
+from fst.compile.components import field_of, kind_of, sequence
+from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.verify import MAX_TYPE_ID
 
 Piece = tuple[tuple[int, ...] | str, int]
 Template = tuple[Piece, ...]
 FIRST, SECOND = "A", "B"
+TEMPLATE = "a template of TemplateProcessing"
 BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
 
 
@@ -49,9 +51,9 @@ def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Templat
     """
     if part is None:
         return BARE
-    kind = part["type"]
+    kind = kind_of(part, "post_processor")
     if kind not in POST_PROCESSORS:
-        raise UnsupportedError(f"post_processor {kind}: only {', '.join(POST_PROCESSORS)} are supported")
+        raise UnsupportedError(f"post_processor {cut(kind)}: only {', '.join(POST_PROCESSORS)} are supported")
     return POST_PROCESSORS[kind](part)
 
 
@@ -66,20 +68,20 @@ def around(template: Template) -> list[int]:
 
 
 def _of_bert(part: Mapping[str, Any]) -> tuple[Template, Template]:
-    (_, cls), (_, sep) = _fields(part, "cls", "sep")
+    cls, sep = map(_id, _fields(part, "cls", "sep"))
     return bert(cls, sep)
 
 
 def _of_roberta(part: Mapping[str, Any]) -> tuple[Template, Template]:
-    (_, cls), (_, sep), *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
+    cls, sep, *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
     if not all(isinstance(flag, bool) for flag in flags):
         raise ValueError("trim_offsets and add_prefix_space are true or false")
-    return roberta(cls, sep)
+    return roberta(_id(cls), _id(sep))
 
 
 def _of_template(part: Mapping[str, Any]) -> tuple[Template, Template]:
     *templates, special_tokens = _fields(part, "single", "pair", "special_tokens")
-    single, pair = (tuple(_piece(piece, special_tokens) for piece in template) for template in templates)
+    single, pair = (tuple(_piece(piece, special_tokens) for piece in sequence(template, TEMPLATE)) for template in templates)
     if _texts(single) != [FIRST]:
         raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
     if sorted(_texts(pair)) != [FIRST, SECOND]:
@@ -88,7 +90,7 @@ def _of_template(part: Mapping[str, Any]) -> tuple[Template, Template]:
 
 
 def _of_sequence(part: Mapping[str, Any]) -> tuple[Template, Template]:
-    (processors,) = _fields(part, "processors")
+    processors = sequence(_fields(part, "processors")[0], "processors of a post_processor Sequence")
     if len(processors) > 1:
         raise UnsupportedError(f"post_processor Sequence of {len(processors)}: only a Sequence of one is supported")
     return of_post_processor(processors[0] if processors else None)
@@ -106,18 +108,30 @@ def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
     """What a post-processor has under these names, and under no others: by what else it has the reference may take it for another one."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
-        raise UnsupportedError(f"{part['type']} has {', '.join(map(repr, unknown))}, which this version does not know")
-    return [part[name] for name in names]
+        raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which this version does not know")
+    return [field_of(part, name, part["type"]) for name in names]
 
 
-def _piece(piece: Mapping[str, Any], special_tokens: Mapping[str, Any]) -> Piece:
-    ((kind, said),) = piece.items()
-    type_id = said["type_id"]
+def _id(named: Any) -> Any:
+    """The id of a token with its id."""
+    if not isinstance(named, list) or len(named) != 2:
+        raise ValueError(f"post_processor has {quoted(named)} for a special token; it must be a list of a token and its id")
+    return named[1]
+
+
+def _piece(piece: Any, special_tokens: Any) -> Piece:
+    kind = next((kind for kind in ("Sequence", "SpecialToken") if isinstance(piece, Mapping) and piece.keys() == {kind}), None)
+    if kind is None:
+        raise ValueError(f"{TEMPLATE} has the piece {quoted(piece)}; it must be a mapping of Sequence or of SpecialToken")
+    type_id, name = (field_of(piece[kind], field, f"{kind} in {TEMPLATE}") for field in ("type_id", "id"))
     if type(type_id) is not int or not 0 <= type_id <= MAX_TYPE_ID:
-        raise ValueError(f"type_id {type_id!r} is no whole number from 0 to {MAX_TYPE_ID}")
+        raise ValueError(f"type_id {quoted(type_id)} is no whole number from 0 to {MAX_TYPE_ID}")
+    if not isinstance(name, str):
+        raise ValueError(f"{kind} in {TEMPLATE} has {quoted(name)} for its id; it must be a string")
     if kind == "Sequence":
-        return str(said["id"]), type_id
-    return tuple(special_tokens[said["id"]]["ids"]), type_id
+        return name, type_id
+    token = field_of(special_tokens, name, "special_tokens of TemplateProcessing")
+    return tuple(sequence(field_of(token, "ids", f"special token {quoted(name)}"), f"ids of the special token {quoted(name)}")), type_id
 
 
 def _texts(template: Template) -> list[str]:

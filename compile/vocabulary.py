@@ -13,10 +13,13 @@ from typing import Any
 
 from fst.compile import folders, hub, normalizers, pre_tokenizers
 from fst.compile.added import LateToken, added_tokens
+from fst.compile.components import field_of, kind_of
 from fst.compile.conventions import model_input_names, named_tokens, side
 from fst.compile.files import parse_json, parse_lines, read_text
+from fst.compile.kinds import ONLY, mistaken
+from fst.compile.models import kind_by_fields, model_of, need_wordpiece, tokens_of
 from fst.compile.templates import BARE, Template, around, bert, of_post_processor, trims
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.settings import RULES
 from fst.tables import MAX_OUTPUT, MAX_WORD, WHITE_SPACE
 
@@ -123,19 +126,37 @@ def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Voca
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
-        return _checked(_of_path(source, given), str(source))
+        return _of_path(_found(source), given, str(source))
     if isinstance(source, Mapping):
         raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
     return _checked(_of_tokens({token: number for number, token in enumerate(source)}, given), "the vocabulary")
 
 
-def _of_path(source: str | Path, given: Mapping[str, Any]) -> Vocabulary:
+def _found(source: str | Path) -> Path:
     path = Path(source)
     if hub.is_name(source) and not path.exists():
-        path = hub.fetched(str(source), folders.FILES)
-    if path.is_dir():
-        document, settings = folders.read(path)
-        return _with_options(replace(_of_json(document, path), **settings), given)
+        return hub.fetched(str(source), folders.FILES)
+    return path
+
+
+def _of_path(path: Path, given: Mapping[str, Any], where: str) -> Vocabulary:
+    """What a file or a folder says; one that cannot be read is told by what it is, where that is known."""
+    try:
+        return _checked(_of_folder(path, given) if path.is_dir() else _of_file(path, given), where)
+    except VocabularyError:
+        files = [path / name for name in folders.FILES] if path.is_dir() else [path]
+        told = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
+        if told:
+            raise VocabularyError(told) from None
+        raise
+
+
+def _of_folder(path: Path, given: Mapping[str, Any]) -> Vocabulary:
+    document, settings = folders.read(path)
+    return _with_options(replace(_of_json(document, path), **settings), given)
+
+
+def _of_file(path: Path, given: Mapping[str, Any]) -> Vocabulary:
     text = read_text(path)
     if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
         return _with_options(_of_json(parse_json(text, path), path), given)
@@ -169,22 +190,39 @@ def _of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Vocabulary:
 
 
 def _of_json(source: Any, path: Path) -> Vocabulary:
+    if not isinstance(source, dict):
+        tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is no JSON object, but {quoted(source)}{tokens}")
+    other = _other(source, path)
+    if other:
+        raise VocabularyError(f"{path} {other}")
     try:
         return _of_parts(source)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{path}: {error}") from None
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
-        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: {type(error).__name__} {error}") from None
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: {reason(error)}") from None
+
+
+def _other(source: dict[str, Any], path: Path) -> str | None:
+    """What a JSON object is, and what to do about it, if it is no tokenizer.json."""
+    if path.name in (folders.CONFIG, folders.SPECIALS, folders.ADDED, folders.MODEL):
+        return f"is one of several files of a tokenizer, and has no vocabulary of its own: compile their folder, {path.parent}"
+    if source and all(type(number) is int for number in source.values()):
+        return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: {ONLY}, from a tokenizer.json or a vocab.txt"
+    if "model" in source:
+        return None
+    return "is not laid out as a tokenizer.json: it has no 'model'" + (f", but {listed(source)}" if source else "")
 
 
 def _of_parts(source: dict[str, Any]) -> Vocabulary:
     _only(source, "tokenizer.json", "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model")
     if source.get("version", "1.0") != "1.0":
-        raise UnsupportedError(f"tokenizer.json version {source['version']!r}: only 1.0 is known")
-    model = source["model"]
-    kind = model.get("type") or _kind_by_fields(model)
-    if kind != "WordPiece":
-        raise UnsupportedError(f"model {kind}: only WordPiece is supported")
+        raise UnsupportedError(f"tokenizer.json version {quoted(source['version'])}: only 1.0 is known")
+    model = model_of(source)
+    need_wordpiece(model.get("type") or kind_by_fields(model))
     _only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
-    tokens = dict(model["vocab"].items())
+    tokens, unk_token = tokens_of(model), field_of(model, "unk_token", "model")
     added = added_tokens(source.get("added_tokens") or [], tokens)
     single, pair = of_post_processor(source.get("post_processor"))
     if trims(source.get("post_processor")):
@@ -196,13 +234,13 @@ def _of_parts(source: dict[str, Any]) -> Vocabulary:
         skipped=added.skipped,
         single=single,
         pair=pair,
-        unk_token=model["unk_token"],
+        unk_token=unk_token,
         continuing_subword_prefix=model.get("continuing_subword_prefix", "##"),
         max_input_chars_per_word=model.get("max_input_chars_per_word", 100),
         decoder=_decoder(source.get("decoder")),
         truncation=source.get("truncation"),
         padding=source.get("padding"),
-        named_tokens=named_tokens({*added.specials, *added.late}, model["unk_token"], source.get("padding")),
+        named_tokens=named_tokens({*added.specials, *added.late}, unk_token, source.get("padding")),
         model_input_names=model_input_names(pair),
         truncation_side=side(source.get("truncation")),
         padding_side=side(source.get("padding")),
@@ -215,20 +253,13 @@ def _untrimmed(tokens: list[str]) -> None:
     """Refuse tokens that a post-processor would shorten: what it calls white space is also a letter, Ġ."""
     for token in tokens:
         if token.strip(WHITE_SPACE + "Ġ") != token:
-            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {token!r}: set it to false")
-
-
-def _kind_by_fields(model: Mapping[str, Any]) -> str:
-    """The kind of a model of an older file, which does not say it: the reference goes by its fields."""
-    if "merges" in model:
-        return "BPE"
-    return "WordPiece" if {"continuing_subword_prefix", "max_input_chars_per_word"} <= model.keys() else "WordLevel"
+            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
 
 
 def _only(part: Mapping[str, Any], name: str, known: str) -> None:
     unknown = sorted(part.keys() - set(known.split()))
     if unknown:
-        raise UnsupportedError(f"{name} has {', '.join(map(repr, unknown))}, which this version does not know")
+        raise UnsupportedError(f"{name} has {listed(unknown)}, which this version does not know")
 
 
 def _normalizer(part: dict[str, Any] | None) -> dict[str, Any]:
@@ -252,12 +283,14 @@ def _pre_tokenizer(part: dict[str, Any] | None) -> dict[str, Any]:
 def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
     if part is None:
         return None
-    if part["type"] != "WordPiece":
-        raise UnsupportedError(f"decoder {part['type']}: only WordPiece is supported")
+    kind = kind_of(part, "decoder")
+    if kind != "WordPiece":
+        raise UnsupportedError(f"decoder {cut(kind)}: only WordPiece is supported")
     _only(part, "decoder", "type prefix cleanup")
-    if not isinstance(part["prefix"], str) or not isinstance(part["cleanup"], bool):
+    prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
+    if not isinstance(prefix, str) or not isinstance(cleanup, bool):
         raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
-    return {"prefix": part["prefix"], "cleanup": part["cleanup"]}
+    return {"prefix": prefix, "cleanup": cleanup}
 
 
 def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
@@ -266,27 +299,28 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
         raise VocabularyError(f"{where} is empty")
     for name, kind, said in SETTINGS:
         if not isinstance(getattr(vocabulary, name), kind):
-            raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {said}")
+            raise VocabularyError(f"{where}: {name} is {quoted(getattr(vocabulary, name))}; it is {said}")
     for name, rule in RULES.items():
         if not rule.holds(getattr(vocabulary, name)):
-            raise VocabularyError(f"{where}: {name} is {getattr(vocabulary, name)!r}; it is {rule.said}")
+            raise VocabularyError(f"{where}: {name} is {quoted(getattr(vocabulary, name))}; it is {rule.said}")
     for token, number in [*vocabulary.tokens.items(), *vocabulary.added_ids.items()]:
         if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
-            raise VocabularyError(f"{where}: token {token!r} is not text")
+            raise VocabularyError(f"{where}: token {quoted(token)} is not text")
         if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
-            raise VocabularyError(f"{where}: token {token!r} has the id {number!r}; ids are whole numbers from 0 to {MAX_OUTPUT}")
+            token_id = f"token {quoted(token)} has the id {quoted(number)}"
+            raise VocabularyError(f"{where}: {token_id}; ids are whole numbers from 0 to {MAX_OUTPUT}")
     if vocabulary.unk_token not in vocabulary.tokens:
         raise VocabularyError(
-            f"{where} does not hold the unknown token {vocabulary.unk_token!r}; add it, or name the right one with unk_token"
+            f"{where} does not hold the unknown token {quoted(vocabulary.unk_token)}; add it, or name the right one with unk_token"
         )
     known = {*vocabulary.tokens.values(), *vocabulary.added_ids.values()}
     for number in around(vocabulary.single) + around(vocabulary.pair):
         if type(number) is not int or number not in known:
-            raise VocabularyError(f"{where}: the post-processor adds the id {number!r}, which no token has")
+            raise VocabularyError(f"{where}: the post-processor adds the id {quoted(number)}, which no token has")
     others = vocabulary.pre_tokenizer == "other" and vocabulary.pre_tokenizer_parts is not None
     if vocabulary.pre_tokenizer not in ("bert", "none") and not others:
-        raise UnsupportedError(f"pre_tokenizer {vocabulary.pre_tokenizer!r}: there are 'bert' and 'none'")
+        raise UnsupportedError(f"pre_tokenizer {quoted(vocabulary.pre_tokenizer)}: there are 'bert' and 'none'")
     limit = vocabulary.max_input_chars_per_word
     if type(limit) is not int or not 0 <= limit <= MAX_WORD:
-        raise VocabularyError(f"{where}: max_input_chars_per_word is {limit!r}; it is a whole number from 0 to {MAX_WORD}")
+        raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
     return vocabulary

@@ -24,7 +24,7 @@ from fst.compile.layout import lay_out
 from fst.compile.templates import Template
 from fst.compile.vocabulary import Vocabulary
 from fst.compile.words import word_table
-from fst.errors import TableError, UnsupportedError
+from fst.errors import TableError, UnsupportedError, quoted, reason
 from fst.failure import link
 from fst.settings import RULES
 from fst.tables import LATE_FLAGS, Tables
@@ -80,7 +80,7 @@ def wordpiece(
     Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
     """
     if layout not in LAYOUTS:
-        raise UnsupportedError(f"layout {layout!r}: there are {', '.join(map(repr, LAYOUTS))}")
+        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, LAYOUTS))}")
     options = {
         "lowercase": lowercase,
         "strip_accents": strip_accents,
@@ -203,7 +203,7 @@ def _components(of: Callable[[Component], Any], listed: str, parts: Any) -> Any:
     try:
         return None if parts is None else of({"type": "Sequence", listed: parts})
     except (KeyError, TypeError, ValueError) as error:
-        raise TableError(f"not a sound table: {listed} are not what they should be: {type(error).__name__} {error}") from None
+        raise TableError(f"not a sound table: {listed} are not what they should be: {reason(error)}") from None
 
 
 def _pieces(template: Template) -> list[list[Any]]:

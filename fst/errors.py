@@ -3,6 +3,11 @@
 Every message says what is wrong, where (file, line, member, row, character), and what to do about it.
 """
 
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import islice
+
 
 class FstError(Exception):
     """The root of the family: ``except fst.FstError`` catches whatever this package refuses."""
@@ -30,3 +35,49 @@ class TextError(FstError):
 
 class UnsupportedError(FstError):
     """A well-formed request for something that this version does not do; the message names the feature."""
+
+
+MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
+
+
+def cut(text: str, most: int = MAX_QUOTED) -> str:
+    """A text from a file, cut so that a message stays one line that people read.
+
+    Example:
+        >>> cut("a tokenizer"), len(cut("a" * 1000))
+        ('a tokenizer', 50)
+    """
+    line = text if text.isprintable() else repr(text)
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def quoted(value: object) -> str:
+    """A value as Python writes it, cut likewise.
+
+    Example:
+        >>> quoted("[PAD]"), quoted(None)
+        ("'[PAD]'", 'None')
+    """
+    return cut(repr(value))
+
+
+def listed(names: Collection[object]) -> str:
+    """The first few names of a collection, and how many more there are.
+
+    Example:
+        >>> listed("ab"), listed("abcde")
+        ("'a', 'b'", "'a', 'b', 'c' and 2 more")
+    """
+    first = ", ".join(map(quoted, islice(names, MAX_NAMED)))
+    more = len(names) - MAX_NAMED
+    return f"{first} and {more:,} more" if more > 0 else first
+
+
+def reason(error: Exception) -> str:
+    """What an error says, in a few words; of a KeyError, that the key is missing.
+
+    Example:
+        >>> reason(KeyError("vocab")), reason(ValueError("model has no 'vocab'"))
+        ("'vocab' is missing", "model has no 'vocab'")
+    """
+    return f"{quoted(error.args[0])} is missing" if isinstance(error, KeyError) else cut(str(error), MAX_REASON)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import copy
 import functools
+import gzip
+import io
 import json
+import lzma
+import pickle
+import re
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -154,7 +161,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
         pytest.param(b"[UNK]\na\n\xff\n", r"vocab\.txt, line 3: byte 8 is not UTF-8", id="a byte that is none"),
         pytest.param(b"[UNK]\na\xe4\xb8\nb\n", r"vocab\.txt, line 2: byte 7 is not UTF-8", id="a character cut short"),
         pytest.param(b"[UNK]\n\xed\xa0\x80\n", r"vocab\.txt, line 2: byte 6 is not UTF-8", id="a surrogate"),
-        pytest.param("[UNK]\na\n".encode("utf-16"), r"vocab\.txt, line 1: byte 0 is not UTF-8", id="UTF-16"),
+        pytest.param("[UNK]\na\n".encode("utf-16"), r"vocab\.txt is text in UTF-16: save it as UTF-8", id="UTF-16"),
         pytest.param("[UNK]\né\n".encode("latin-1"), r"vocab\.txt, line 2: byte 6 is not UTF-8", id="Latin-1"),
     ],
 )
@@ -417,7 +424,7 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("", "is not JSON"),
+        ("", "is empty: save it, or download it, again"),
         ("{", "is not JSON"),
         ("[UNK]\na\n", "is not JSON"),
         ('{"model": {}} {}', "is not JSON"),
@@ -426,12 +433,15 @@ def test_added_token_whose_id_another_takes_is_refused(read: Read) -> None:
         ("\ufeff{}", "begins with a byte-order mark"),
         ("null", "is not laid out as a tokenizer.json"),
         ("[]", "is not laid out as a tokenizer.json"),
+        ('["[UNK]", "a"]', r"it is no JSON object, but \['\[UNK\]', 'a'\]; write tokens one a line into a vocab\.txt"),
+        ('{"error": "Repository not found"}', "is not laid out as a tokenizer.json: it has no 'model', but 'error'"),
+        ('{"model": 1, "a": 0}', "maps 2 tokens to ids, as GPT-2's vocab.json does: only WordPiece"),
         ("1", "is not laid out as a tokenizer.json"),
-        ("{}", "is not laid out as a tokenizer.json: KeyError 'model'"),
+        ("{}", "is not laid out as a tokenizer.json: it has no 'model'"),
         ('{"model": null}', "is not laid out as a tokenizer.json"),
         ('{"model": []}', "is not laid out as a tokenizer.json"),
         ('{"model": {}}', "model WordLevel"),
-        ('{"model": {"type": "WordPiece"}}', "is not laid out as a tokenizer.json: KeyError 'vocab'"),
+        ('{"model": {"type": "WordPiece"}}', "is not laid out as a tokenizer.json: model has no 'vocab'"),
     ],
     ids=lambda value: repr(value)[:40],
 )
@@ -440,6 +450,78 @@ def test_other_document_is_refused(source: str, message: str, read: Read, path: 
     with pytest.raises(fst.FstError, match=message) as error:
         read(source)
     assert str(path) in str(error.value) or isinstance(error.value, fst.UnsupportedError)
+
+
+MAX_MESSAGE = 300
+
+
+def refusal(path: Path) -> str:
+    """What is said where a source is refused: one line without the words of Python's own errors, the path left out."""
+    with pytest.raises(fst.FstError) as error:
+        vocabularies.read(path, {})
+    message = str(error.value).replace(str(path), "PATH")
+    assert len(message) <= MAX_MESSAGE
+    assert message.isprintable()
+    assert not PYTHON.search(message), message
+    return message
+
+
+PYTHON = re.compile(r"Error|NoneType|\bobject (has|is)|__init__|argument|subscriptable|to unpack|iterable|hashable")
+ONLY = "only WordPiece vocabularies, such as BERT's, can be compiled"
+SENTENCEPIECE = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\x0c\n\x03<s>\x15\0\0\0\0\x18\x03"
+
+
+def archive(name: str) -> bytes:
+    """Make a ZIP archive of one file."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as made:
+        made.writestr(name, b"\x80")
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "download"])
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(b"", "PATH is empty", id="nothing"),
+        pytest.param(gzip.compress(b"[UNK]\n"), "PATH is compressed with gzip: decompress it first", id="gzip"),
+        pytest.param(bz2.compress(b"[UNK]\n"), "PATH is compressed with bzip2", id="bzip2"),
+        pytest.param(lzma.compress(b"[UNK]\n"), "PATH is compressed with xz", id="xz"),
+        pytest.param(b"\x28\xb5\x2f\xfd\x04\0", "PATH is compressed with zstd", id="zstd"),
+        pytest.param(archive("about.npy"), "PATH is a compiled table, or another .npz", id="a table"),
+        pytest.param(archive("vocab.txt"), "PATH is a ZIP archive", id="ZIP"),
+        pytest.param(b"\x93NUMPY\x01\0", "PATH is an array of NumPy", id="NumPy"),
+        pytest.param(pickle.dumps({"[UNK]": 0}), "PATH is a Python pickle", id="pickle"),
+        pytest.param(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "PATH is a Git LFS pointer", id="Git LFS"),
+        pytest.param(b"\n<!doctype HTML>\n<p>404</p>\n", "PATH is an HTML or XML page", id="HTML"),
+        pytest.param("[UNK]\n".encode("utf-16-le"), "PATH is text in UTF-16: save it as UTF-8", id="UTF-16 without a mark"),
+        pytest.param('{"a": 0}'.encode("utf-16"), "PATH is text in UTF-16", id="UTF-16"),
+        pytest.param('{"a": 0}'.encode("utf-32"), "PATH is text in UTF-32", id="UTF-32"),
+        pytest.param(SENTENCEPIECE, f"PATH is a SentencePiece model: {ONLY}", id="SentencePiece"),
+        pytest.param(b"IQ== 0\nIg== 1\nIw== 2\n", f"PATH is a tiktoken file of byte-pair ranks: {ONLY}", id="tiktoken"),
+        pytest.param(b"#version: 0.2\n\xc4\xa0 t\n", f"PATH holds the merges of a BPE tokenizer: {ONLY}", id="merges"),
+        pytest.param(b"\x10\0\0\0\0\0\0\0" + b'{"a":{}}        ', "PATH holds the weights of a model", id="safetensors"),
+        pytest.param(bytes(range(200, 250)), "line 1: byte 0 is not UTF-8; if the file is text, save it as UTF-8", id="bytes"),
+    ],
+)
+def test_file_that_is_no_vocabulary_is_told_by_what_it_is(data: bytes, message: str, name: str, tmp_path: Path) -> None:
+    """A file that people take for a vocabulary, whatever its name, is refused with what it is and what to do."""
+    path = tmp_path / name
+    path.write_bytes(data)
+    assert message in refusal(path)
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "config.json"])
+def test_other_file_of_a_folder_names_the_folder(name: str, tmp_path: Path) -> None:
+    """A file that belongs to a tokenizer and has no vocabulary is refused with its folder, which is to be compiled."""
+    (tmp_path / name).write_text('{"unk_token": "[UNK]"}', encoding="utf-8")
+    assert refusal(tmp_path / name).endswith(f"compile their folder, {tmp_path}")
+
+
+def test_large_vocabulary_of_another_kind_is_refused_in_a_line(path: Path) -> None:
+    """A vocab.json as large as GPT-2's is refused with a short message, though a token of it is "model"."""
+    path.write_text(json.dumps({f"token {number}": number for number in range(50_256)} | {"model": 50_256}), encoding="utf-8")
+    assert refusal(path).startswith("PATH maps 50,257 tokens to ids")
 
 
 @pytest.mark.parametrize("number", [-1, 1 << 22, 1 << 32, 10**30, 1.0, 1.5, True, None, "1", [1]], ids=repr)
@@ -478,7 +560,7 @@ def test_largest_ids_are_allowed(read: Read) -> None:
         (["normalizer", "strip_accents"], 0, "strip_accents is 0; it is true, false or null"),
         (["normalizer", "handle_chinese_chars"], [], "handle_chinese_chars is"),
         (["normalizer"], "BertNormalizer", "is not laid out"),
-        (["normalizer"], {"type": "BertNormalizer"}, "is not laid out as a tokenizer.json: KeyError 'lowercase'"),
+        (["normalizer"], {"type": "BertNormalizer"}, "is not laid out as a tokenizer.json: normalizer BertNormalizer has no 'lowercase'"),
         (["decoder", "prefix"], None, "a decoder's prefix is a string"),
         (["decoder", "cleanup"], 1, "its cleanup true or false"),
         (["truncation"], {"max_length": 3, "strategy": "OnlyFirst", "stride": -1}, "truncation is .*; it is null, or a mapping"),
@@ -489,7 +571,7 @@ def test_largest_ids_are_allowed(read: Read) -> None:
         (["added_tokens", 0, "content"], 1, "token 1 is not text"),
         (["added_tokens", 0, "content"], ["x"], "is not laid out"),
         (["added_tokens"], {"[PAD]": 0}, "is not laid out"),
-        (["post_processor", "single", 0, "SpecialToken", "id"], "[X]", r"is not laid out as a tokenizer.json: KeyError '\[X\]'"),
+        (["post_processor", "single", 0, "SpecialToken", "id"], "[X]", r"special_tokens of TemplateProcessing has no '\[X\]'"),
         (["post_processor", "special_tokens", "[CLS]", "ids"], [99], "the post-processor adds the id 99, which no token has"),
         (["post_processor", "special_tokens", "[CLS]", "ids"], [[2]], r"the post-processor adds the id \[2\], which no token has"),
         (["post_processor", "special_tokens", "[CLS]", "ids"], [2.0], "the post-processor adds the id 2.0, which no token has"),
@@ -542,6 +624,27 @@ def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple
         return
     if reference:
         same_ids(tokenizer, reference, ["ab a. <x>b ab", "[UNK] ac"])
+
+
+WRONG: tuple[Any, ...] = (
+    None, True, 1, 1.5, "a", "é" * 10_000, "two\nlines", [], [1], ["a"], [[]], {}, {"type": []}, {"type": "a"}, {"a": "b" * 10_000},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("part", SMALL)
+def test_refusals_are_short_and_in_plain_words(part: str, path: Path) -> None:
+    """Whatever is left out of a document, or stands in a wrong place, it is read, or refused with one short line in plain words."""
+    for place in places(SMALL):
+        if place[0] != part:
+            continue
+        left_out = put(SMALL, place, None)
+        del functools.reduce(lambda inner, key: inner[key], place[:-1], left_out)[place[-1]]
+        for source in (left_out, *(put(SMALL, place, value) for value in WRONG)):
+            path.write_text(json.dumps(source), encoding="utf-8")
+            try:
+                vocabularies.read(path, {})
+            except fst.FstError:
+                refusal(path)
 
 
 # Options, and what is kept for others

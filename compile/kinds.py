@@ -1,0 +1,43 @@
+"""What a file is that cannot be read as a vocabulary: told by its first bytes, so that the message says what to do instead."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ONLY = "only WordPiece vocabularies, such as BERT's, can be compiled"
+COMPRESSED = "is compressed with {}: decompress it first"
+
+_BEGINNINGS = (
+    (rb"\Z", "is empty: save it, or download it, again"),
+    (rb"\x1f\x8b", COMPRESSED.format("gzip")),
+    (rb"BZh[1-9]", COMPRESSED.format("bzip2")),
+    (rb"\xfd7zXZ", COMPRESSED.format("xz")),
+    (rb"\x28\xb5\x2f\xfd", COMPRESSED.format("zstd")),
+    (rb"PK\x03\x04.{26}[^\0]{1,99}\.npy", "is a compiled table, or another .npz: name the vocabulary that it was compiled from"),
+    (rb"PK\x03\x04", "is a ZIP archive: unpack it, and name the vocabulary in it"),
+    (rb"\x93NUMPY", "is an array of NumPy: name a vocabulary"),
+    (rb"\x80[\x02-\x05]", "is a Python pickle, which is never read: name a vocab.txt or a tokenizer.json"),
+    (rb"version https://git-lfs", "is a Git LFS pointer, not the file that it stands for: run `git lfs pull`, or download that file"),
+    (rb"\s*<(!doctype|html|\?xml)", "is an HTML or XML page, as failed downloads leave it: download the file itself"),
+    (rb"\xff\xfe\0\0|\0\0\xfe\xff", "is text in UTF-32: save it as UTF-8"),
+    (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
+    (rb"\n.\n.{1,200}?\x18[\x01-\x06]", f"is a SentencePiece model: {ONLY}"),
+    (rb"([A-Za-z0-9+/]+=* \d+\r?\n){3}", f"is a tiktoken file of byte-pair ranks: {ONLY}"),
+    (rb"#version: ", f"holds the merges of a BPE tokenizer: {ONLY}"),
+    (rb".{4}\0{4}\{\"", "holds the weights of a model, as safetensors: name the vocabulary beside it"),
+    (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
+)
+BEGINNINGS = tuple((re.compile(pattern, re.DOTALL | re.IGNORECASE), said) for pattern, said in _BEGINNINGS)
+LOOKED_AT = 1024  # bytes
+
+
+def mistaken(path: Path) -> str | None:
+    """What a file is, if it is one of the kinds that people name by mistake, and what to do about it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as stream:
+        begun = stream.read(LOOKED_AT)
+    return next((f"{path} {said}" for pattern, said in BEGINNINGS if pattern.match(begun)), None)
