@@ -94,6 +94,9 @@ HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "init_inputs": (None, []),
 }
 
+# Options of the compiler by their names in tokenizer_config.json.
+OPTIONS = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
+
 
 @dataclass(frozen=True)
 class Files:
@@ -134,6 +137,43 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
         raise UnsupportedError(f"{folder}: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {reason(error)}") from None
+
+
+def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
+    """What the tokenizer_config.json beside a vocab.txt says against how the vocab.txt alone is compiled, and what to do about it.
+
+    Args:
+        vocabulary: the vocab.txt.
+        given: options of the compiler; they count whatever a file says.
+    """
+    if vocabulary.name != VOCABULARY:
+        return None
+    try:
+        config = _object(vocabulary.parent / CONFIG) or {}
+    except (VocabularyError, OSError):
+        return None
+    try:
+        _refuse(config)
+        name = _class(Files({}, None, config, {}, {}, {}))
+    except UnsupportedError as error:
+        asked = str(error).removesuffix(f"; {ELSE}")
+        return f"{vocabulary} is compiled as BERT's, though its tokenizer is another, so that ids differ: {asked}"
+    said = _contradicting(config, given)
+    if name and FAMILIES.get(name, BERT).names != BERT_NAMES:
+        said["tokenizer_class"] = name
+    if not said:
+        return None
+    settings = ", ".join(f"{name} {quoted(value)}" for name, value in said.items())
+    return f"{vocabulary} is compiled without regard to {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
+
+
+def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
+    """The settings that are other than what options are, or would be."""
+    lower = given.get("lowercase", True)
+    usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
+    said = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
+    contents = {name: value.get("content") if isinstance(value, dict) else value for name, value in said.items()}
+    return {name: value for name, value in contents.items() if value != usual[name]}
 
 
 def _files(folder: Path) -> Files:

@@ -6,6 +6,7 @@ does not do is refused here, by name.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,6 +161,9 @@ def _of_file(path: Path, given: Mapping[str, Any]) -> Vocabulary:
     text = read_text(path)
     if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
         return _with_options(_of_json(parse_json(text, path), path), given)
+    contradiction = folders.contradiction(path, given)
+    if contradiction:
+        logging.getLogger("fst").warning("fst: %s", contradiction)
     return _of_tokens(parse_lines(text), given)
 
 

@@ -10,6 +10,7 @@ import logging.handlers
 import pickle
 import queue
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -135,6 +136,18 @@ def test_attributes_of_public_models(name: str) -> None:
     both.same(len)
     both.same(lambda tokenizer: tokenizer.get_added_vocab())
     both.same(lambda tokenizer: {number: repr(token) for number, token in tokenizer.added_tokens_decoder.items()})
+
+
+@pytest.mark.parametrize("said", [None, 512, 512.0, 1e30, int(1e30)])
+def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path) -> None:
+    """A model's length is the number that transformers has, and always an int; none, and the number that stands for none, are the same."""
+    shutil.copytree(folder, tmp_path / "copy")
+    path = tmp_path / "copy" / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), "model_max_length": said}), "utf-8")
+    own = library("transformers").AutoTokenizer.from_pretrained(tmp_path / "copy").model_max_length
+    other = fst.hf(fst.Tokenizer(wordpiece(tmp_path / "copy"))).model_max_length
+    assert other == own
+    assert type(other) is int
 
 
 def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:

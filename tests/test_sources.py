@@ -480,6 +480,68 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
     assert tables.about["layout"] == "dense"
 
 
+# A vocab.txt that is named alone
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "warned"),
+    [
+        ({"do_lower_case": False}, {}, "do_lower_case False"),
+        ({"do_lower_case": False, "strip_accents": False}, {}, "do_lower_case False, strip_accents False"),
+        ({"do_lower_case": False, "strip_accents": False}, {"lowercase": False}, None),
+        ({"do_lower_case": False, "strip_accents": True}, {"lowercase": False}, "strip_accents True"),
+        ({"strip_accents": False}, {}, "strip_accents False"),
+        ({"strip_accents": False}, {"strip_accents": False}, None),
+        ({"strip_accents": True, "do_lower_case": True}, {}, None),
+        ({"do_lower_case": False}, {"lowercase": True}, None),
+        ({"tokenize_chinese_chars": False}, {}, "tokenize_chinese_chars False"),
+        ({"tokenize_chinese_chars": False}, {"handle_chinese_chars": False}, None),
+        ({"unk_token": "q"}, {}, "unk_token 'q'"),
+        ({"unk_token": "q"}, {"unk_token": "q"}, None),
+        ({"cls_token": typed("<s>"), "pad_token": typed("[PAD]")}, {}, "cls_token '<s>'"),
+        ({"tokenizer_class": "MPNetTokenizer"}, {}, "tokenizer_class 'MPNetTokenizer'"),
+        ({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": True, "model_max_length": 512}, {}, None),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, {}, None),
+        ({}, {}, None),
+        ("[", {}, None),
+        (None, {}, None),
+    ],
+)
+def test_vocabulary_alone_is_warned_of_what_its_folder_says(
+    config: Any, options: Json, warned: str | None, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Who names a vocab.txt is told once what the tokenizer_config.json beside it says otherwise, unless an option settles it."""
+    folder = write(tmp_path / "folder", {"vocab.txt": LINES, **({} if config is None else {"tokenizer_config.json": config})})
+    wordpiece(folder / "vocab.txt", **options)
+    said = f"which says {warned}: compile {folder} instead"
+    assert [said in message for message in caplog.messages] == ([] if warned is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("config", "warned"),
+    [
+        ({"word_tokenizer_type": "mecab"}, "so that ids differ: tokenizer_config.json asks for word_tokenizer_type 'mecab'"),
+        ({"tokenizer_class": "BertJapaneseTokenizer"}, "so that ids differ: tokenizer_class BertJapaneseTokenizer: supported are"),
+    ],
+)
+def test_vocabulary_of_a_tokenizer_that_is_refused_is_warned_of(
+    config: Json, warned: str, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Who names the vocab.txt of a tokenizer that is refused as a folder is told that its ids are others."""
+    folder = write(tmp_path / "folder", {"vocab.txt": LINES, "tokenizer_config.json": config})
+    wordpiece(folder / "vocab.txt")
+    (message,) = caplog.messages
+    assert warned in message
+
+
+def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """A folder, and lines of another name, have no tokenizer_config.json beside them that would be passed over."""
+    folder = write(tmp_path / "folder", {"words.txt": LINES, **bare(do_lower_case=False)})
+    for source in (folder, folder / "words.txt"):
+        wordpiece(source)
+    assert not caplog.messages
+
+
 # Real ones
 
 FOLDER_NAMES = ("all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased")
