@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.components import field_of
+from fst.compile.components import field_of, sequence
 from fst.compile.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.files import parse_json, parse_lines, read_text
 from fst.compile.kinds import ONLY
@@ -322,7 +322,7 @@ def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_
     found["extra_special_tokens"] = [token.content for token in tokens.extras]
     inputs = config.get("model_input_names")
     if inputs is not None or is_class_known:
-        found["model_input_names"] = list(inputs or (family.inputs if family else OTHER_INPUTS))
+        found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
         usual = named_tokens(specials, field_of(model_of(files.document), "unk_token", "model"), files.document.get("padding"))
