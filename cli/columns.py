@@ -13,7 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from fst.cli.documents import Documents, Encoded, not_text
-from fst.cli.streams import CHUNK, Source
+from fst.cli.packing import CHUNK
+from fst.cli.streams import Source
 from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -36,6 +37,23 @@ MAX_LISTED = 12  # names of columns
 def zstd(file: Any) -> Any:
     """What is packed in a file of zstd frames."""
     return pa.CompressedInputStream(file, "zstd")
+
+
+class ZstdCompressor:
+    """Compresses with the methods that `bz2.BZ2Compressor` has too, a frame for each `CHUNK` of data or little more."""
+
+    def __init__(self) -> None:
+        self._waiting = io.BytesIO()
+
+    def compress(self, data: bytes) -> bytes:
+        """Frames of the data so far, as soon as there is enough of it."""
+        self._waiting.write(data)
+        return self.flush() if self._waiting.tell() >= CHUNK else b""
+
+    def flush(self) -> bytes:
+        """A frame of what is left."""
+        data, self._waiting = self._waiting.getvalue(), io.BytesIO()
+        return bytes(pa.compress(data, "zstd", asbytes=True))
 
 
 def documents(source: Source, kind: str, column: str, *, others: bool) -> Generator[Documents, None, None]:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Set
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
 from fst.cli import lines, records
 from fst.cli.documents import Documents
+from fst.cli.packing import UNSUPPORTED, ending
 from fst.cli.pieces import Piece, Whole
-from fst.cli.streams import Source, opened
+from fst.cli.streams import STANDARD, Source, opened
 
 KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": "Parquet"}
 # The kinds that an option is for.
 OPTIONS = {"--field": {"json"}, "--column": {"arrow", "parquet"}, "--separator": {"text"}, "--document file": {"text"}}
-JSON_NAMES = tuple(f".{name}{packed}" for name in ("jsonl", "ndjson") for packed in ("", ".gz", ".zst"))
+JSON_NAMES = (".json", ".jsonl", ".ndjson")
+# What to do with files that are not read, by the endings of their names.
+INSTEAD = {
+    **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
+    **dict.fromkeys(UNSUPPORTED, "unpack it"),
+}
+HEAD = 1 << 12  # bytes of a JSON file that are looked at before it is read
+WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # how an array begins, or an object that takes several lines
 
 
 @dataclass(frozen=True)
@@ -64,9 +74,33 @@ class Reading:
         """
         for name in names:
             with opened(name, advance) as source:
-                kind = self.input_format or source.kind or ("json" if self.field is not None or name.endswith(JSON_NAMES) else "text")
-                self._check(kind, source.name)
+                kind = self._kind(source)
+                self._check_options(kind, source.name)
                 yield from self._of_kind(kind, source)
+
+    def check(self, names: Iterable[str]) -> None:
+        """Look at the beginnings of files before anything is done with one. Of what is no regular file nothing is taken.
+
+        Raises:
+            TextError: a file is damaged.
+            click.UsageError: as in `documents`; or a file is JSON, but not JSON lines.
+        """
+        for name in names:
+            if name != STANDARD and Path(name).is_file():
+                with opened(name, lambda _: None) as source:
+                    kind = self._kind(source)
+                    if kind == "json" and not self.input_format:
+                        _check_lines(name, source.file.read(HEAD))
+                    self._check_options(kind, name)
+
+    def _kind(self, source: Source) -> str:
+        return self.input_format or source.kind or self._by_name(source.name)
+
+    def _by_name(self, name: str) -> str:
+        kind, _ = ending(name)
+        if kind in INSTEAD:
+            raise click.UsageError(f"{name}: {kind} is not read; {INSTEAD[kind]}, or pass --input-format text to encode it as it is")
+        return "json" if self.field is not None or kind in JSON_NAMES else "text"
 
     def _of_kind(self, kind: str, source: Source) -> Iterator[Documents]:
         if kind == "text":
@@ -87,7 +121,7 @@ class Reading:
             else:
                 yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
-    def _check(self, kind: str, name: str) -> None:
+    def _check_options(self, kind: str, name: str) -> None:
         """Refuse an option that is for another kind, and the lack of one that this kind needs."""
         values = (self.field, self.column, self.separator, self.document if self.document == "file" else None)
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
@@ -97,3 +131,11 @@ class Reading:
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
             raise click.UsageError(f"{name} is {KINDS[kind]}: say with {needed[0]} what to encode; or --input-format, if it is not")
+
+
+def _check_lines(name: str, head: bytes) -> None:
+    """Refuse a file of JSON that does not begin like JSON lines."""
+    if found := WHOLE_JSON.match(head):
+        what, query = ("an array", "'.[]'") if found[1] else ("an object of several lines", ".")
+        hint = f"make JSON lines of it with `jq -c {query}`, or pass --input-format json if each line is an object"
+        raise click.UsageError(f"{name} is JSON, but {what} and not JSON lines; {hint}")

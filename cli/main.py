@@ -19,14 +19,17 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import fst
 from fst.__main__ import INTERRUPTED
 from fst.cli.progress import note, noting, progress
-from fst.cli.streams import STANDARD, is_device, show, size, standard_output, target, written
+from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
+
+if TYPE_CHECKING:
+    from fst.tables import Tables
 
 SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
@@ -35,6 +38,8 @@ REMEDIES = {
     errno.EISDIR: "name a file in it",
     errno.EACCES: "check who may use it",
     errno.EROFS: "write elsewhere",
+    errno.ELOOP: "a link leads back to itself",
+    errno.ENAMETOOLONG: "name it shorter",
     errno.ENOSPC: "make room",
 }
 
@@ -177,6 +182,9 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile vocab.txt -o small.npz --layout compact
     """
+    from fst.compile.folders import FILES
+
+    keep_apart([output], [str(Path(source, name)) for name in FILES] if Path(source).is_dir() else [source])
     path = target(output)
     if is_device(path):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
@@ -239,8 +247,9 @@ def encode_command(
 ) -> None:
     """Turn documents into token ids.
 
-    A file is plain text, JSON lines (with --field, or by its name), Parquet or Arrow IPC (with --column), each plain or packed with gzip or
-    zstd; what it is shows in its first bytes. A document of plain text is a line, which ends at a line feed only, and may be empty.
+    A file is plain text, JSON lines (with --field, or by its name), Parquet or Arrow IPC (with --column), each plain or packed with gzip,
+    zstd, bz2 or xz; what it is shows in its first bytes. A document of plain text is a line, which ends at a line feed only, and may be
+    empty.
 
     \b
     What is written, by --format, or by how the name of the output ends:
@@ -252,6 +261,8 @@ def encode_command(
       arrow        Arrow IPC: the other columns or fields of the input, and input_ids,
                    lists of int32                                            .arrow
       parquet      the same as Parquet                                     .parquet
+
+    Ids, tokens and JSON are packed if the name goes on with .gz, .zst, .bz2 or .xz. The output cannot be one of the inputs.
 
     A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. Parquet, Arrow and zstd take pyarrow:
     pip install "pyarrow>=18".
@@ -273,22 +284,21 @@ def encode_command(
     from fst import file
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEPS, TAKE_PIECES, form_of, writing
+    from fst.cli.outputs import KEEPS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
 
-    form = form or form_of(output)
+    files = files or (STANDARD,)
+    form = checked_form(output, form, (table, *files))
     how = Reading(**reading, others=KEEPS.get(form, set()), mends=errors == "replace")
     tables = file.load(table)
-    files = files or (STANDARD,)
     total = size(files)
+    how.check(files)
+    if max_length is not None:
+        _check_room(tables, max_length, no_special_tokens)
     on_screen = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
     options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
-    try:
-        tokenizer.encode_batch([b""], **options)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer))
     policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
     with (
@@ -300,6 +310,15 @@ def encode_command(
             write(encoded)
     for line in policy.told():
         click.echo(line, err=True)
+
+
+def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> None:
+    """Refuse a length in which the special tokens around a document have no room."""
+    from fst.runtime.templates import frame
+
+    around = 0 if no_special_tokens else sum(map(len, frame(tables.about["single"])))
+    if max_length < around:
+        raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow as many, or more")
 
 
 @main.command("count")
@@ -327,10 +346,12 @@ def count_command(
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
 
+    files = files or (STANDARD,)
+    keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
     tables = file.load(table)
-    files = files or (STANDARD,)
     total = size(files)
+    how.check(files)
     tokenizer = ready(tables)
     options = {"add_special_tokens": not no_special_tokens, "threads": threads}
     how = replace(how, in_pieces=takes_pieces(tokenizer))
@@ -343,6 +364,8 @@ def count_command(
     show([json.dumps(as_object(counts))] if as_json else listed(counts))
     for line in policy.told():
         click.echo(line, err=True)
+
+
 @main.command("decode")
 @table_argument
 @files_argument
@@ -363,9 +386,10 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     from fst.cli.formats import rows
     from fst.cli.lines import read
 
+    files = files or (STANDARD,)
+    keep_apart([STANDARD], (table, *files))
     tokenizer = Tokenizer(file.load(table))
     known = set(tokenizer.get_vocab().values())
-    files = files or (STANDARD,)
     total = size(files)
     with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
         for block in (block for name in files for block in read(name, advance)):
@@ -392,6 +416,7 @@ def info_command(table: str, as_json: bool) -> None:
     from fst import file
     from fst.cli.about import described, listed
 
+    keep_apart([STANDARD], [table])
     description = described(file.load(table), table, Path(table).stat().st_size)
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
@@ -416,6 +441,7 @@ def verify_command(ctx: click.Context, table: str, files: tuple[str, ...], again
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
     from fst import file
 
+    keep_apart([STANDARD], [table, *files])
     tables = file.load(table)
     if against is None:
         show([f"{table}: whole and safe"])
@@ -455,8 +481,9 @@ def bench_command(table: str, files: tuple[str, ...]) -> None:
     from fst import file
     from fst.cli.bench import documents, measured
 
-    tables = file.load(table)
     files = files or (STANDARD,)
+    keep_apart([STANDARD], (table, *files))
+    tables = file.load(table)
     with progress("reading", size(files)) as advance:
         found = documents(files, advance)
     show(list(measured(tables, found)))
@@ -479,6 +506,7 @@ def explain_command(table: str, text: str) -> None:
     from fst import file
     from fst.cli.explain import explained
 
+    keep_apart([STANDARD], [table])
     show(explained(file.load(table), text))
 
 

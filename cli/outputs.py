@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise, repeat
 from pathlib import Path
@@ -14,7 +14,8 @@ import numpy as np
 
 from fst.cli.documents import Encoded
 from fst.cli.formats import Decimals, names
-from fst.cli.streams import STANDARD, is_device, written
+from fst.cli.packing import UNSUPPORTED, ending, packed
+from fst.cli.streams import STANDARD, is_device, keep_apart, target, written
 from fst.errors import TextError
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
+LINES = ("ids", "tokens", "json")  # the forms that are lines of text, which are compressed if the name of the file says so
+# What to write in place of formats that are not written.
+INSTEAD = {
+    **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
+    **dict.fromkeys([".npz", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr"], "write a pair of .npy"),
+    **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
+    **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
+}
 # What else files say of documents is kept: of files of which kind.
 KEEPS = {"json": {"json"}, "arrow": {"json", "arrow", "parquet"}, "parquet": {"json", "arrow", "parquet"}}
 TAKE_PIECES = ("ids", "tokens", "npy")  # of documents, where others take whole ones
@@ -30,24 +39,54 @@ NPY_HEADER = 128  # bytes
 Write = Callable[[Encoded], None]
 
 
-def form_of(name: str) -> str:
-    """How a file of a name is written, if nobody says otherwise."""
-    return ENDINGS.get(Path(name).suffix, "ids")
+def checked_form(name: str, form: str | None, inputs: Sequence[str]) -> str:
+    """How a file is to be written: as asked, or as its name says. What cannot be written is refused before anything is read.
+
+    Args:
+        name: the file, or "-".
+        form: one of `FORMS`; None: as the name says.
+        inputs: the files that are read.
+
+    Raises:
+        click.UsageError: the form is none for such a file, or the file is one of the inputs.
+        OSError: there is no folder to write the file in.
+    """
+    keep_apart([name], inputs)
+    form = _form(name, form)
+    if form not in LINES:
+        _check_whole_file(name, form)
+    if name != STANDARD:
+        target(name)
+    if form == "npy":
+        keep_apart([splits_name(name)], inputs)
+        target(splits_name(name))
+    return form
+
+
+def _form(name: str, form: str | None) -> str:
+    """The form asked for, or else the one that the name of the file says; a name that says nothing is one of ids."""
+    kind, _ = ending(name)
+    if kind in UNSUPPORTED:
+        raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
+    if form is None and kind in INSTEAD:
+        raise click.UsageError(f"{name}: {kind} is not written; {INSTEAD[kind]}, or say with --format what the file is to be")
+    return form or ENDINGS.get(kind, "ids")
+
+
+def _check_whole_file(name: str, form: str) -> None:
+    if name == STANDARD or is_device(Path(name)):
+        raise click.UsageError(f"--format {form} takes a file that is not written from beginning to end: name one with -o")
+    if packing := ending(name)[1]:
+        raise click.UsageError(f"{name}: {form} is not packed with {packing}, since programs map it; leave that ending out")
 
 
 @contextmanager
 def writing(name: str, form: str, tables: Tables) -> Iterator[Write]:
-    """What writes ids to a file, or to standard output for "-". Files appear whole or not at all.
-
-    Raises:
-        click.UsageError: the form takes a file, and this is none.
-    """
-    if form in ("ids", "tokens", "json"):
-        with written(name) as file:
-            yield Lines(file, form, tables).write
+    """What writes ids to a file, or to standard output for "-". Files appear whole or not at all."""
+    if form in LINES:
+        with written(name) as file, packed(file, ending(name)[1]) as data:
+            yield Lines(data, form, tables).write
         return
-    if name == STANDARD or is_device(Path(name)):
-        raise click.UsageError(f"--format {form} takes a file that is not written from beginning to end: name one with -o")
     if form == "npy":
         # The ids come last: where they are, the splits are.
         with written(name) as ids, written(splits_name(name)) as splits:

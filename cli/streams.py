@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import io
 import os
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import click
+
+from fst.cli.packing import CHUNK, DAMAGED, PACKED, unpacked
 from fst.errors import TextError
 
 STANDARD = "-"
-CHUNK = 1 << 20  # bytes that are read at a time
 
-# What files begin with. No text in UTF-8 begins like the packed ones; one that begins like the last two is told apart by --input-format.
-PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+# First bytes of tables. Text may begin like the last two, and is told apart by --input-format.
 COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
 
 
@@ -67,7 +66,7 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
         packing = next((packing for magic, packing in PACKED.items() if head.startswith(magic)), None)
         with _blaming(shown, packing):
             if packing:
-                file, head = _begun(_unpacked(file, packing))
+                file, head = _begun(Forward(unpacked(file, packing)))
             kind = next((kind for magic, kind in COLUMNS.items() if head.startswith(magic)), None)
             yield Source(shown, io.BufferedReader(file, CHUNK), kind, bool(packing))
 
@@ -85,20 +84,12 @@ def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
     return Forward(file, head), head
 
 
-def _unpacked(file: io.RawIOBase, packing: str) -> Any:
-    if packing == "gzip":
-        return Forward(gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK)))
-    from fst.cli.columns import zstd
-
-    return Forward(zstd(file))
-
-
 @contextmanager
 def _blaming(name: str, packing: str | None) -> Iterator[None]:
     """Errors of reading, told with the name of the file."""
     try:
         yield
-    except (EOFError, zlib.error, OSError) as error:
+    except (*DAMAGED, OSError) as error:
         if packing and not getattr(error, "errno", None):
             raise TextError(f"{name}: its {packing} data is damaged or cut short ({error}); pack it again, or fetch it again") from None
         if isinstance(error, OSError) and error.filename is None:
@@ -209,12 +200,16 @@ def target(name: str) -> Path:
     """The path of a file to be made, once it is clear that there is a folder to make it in.
 
     Raises:
-        OSError: it is a folder, or in none, or in one that cannot be written.
+        OSError: it is a folder, or in none, or in one that cannot be written; or it is no name of a file.
     """
     path = Path(name)
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    if is_device(path):
+    if not stat.S_ISREG(mode):
         return path
     path = path.resolve()  # so that a link stays one, and what it leads to is replaced
     if not path.parent.is_dir():
@@ -222,6 +217,28 @@ def target(name: str) -> Path:
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(errno.EACCES, f"the folder {path.parent} cannot be written", name)
     return path
+
+
+def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
+    """Refuse to write to a file that is read, whatever name or link leads to it; "-" is standard output, or input.
+
+    Raises:
+        click.UsageError: an output is an input.
+    """
+    read = {_identity(name, standard_input) for name in inputs} - {None}
+    for name in outputs:
+        if _identity(name, standard_output) in read:
+            shown = "standard output" if name == STANDARD else name
+            raise click.UsageError(f"{shown} is also an input, and would be overwritten; name another output")
+
+
+def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | None:
+    """What tells a regular file from all others; None: there is none of that name."""
+    try:
+        status = os.fstat(standard().fileno()) if name == STANDARD else Path(name).stat()
+    except (FileNotFoundError, io.UnsupportedOperation):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def is_device(path: Path) -> bool:

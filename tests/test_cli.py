@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 import fst
 from fst import jit
 from fst.cli import bench, progress
-from fst.cli.streams import CHUNK
+from fst.cli.packing import CHUNK
 from fst.compile import wordpiece
 from fst.runtime import batch
 
@@ -176,11 +176,6 @@ class TestEncode:
         assert run("encode", table, texts, "--output", out).stdout == b""
         assert out.read_bytes() == ids_of(table, TEXTS)
 
-    def test_output_in_the_place_of_the_input(self, table: Path, texts: Path) -> None:
-        """The output may take the name of the input, which is read to its end before."""
-        run("encode", table, texts, "--output", texts)
-        assert texts.read_bytes() == ids_of(table, TEXTS)
-
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
         """When it fails, no output appears and nothing is left beside it."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
@@ -202,6 +197,65 @@ class TestEncode:
         assert link.is_symlink()
         assert link.read_bytes() == ids_of(table, TEXTS)
         assert run("encode", table, texts, "--output", "/dev/stdout").stdout == ids_of(table, TEXTS)
+
+
+class TestOutputsThatAreInputs:
+    """Outputs that would overwrite what is read."""
+
+    @pytest.fixture
+    def files(self, table: Path, tmp_path: Path) -> dict[str, Path]:
+        """Files to read, each of which holds its own name, and links to one of them."""
+        paths = {name: written(tmp_path / name, name.encode()) for name in ("a.txt", "ids.splits.npy", "vocab.txt")}
+        paths["table"] = written(tmp_path / "table", table.read_bytes())
+        (tmp_path / "symbolic").symlink_to("a.txt")
+        (tmp_path / "hard").hardlink_to(paths["a.txt"])
+        return {**paths, "symbolic": tmp_path / "symbolic", "hard": tmp_path / "hard", "folder": tmp_path, "ids.npy": tmp_path / "ids.npy"}
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "encode table a.txt -o table",
+            "encode table a.txt -o a.txt",
+            "encode table a.txt -o symbolic",
+            "encode table symbolic -o hard",
+            "encode table ids.splits.npy -o ids.npy",
+            "compile vocab.txt -o vocab.txt",
+            "compile folder -o vocab.txt",
+        ],
+    )
+    def test_refused(self, words: str, files: dict[str, Path]) -> None:
+        """An output that is the table, the source or a file to read is wrong usage, through links too, and stays as it was."""
+        before = {path: path.read_bytes() for path in files.values() if path.is_file()}
+        said = call(*(files.get(word, word) for word in words.split()), code=2).stderr
+        assert "is also an input, and would be overwritten" in said
+        assert {path: path.read_bytes() for path in before} == before
+
+    @posix
+    @pytest.mark.parametrize(
+        "words", ["encode table a.txt", "encode table -", "count table a.txt", "decode table", "bench table a.txt", "info table"]
+    )
+    def test_standard_output(self, words: str, files: dict[str, Path]) -> None:
+        """Standard output that is appended to a file to read is refused: reading would never end."""
+        written(files["a.txt"], b"5\n")
+        source = files["table" if words == "info table" else "a.txt"]
+        before = source.read_bytes()
+        with source.open("ab") as out, files["a.txt"].open("rb") as standard_input:
+            done = subprocess.run(
+                [FST, *(str(files.get(word, word)) for word in words.split())],
+                stdin=standard_input, stdout=out, stderr=subprocess.PIPE, timeout=TIMEOUT, check=False,
+            )  # fmt: skip
+        assert (done.returncode, source.read_bytes()) == (2, before)
+        assert b"standard output is also an input" in done.stderr
+
+    @posix
+    def test_devices(self, table: Path) -> None:
+        """A device may be input and output at once."""
+        assert run("encode", table, os.devnull, "-o", os.devnull).stdout == b""
+
+    def test_other_files(self, table: Path, texts: Path) -> None:
+        """A file beside the inputs is written again and again."""
+        for _ in range(2):
+            call("encode", table, texts, "-o", texts.with_suffix(".ids"))
 
 
 class TestDecode:
@@ -642,6 +696,44 @@ class TestManners:
         done = run("encode", table, texts, "none.txt", code=1)
         assert done.stdout == b""
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "encode table a.txt --format npy",
+            "encode table a.txt -o none/ids.npy",
+            "encode table a.txt -o a.txt",
+            "encode table a.txt -o a.csv",
+            "encode table a.jsonl",
+            "encode table parquet",
+            "encode table a.txt a.jsonl --separator x",
+            "encode table a.txt --column text",
+            "encode table a.txt --max-length 1",
+            "encode table a.csv",
+            "count table a.jsonl",
+        ],
+    )
+    def test_wrong_usage_is_told_at_once(self, words: str, table: Path, tmp_path: Path) -> None:
+        """What is wrong with the options, or does not fit the files, is told before numba is imported."""
+        for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
+            written(tmp_path / name, data)
+        names = [table if word == "table" else word for word in words.split()]
+        code = 1 if "none" in words else 2
+        said = execute([sys.executable, "-c", IMPORTED], *names, cwd=tmp_path, code=code).stderr.decode()
+        assert "Error: " in said
+        assert "numba" not in said.split()
+
+    @posix
+    @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
+    @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
+    def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path) -> None:
+        """Links that lead back to themselves, and names that are too long, are one line that says so."""
+        (tmp_path / "loop").symlink_to("back")
+        (tmp_path / "back").symlink_to("loop")
+        written(tmp_path / "v", b"[UNK]")
+        done = run(*(word.replace("table", str(table)).format(name) for word in words.split()), cwd=tmp_path, code=1)
+        number, remedy = (errno.ELOOP, "a link leads back to itself") if name == "loop" else (errno.ENAMETOOLONG, "name it shorter")
+        assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
         """A folder is no file, to read or to write."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
-from collections.abc import Sequence
+import lzma
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from commands import TOKENS, call, ids_of, run, written
 
 import fst
-from fst.cli.streams import CHUNK
+from fst.cli.packing import CHUNK
 from fst.compile import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
@@ -23,7 +25,8 @@ pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the ext
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un", "un\u2028hello", "un " * 50)
 SEPARATOR = "<|endoftext|>"
 INPUTS = ("lines", "documents", "json", "parquet", "arrow file", "arrow stream")
-PACKINGS = ("plain", "gzip", "zstd")
+PACKINGS = ("plain", "gzip", "zstd", "bz2", "xz")
+ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz"}
 OUTPUTS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 
 
@@ -36,13 +39,19 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def packed(data: bytes, packing: str) -> bytes:
-    """Data in two members of gzip, or two frames of zstd, or as it is."""
+    """Data in two streams, members or frames that follow each other, or as it is."""
     half = len(data) // 2
-    if packing == "gzip":
-        return gzip.compress(data[:half]) + gzip.compress(data[half:])
+    packs: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    packs["zstd"] = lambda part: bytes(pa.compress(part, "zstd", asbytes=True))
+    return data if packing == "plain" else b"".join(map(packs[packing], (data[:half], data[half:])))
+
+
+def unpacked(data: bytes, packing: str) -> bytes:
+    """The data that was packed, by the libraries that others use."""
     if packing == "zstd":
-        return b"".join(pa.compress(part, "zstd", asbytes=True) for part in (data[:half], data[half:]))
-    return data
+        return bytes(pa.CompressedInputStream(pa.BufferReader(data), "zstd").read())
+    unpacks = {"gzip": gzip.decompress, "bz2": bz2.decompress, "xz": lzma.decompress}
+    return data if packing == "plain" else unpacks[packing](data)
 
 
 def as_input(kind: str, texts: Sequence[Any], others: Sequence[Any] | None = None) -> bytes:
@@ -108,12 +117,36 @@ def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Pat
 class TestInput:
     """What files are taken for, and what their documents are."""
 
-    @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.jsonl.gz", "in.ndjson.zst"])
-    def test_json_by_its_name(self, name: str, table: Path, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.json", "in.JSONL", "in.Ndjson"])
+    @pytest.mark.parametrize("packing", PACKINGS)
+    def test_json_by_its_name(self, name: str, packing: str, table: Path, tmp_path: Path) -> None:
         """A file whose name says that it is JSON lines is not taken for plain text."""
-        source = written(tmp_path / name, as_input("json", TEXTS))
+        source = written(tmp_path / (name + ENDINGS[packing].upper()), as_input("json", TEXTS))
         assert "JSON lines" in call("encode", table, source, code=2).stderr
         assert call("encode", table, source, "--input-format", "text").exit_code == 0
+
+    @pytest.mark.parametrize("name", ["in.csv", "in.TSV", "in.csv.gz", "in.tar.gz", "in.zip"])
+    @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
+    def test_what_is_not_read(self, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
+        """A file whose name says that it is of a format that is not read is refused, unless --input-format says otherwise."""
+        source = written(tmp_path / name, b"un,hello\n")
+        said = call("encode", table, source, *more, code=2).stderr
+        assert f"{source}: " in said
+        assert "is not read; " in said
+        assert call("encode", table, source, "--input-format", "text").stdout.encode() == ids_of(table, ["un,hello"])
+
+    @pytest.mark.parametrize(
+        ("data", "what"),
+        [(b' [{"text": "un"}]', "an array"), (b'[\n{"text": "un"}]', "an array"), (b'{\r\n "text": "un"}', "an object of several lines")],
+    )
+    @pytest.mark.parametrize("name", ["in.json", "in.jsonl.gz"])
+    @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
+    def test_json_that_is_not_lines(self, data: bytes, what: str, name: str, more: list[str], table: Path, tmp_path: Path) -> None:
+        """JSON that is one value over several lines, or an array, is refused with how to make JSON lines of it."""
+        source = written(tmp_path / name, packed(data, "gzip") if name.endswith("gz") else data)
+        said = call("encode", table, source, *more, code=2).stderr
+        assert f"{source} is JSON, but {what}" in said
+        assert "jq -c" in said
 
     @pytest.mark.parametrize("kind", INPUTS)
     @pytest.mark.parametrize("packing", PACKINGS)
@@ -209,6 +242,47 @@ class TestInput:
 
 class TestOutput:
     """What is written."""
+
+    @pytest.mark.parametrize("packing", PACKINGS)
+    @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
+    def test_packed(self, packing: str, ending: str, form: str, table: Path, tmp_path: Path) -> None:
+        """Lines are packed as the end of the name says, and are the same lines."""
+        source = written(tmp_path / "in", as_input("lines", TEXTS * 5000))
+        out = tmp_path / f"out.{ending}{ENDINGS[packing]}"
+        asked = ["--format", "tokens"] if form == "tokens" else []
+        call("encode", table, source, *asked, "-o", out)
+        call("encode", table, source, "--format", form, "-o", tmp_path / "plain")
+        assert unpacked(out.read_bytes(), packing) == (tmp_path / "plain").read_bytes()
+        assert packing == "plain" or len(out.read_bytes()) < len((tmp_path / "plain").read_bytes()) / 10
+
+    @pytest.mark.parametrize("packing", PACKINGS)
+    def test_packed_nothing(self, packing: str, table: Path, tmp_path: Path) -> None:
+        """A packed output without documents is whole."""
+        out = tmp_path / f"out.txt{ENDINGS[packing]}"
+        call("encode", table, written(tmp_path / "in", b""), "-o", out)
+        assert unpacked(out.read_bytes(), packing) == b""
+
+    @pytest.mark.parametrize(("ending", "form"), [("NPY", "npy"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")])
+    def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
+        """What the name of an output ends with counts in any case."""
+        call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
+        assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.load(table).encode_batch(TEXTS)]
+
+    @pytest.mark.parametrize("ending", ["csv", "CSV.gz", "npz", "feather", "orc", "zip", "jsonl.lz4", "npy.gz", "arrow.xz", "parquet.zst"])
+    def test_what_is_not_written(self, ending: str, table: Path, tmp_path: Path) -> None:
+        """A format that is known and not written is refused by name, with what to do instead."""
+        out = tmp_path / f"out.{ending}"
+        said = call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, code=2).stderr
+        assert f"Error: {out}: " in said
+        assert "; " in said
+        assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+    @pytest.mark.parametrize("ending", ["ids", "out", "2024-01-31", "csv"])
+    def test_other_endings(self, ending: str, table: Path, tmp_path: Path) -> None:
+        """An unknown ending says nothing: that is a file of ids, as is any other with --format ids."""
+        out = tmp_path / f"out.{ending}"
+        call("encode", table, written(tmp_path / "in", b"un\n"), "-o", out, *(["--format", "ids"] if ending == "csv" else []))
+        assert out.read_bytes() == ids_of(table, ["un"])
 
     def test_other_columns(self, table: Path, tmp_path: Path) -> None:
         """Parquet and Arrow keep the other columns, with their types and nulls and before the ids, and not the text."""

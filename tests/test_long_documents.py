@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import fst
 from fst.cli import lines
 from fst.cli.formats import Decimals
-from fst.cli.streams import CHUNK
+from fst.cli.packing import CHUNK
 
 
 @pytest.fixture(scope="module")
