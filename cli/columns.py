@@ -5,14 +5,14 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from fst.cli.documents import Documents, Encoded, not_text
+from fst.cli.documents import IDS, TOKENS, Documents, Encoded, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
 from fst.errors import TextError, UnsupportedError
@@ -26,12 +26,13 @@ try:
 except ImportError:
     raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
 
-IDS = "input_ids"
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
 GROUP_BYTES = 1 << 24  # of a row group that is written
 FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between what it begins and ends with
 MAX_LISTED = 12  # names of columns
+STRINGS = ("string", "large_string", "string_view")
+NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
 def zstd(file: Any) -> Any:
@@ -91,6 +92,26 @@ class Column(Documents):
         others = None if self.others is None else self.others.take(taken)
         return replace(self, numbers=[self.numbers[row] for row in kept], texts=self.texts.take(taken), others=others)
 
+    def records(self) -> Any:
+        """The other columns as a list of objects that JSON has; None: nobody asked.
+
+        Raises:
+            TextError: a column has no values in JSON, or two have one name.
+        """
+        if self.others is None:
+            return None
+        schema = pa.schema([(field.name, self._json_type(field)) for field in self.others.schema])
+        if len(set(schema.names)) < len(schema):
+            twice = next(name for name in schema.names if schema.names.count(name) > 1)
+            raise TextError(f"{self.file}: several columns are called {twice!r}, and an object has one; {NOT_JSON}")
+        columns = [column.cast(field.type) for field, column in zip(schema, self.others.columns, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema).to_pylist()
+
+    def _json_type(self, field: Any) -> Any:
+        if (kind := _in_json(field.type)) is None:
+            raise TextError(f"{self.file}: column {field.name!r} is {field.type}, which JSON does not have; {NOT_JSON}")
+        return kind
+
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
         """Their ids; the options are those of `Tokenizer.encode_arrow`."""
         lists = tokenizer.encode_arrow(self.texts, errors=errors, **options)
@@ -100,6 +121,28 @@ class Column(Documents):
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
         return len(self.encode(tokenizer, errors, **options).ids)
+
+
+def _in_json(kind: Any) -> Any:
+    """The type of what stands in JSON for values of a type: times and decimals are strings. None: nothing does."""
+    if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
+        return kind
+    if _is_any(kind, "date", "time", "timestamp", "decimal"):
+        return pa.string()
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_dictionary(kind):
+        return _in_json(kind.value_type)
+    if _is_any(kind, "list", "large_list", "fixed_size_list"):
+        return None if (values := _in_json(kind.value_type)) is None else pa.list_(values)
+    if pa.types.is_struct(kind):
+        fields = [(field.name, _in_json(field.type)) for field in kind]
+        return None if None in dict(fields).values() or len(dict(fields)) < len(fields) else pa.struct(fields)
+    return None
+
+
+def _is_any(kind: Any, *types: str) -> bool:
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in types)
 
 
 def _in_bytes(texts: Any) -> Any:
@@ -185,10 +228,7 @@ def _check(schema: Any, column: str, name: str) -> None:
 
 
 def _is_text(kind: Any) -> bool:
-    return any(test(kind) for test in IS_TEXT)
-
-
-IS_TEXT = [getattr(pa.types, f"is_{kind}") for kind in ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")]
+    return _is_any(kind, *STRINGS, "binary", "large_binary", "binary_view")
 
 
 @contextmanager
@@ -204,18 +244,24 @@ def _blaming(name: str) -> Iterator[None]:
 
 
 class Writer:
-    """A file with a column of ids, and the other columns before it.
+    """A file with a column of ids, the other columns before it, and a column of tokens after it if they are wanted.
 
     Args:
         file: where to write.
         form: "arrow" or "parquet".
+        spellings: the tokens by their ids; None: they are not wanted.
 
     Raises:
-        TextError: the other columns are not the same in all documents, or one of them is called like the ids.
+        TextError: the other columns are not the same in all documents, or one of them is called like those that are added.
     """
 
-    def __init__(self, file: IO[bytes], form: str) -> None:
+    def __init__(self, file: IO[bytes], form: str, spellings: Mapping[int, str] | None) -> None:
         self._file, self._form = file, form
+        self._added = [(IDS, pa.list_(pa.int32()))]
+        self._tokens: Any = None
+        if spellings is not None:
+            self._tokens = pa.array([spellings[number] for number in range(max(spellings) + 1)])
+            self._added.append((TOKENS, pa.list_(pa.string())))
         self._writer: Any = None
         self._schema: Any = None
         self._waiting: list[Any] = []
@@ -230,7 +276,7 @@ class Writer:
 
     def close(self) -> None:
         """Write what is left."""
-        self._open(pa.schema([(IDS, pa.list_(pa.int32()))]))
+        self._open(pa.schema(self._added))
         self._flush()
         self._writer.close()
 
@@ -243,7 +289,8 @@ class Writer:
         """Begin to write, the first time."""
         if self._writer is None:
             self._schema = schema
-            self._writer = pa.ipc.new_file(self._file, schema) if self._form == "arrow" else _parquet_writer(self._file, schema)
+            is_arrow = self._form == "arrow"
+            self._writer = pa.ipc.new_file(self._file, schema) if is_arrow else _parquet_writer(self._file, schema, len(self._added))
 
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._waiting, self._schema)
@@ -254,13 +301,16 @@ class Writer:
     def _batch(self, encoded: Encoded) -> Any:
         """The rows of some documents, with the columns that the first ones had."""
         others = self._others(encoded.documents)
-        schema = pa.schema([*((name, column.type) for name, column in others), (IDS, pa.list_(pa.int32()))])
-        if IDS in schema.names[:-1]:
-            raise TextError(f"{encoded.documents.file}: {IDS!r} is there already, which is what the ids are called; rename it")
+        schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
+        for name, _ in self._added:
+            if schema.names.count(name) > 1:
+                raise TextError(f"{encoded.documents.file}: {name!r} is there already, which is what is written; rename it")
         self._open(schema)
         if not schema.equals(self._schema):
             raise TextError(f"{encoded.documents.file}: its columns are not those of the files before it; write it to another output")
-        return pa.RecordBatch.from_arrays([*(column for _, column in others), _lists(encoded)], schema=schema)
+        ids = pa.array(encoded.ids)
+        lists = [_lists(encoded, values) for values in (ids, *([] if self._tokens is None else [self._tokens.take(ids)]))]
+        return pa.RecordBatch.from_arrays([*(column for _, column in others), *lists], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
         """The other columns by their names. Dictionaries, which batches may have different ones of, are made plain."""
@@ -268,18 +318,25 @@ class Writer:
         if others is None:
             return []
         if isinstance(others, list):
-            types = dict(zip(self._schema.names[:-1], self._schema.types, strict=False)) if self._schema else None
+            types = dict(zip(self._schema.names[: -len(self._added)], self._schema.types, strict=False)) if self._schema else None
             return list(_columns(documents, types))
         plain = (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in others.columns)
         return list(zip(others.schema.names, plain, strict=True))
 
 
-def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
-    """What writes Parquet: ids as differences in as few bits as they take, which is half of their size and needs no compression."""
+def _parquet_writer(file: IO[bytes], schema: Any, added: int) -> Any:
+    """What writes Parquet: ids as differences in as few bits as they take, which is half of their size and needs no compression.
+
+    Args:
+        file: where it goes.
+        schema: the columns.
+        added: how many of them stand at the end for ids, and what comes with these.
+    """
     empty = io.BytesIO()
     pq.write_table(schema.empty_table(), empty)
     leaves = pq.ParquetFile(empty).schema
-    *others, ids = [leaves.column(number).path for number in range(len(leaves))]
+    others = [leaves.column(number).path for number in range(len(leaves))]
+    ids = others.pop(-added)
     return pq.ParquetWriter(
         file,
         schema,
@@ -291,12 +348,12 @@ def _parquet_writer(file: IO[bytes], schema: Any) -> Any:
     )
 
 
-def _lists(encoded: Encoded) -> Any:
-    """Ids as an array of lists."""
+def _lists(encoded: Encoded, values: Any) -> Any:
+    """Ids, or a value for each, as an array of lists."""
     offsets = np.zeros(len(encoded.ends) + 1, np.int32)
     offsets[1:] = encoded.ends
     mask = None if encoded.nulls is None else pa.array(encoded.nulls)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(encoded.ids), mask=mask)
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=mask)
 
 
 def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from fst.runtime.texts import wrong_at
 if TYPE_CHECKING:
     from fst import Tokenizer
 
+IDS, TOKENS = "input_ids", "tokens"  # what they are called in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
 MEND_TEXT = "mend it, or pass --errors replace or skip"
 
@@ -58,6 +59,10 @@ class Documents:
         kept = [row for row in range(len(self.numbers)) if row not in rows]
         others = None if self.others is None else [self.others[row] for row in kept]
         return replace(self, numbers=[self.numbers[row] for row in kept], texts=[self.texts[row] for row in kept], others=others)
+
+    def records(self) -> Any:
+        """What else the file says of each document, as a list of objects that JSON has; None: nothing."""
+        return self.others
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
         """Their ids; the options are those of `Tokenizer.encode_batch`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.cli.documents import IDS
 from fst.cli.lines import Block
 from fst.errors import TextError
 
@@ -88,9 +89,11 @@ def _of_json(line: bytes) -> list[int]:
         found = json.loads(line)
     except ValueError:
         raise ValueError("not JSON") from None
-    ids = found.get("ids") if isinstance(found, Mapping) else None
+    ids = found.get(IDS, ()) if isinstance(found, Mapping) else ()
+    if ids is None:  # of a text that was null
+        return []
     if not isinstance(ids, list) or not all(type(number) is int and number >= 0 for number in ids):
-        raise ValueError('no "ids" that are a list of ids')
+        raise ValueError(f'no "{IDS}" that are a list of ids')
     return ids
 
 

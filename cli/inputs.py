@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Set
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +38,7 @@ class Reading:
         column: which column is the text, in Arrow and Parquet.
         separator: what stands between documents of plain text; None: a line is a document.
         document: what a document of plain text is, a "line" or a "file".
-        others: of which kinds to read what else there is beside texts.
+        others: whether to read what else there is beside texts.
         mends: whether lines of JSON that are not UTF-8 are mended.
         in_pieces: whether long documents of plain text may come in pieces.
 
@@ -51,7 +51,7 @@ class Reading:
     column: str | None = None
     separator: str | None = None
     document: str = "line"
-    others: Set[str] = frozenset()
+    others: bool = False
     mends: bool = False
     in_pieces: bool = False
 
@@ -106,10 +106,10 @@ class Reading:
         if kind == "text":
             return self._texts(source)
         if kind == "json":
-            return records.documents(source, self.field or "", others=kind in self.others, mends=self.mends)
+            return records.documents(source, self.field or "", others=self.others, mends=self.mends)
         from fst.cli import columns
 
-        return columns.documents(source, kind, self.column or "", others=kind in self.others)
+        return columns.documents(source, kind, self.column or "", others=self.others)
 
     def _texts(self, source: Source) -> Iterator[Documents]:
         separator = None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()

@@ -232,6 +232,7 @@ def input_options(command: Any) -> Any:
     type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
     help="What to write. Else: what the name of FILE ends with, or ids.",
 )
+@click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens beside ids, in JSON, Arrow and Parquet.")
 @click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="Leave out the ids of a document beyond so many.")
 @input_options
 def encode_command(
@@ -239,6 +240,7 @@ def encode_command(
     files: tuple[str, ...],
     output: str,
     form: str | None,
+    with_tokens: bool,
     max_length: int | None,
     no_special_tokens: bool,
     errors: str,
@@ -254,18 +256,21 @@ def encode_command(
     \b
     What is written, by --format, or by how the name of the output ends:
       ids, tokens  separated by blanks, a line a document
-      json         a JSON object a line, with both; with the other fields, if JSON
-                   lines are read                     .json, .jsonl, .ndjson
+      json         a JSON object a line, with input_ids, after the other columns or
+                   fields of the input                .json, .jsonl, .ndjson
       npy          OUT.npy, the ids of all documents, int32, and OUT.splits.npy, where
                    those of each begin, and where the last end, int64          .npy
       arrow        Arrow IPC: the other columns or fields of the input, and input_ids,
                    lists of int32                                            .arrow
       parquet      the same as Parquet                                     .parquet
 
-    Ids, tokens and JSON are packed if the name goes on with .gz, .zst, .bz2 or .xz. The output cannot be one of the inputs.
+    --tokens adds tokens, lists of strings, to JSON, Arrow and Parquet. Ids, tokens and JSON are packed if the name goes on with .gz, .zst,
+    .bz2 or .xz. The output cannot be one of the inputs.
 
-    A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. Parquet, Arrow and zstd take pyarrow:
-    pip install "pyarrow>=18".
+    A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. In JSON, dates, times and decimals of other columns are strings,
+    and NaN is null; a column of bytes, durations or maps is refused.
+
+    Parquet, Arrow and zstd take pyarrow: pip install "pyarrow>=18".
 
     \b
     Examples:
@@ -278,19 +283,19 @@ def encode_command(
     \b
     $ echo "unaffable" | fst encode bert.npz
     101 14477 20961 3468 102
-    $ echo "unaffable" | fst encode bert.npz --format json --no-special-tokens
-    {"ids": [14477, 20961, 3468], "tokens": ["una", "##ffa", "##ble"]}
+    $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
+    {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
     from fst import file
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEPS, TAKE_PIECES, checked_form, writing
+    from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
 
     files = files or (STANDARD,)
-    form = checked_form(output, form, (table, *files))
-    how = Reading(**reading, others=KEEPS.get(form, set()), mends=errors == "replace")
+    form = checked_form(output, form, (table, *files), with_tokens)
+    how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
     tables = file.load(table)
     total = size(files)
     how.check(files)
@@ -302,7 +307,7 @@ def encode_command(
     how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer))
     policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
     with (
-        writing(output, form, tables) as write,
+        writing(output, form, tables, with_tokens) as write,
         progress("encoding", total, hidden=on_screen) as advance,
         closing(policy.results(how.documents(files, advance))) as results,
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise, repeat
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fst.cli.documents import Encoded
+from fst.cli.documents import IDS, TOKENS, Documents, Encoded
 from fst.cli.formats import Decimals, names
 from fst.cli.packing import UNSUPPORTED, ending, packed
 from fst.cli.streams import STANDARD, is_device, keep_apart, target, written
@@ -31,28 +31,31 @@ INSTEAD = {
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
-# What else files say of documents is kept: of files of which kind.
-KEEPS = {"json": {"json"}, "arrow": {"json", "arrow", "parquet"}, "parquet": {"json", "arrow", "parquet"}}
+KEEP_OTHERS = ("json", "arrow", "parquet")  # the forms in which a document keeps its other columns or fields, and may have tokens too
 TAKE_PIECES = ("ids", "tokens", "npy")  # of documents, where others take whole ones
 NPY_HEADER = 128  # bytes
+SEPARATORS = (",", ":")  # of JSON
 
 Write = Callable[[Encoded], None]
 
 
-def checked_form(name: str, form: str | None, inputs: Sequence[str]) -> str:
+def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens: bool) -> str:
     """How a file is to be written: as asked, or as its name says. What cannot be written is refused before anything is read.
 
     Args:
         name: the file, or "-".
         form: one of `FORMS`; None: as the name says.
         inputs: the files that are read.
+        with_tokens: whether tokens are wanted beside ids.
 
     Raises:
-        click.UsageError: the form is none for such a file, or the file is one of the inputs.
+        click.UsageError: the form is none for such a file, or has no place for tokens; or the file is one of the inputs.
         OSError: there is no folder to write the file in.
     """
     keep_apart([name], inputs)
     form = _form(name, form)
+    if with_tokens and form not in KEEP_OTHERS:
+        raise click.UsageError(f"--tokens does not go with {form}, but with json, arrow and parquet; --format tokens is tokens alone")
     if form not in LINES:
         _check_whole_file(name, form)
     if name != STANDARD:
@@ -81,11 +84,12 @@ def _check_whole_file(name: str, form: str) -> None:
 
 
 @contextmanager
-def writing(name: str, form: str, tables: Tables) -> Iterator[Write]:
-    """What writes ids to a file, or to standard output for "-". Files appear whole or not at all."""
+def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write]:
+    """What writes ids, and tokens if they are wanted too, to a file, or to standard output for "-". Files appear whole or not at all."""
     if form in LINES:
         with written(name) as file, packed(file, ending(name)[1]) as data:
-            yield Lines(data, form, tables).write
+            writer = Objects(data, tables, with_tokens) if form == "json" else Lines(data, form, tables)
+            yield writer.write
         return
     if form == "npy":
         # The ids come last: where they are, the splits are.
@@ -97,12 +101,12 @@ def writing(name: str, form: str, tables: Tables) -> Iterator[Write]:
     from fst.cli.columns import Writer
 
     with written(name) as file:
-        writer = Writer(file, form)
+        table = Writer(file, form, names(tables) if with_tokens else None)
         try:
-            yield writer.write
-            writer.close()
+            yield table.write
+            table.close()
         except BaseException:
-            writer.abandon()
+            table.abandon()
             raise
 
 
@@ -116,7 +120,7 @@ class Lines:
 
     Args:
         file: where they go.
-        form: "ids" or "tokens", separated by blanks, or "json" for both and the other fields of the document.
+        form: "ids" or "tokens", separated by blanks.
         tables: what the tokens are called.
     """
 
@@ -125,7 +129,7 @@ class Lines:
         self._spellings = names(tables)
         self._decimals = Decimals(int(tables.token_ids.max()) + 1 if form == "ids" else 0)
         self._is_begun = False  # whether there are ids of a document that goes on
-        self._lines = {"ids": self._numbers, "tokens": self._joined, "json": self._objects}[form]
+        self._lines = self._numbers if form == "ids" else self._joined
 
     def write(self, encoded: Encoded) -> None:
         """Write the lines of some documents; whoever waits for them has them at once."""
@@ -145,17 +149,6 @@ class Lines:
     def _spelled(self, row: list[int]) -> str:
         return " ".join(map(self._spellings.__getitem__, row))
 
-    def _objects(self, encoded: Encoded) -> bytes:
-        documents = encoded.documents
-        nulls = repeat(False) if encoded.nulls is None else encoded.nulls
-        lines = list[bytes]()
-        for number, row, other, is_null in zip(documents.numbers, _rows(encoded), documents.others or repeat({}), nulls, strict=False):
-            if taken := other.keys() & {"ids", "tokens"}:
-                raise TextError(f"{documents.place(number)}: there is a field {min(taken)!r} already, which is what is written; rename it")
-            tokens = [self._spellings[token] for token in row]
-            lines.append(_json({**other, "ids": None, "tokens": None} if is_null else {**other, "ids": row, "tokens": tokens}))
-        return b"".join(lines)
-
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
     """The ids of each document, and of the one that goes on."""
@@ -163,12 +156,65 @@ def _rows(encoded: Encoded) -> Iterator[list[int]]:
     return (ids[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(ids)]))
 
 
-def _json(record: dict[str, Any]) -> bytes:
-    """An object as a line. What is no text in it, lone surrogates, stays as it was: escaped."""
+class Objects:
+    """JSON lines, an object a document: its other columns or fields, its ids and, if they are wanted, its tokens.
+
+    Args:
+        file: where they go.
+        tables: what the tokens are called.
+        with_tokens: whether they are wanted.
+    """
+
+    def __init__(self, file: IO[bytes], tables: Tables, with_tokens: bool) -> None:
+        self._file = file
+        self._decimals = Decimals(int(tables.token_ids.max()) + 1)
+        self._spellings = names(tables) if with_tokens else None
+
+    def write(self, encoded: Encoded) -> None:
+        """Write the lines of some documents; whoever waits for them has them at once."""
+        members = {IDS: self._ids(encoded)}
+        if self._spellings is not None:
+            members[TOKENS] = self._tokens(encoded, self._spellings)
+        for row in [] if encoded.nulls is None else np.flatnonzero(encoded.nulls):
+            for values in members.values():
+                values[row] = b"null"
+        line = b"{%b" + b",".join(b'"%b":%%b' % name.encode() for name in members) + b"}\n"
+        others = _others(encoded.documents, members.keys())
+        self._file.write(b"".join([line % row for row in zip(others, *members.values(), strict=False)]))
+        self._file.flush()
+
+    def _ids(self, encoded: Encoded) -> list[bytes]:
+        rows = self._decimals.lines(encoded.ids, encoded.ends, is_begun=False).replace(b" ", b",").split(b"\n")
+        return [b"[%b]" % row for row in rows[:-1]]
+
+    def _tokens(self, encoded: Encoded, spellings: Mapping[int, str]) -> list[bytes]:
+        *rows, _ = _rows(encoded)
+        return [_json([spellings[number] for number in row]) for row in rows]
+
+
+def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
+    """What else there is of each document, as the first members of an object.
+
+    Raises:
+        TextError: a member that is added is there already.
+    """
+    records = documents.records()
+    if records is None:
+        return repeat(b"")
+    for number, record in zip(documents.numbers, records, strict=True):
+        if taken := record.keys() & added:
+            raise TextError(f"{documents.place(number)}: {min(taken)!r} is there already, which is what is written; rename it")
+    return [_json(record)[1:-1] + b"," if record else b"" for record in records]
+
+
+def _json(value: Any) -> bytes:
+    """A value as JSON. What is no text in it, lone surrogates, stays as it was: escaped. What is no number in JSON, NaN, is null."""
     try:
-        return f"{json.dumps(record, ensure_ascii=False)}\n".encode()
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
     except UnicodeEncodeError:
-        return f"{json.dumps(record)}\n".encode()
+        return json.dumps(value, separators=SEPARATORS).encode()
+    except ValueError:
+        return _json(json.loads(json.dumps(value), parse_constant=lambda _: None))
 
 
 class Arrays:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +11,9 @@ from time import monotonic
 import click
 
 PATIENCE = 1.0  # seconds that pass without a word
+PAUSE = 0.1  # seconds between two states of a bar
+MIN_BAR, MAX_BAR = 10, 40  # columns
+COLUMNS = 80  # of a terminal that does not say how many it has
 
 
 def watched() -> bool:
@@ -48,25 +52,45 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
     if not total or hidden or not watched():
         yield _ignore
         return
-    begun, unseen, seen = monotonic(), 0, 0
+    begun, drawn, seen = monotonic(), float("-inf"), 0
 
-    def told(_: object) -> str:
-        return f"{seen / 1e6:,.1f} of {total / 1e6:,.1f} MB, {seen / 1e6 / (monotonic() - begun):,.1f} MB/s"
-
-    bar = click.progressbar(length=total, label=label, file=sys.stderr, item_show_func=told)
+    def draw() -> None:
+        nonlocal drawn
+        drawn = monotonic()
+        sys.stderr.write(f"\r{_line(label, seen, total, drawn - begun)}")
+        sys.stderr.flush()
 
     def advance(count: int) -> None:
-        nonlocal unseen, seen
-        unseen, seen = unseen + count, min(seen + count, total)
-        if monotonic() - begun >= PATIENCE:
-            bar.update(unseen)
-            unseen = 0
+        nonlocal seen
+        seen = min(seen + count, total)
+        if monotonic() - begun >= PATIENCE and monotonic() - drawn >= PAUSE:
+            draw()
 
     try:
         yield advance
     finally:
-        if bar.pos:
-            bar.render_finish()
+        if drawn > begun:
+            draw()
+            sys.stderr.write("\n")
+
+
+def _line(label: str, seen: int, total: int, seconds: float) -> str:
+    """How far something is, in one line of the terminal, whatever its width; a bar stands in it where there is room."""
+    width = _columns() - 1  # a terminal may begin a new line after its last column
+    speed = seen / max(seconds, 1e-9)
+    left = f"{(total - seen) / speed:,.0f} s left" if speed else "waiting"
+    text = f"{seen / total:4.0%}  {seen / 1e6:,.1f} of {total / 1e6:,.1f} MB, {speed / 1e6:,.1f} MB/s, {left}"
+    room = min(width - len(f"{label}  []{text}"), MAX_BAR)
+    bar = f"[{'#' * (room * seen // total):-<{room}}]" if room >= MIN_BAR else ""
+    return f"{label}  {bar}{text}"[:width].ljust(width)
+
+
+def _columns() -> int:
+    """The width of the terminal that is standard error; it may not say what that is."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
+    except (OSError, ValueError):
+        return COLUMNS
 
 
 def _ignore(_: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sysconfig
 from collections.abc import Sequence
@@ -50,12 +51,15 @@ def execute(
     return done
 
 
-def on_terminal(*words: str | Path, **more: Any) -> bytes:
-    """Run `fst` with a terminal for its standard error, and return what that shows."""
+def on_terminal(*words: str | Path, program: list[str] | None = None, columns: int = 80, **more: Any) -> bytes:
+    """Run `fst`, or another program, with a terminal for its standard error, and return what that shows."""
+    import fcntl
     import pty
+    import termios
 
     terminal, end = pty.openpty()
-    run(*words, stderr=end, **more)
+    fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    execute(program or [FST], *words, stderr=end, **more)
     os.write(end, b"\0")  # a reader waits where there is nothing, and may be given less than there is
     shown = b""
     while not shown.endswith(b"\0"):

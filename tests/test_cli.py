@@ -58,6 +58,16 @@ from fst.__main__ import main
 main()
 """
 
+# Progress of 123 GB in 100,000 steps.
+WATCHED = """
+import sys
+from fst.cli import progress
+progress.PATIENCE = 0
+with progress.progress(sys.argv[1], 123_456_000_000) as advance:
+    for _ in range(100_000):
+        advance(1_234_560)
+"""
+
 
 @pytest.fixture(scope="session")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -99,12 +109,15 @@ class TestEncode:
         assert done.stdout.decode() == "[CLS] un ##aff ##able [UNK] [SEP]\n"
 
     def test_json(self, table: Path) -> None:
-        """--format json writes an object a line, with ids and tokens."""
-        done = run("encode", table, "--format", "json", stdin=b"unable\n\n")
-        assert [json.loads(line) for line in done.stdout.splitlines()] == [
-            {"ids": [2, 5, 7, 3], "tokens": ["[CLS]", "un", "##able", "[SEP]"]},
-            {"ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]},
-        ]
+        """--format json writes an object a line with ids, which --tokens adds tokens to."""
+        assert run("encode", table, "--format", "json", stdin=b"unable\n\n").stdout == b'{"input_ids":[2,5,7,3]}\n{"input_ids":[2,3]}\n'
+        done = run("encode", table, "--format", "json", "--tokens", stdin="unable \u2028é\n".encode())
+        assert json.loads(done.stdout) == {"input_ids": [2, 5, 7, 1, 3], "tokens": ["[CLS]", "un", "##able", "[UNK]", "[SEP]"]}
+
+    @pytest.mark.parametrize("form", ["ids", "tokens", "npy"])
+    def test_tokens_that_have_no_place(self, form: str, table: Path, tmp_path: Path) -> None:
+        """--tokens with an output of ids alone, or of tokens alone, is wrong usage."""
+        assert "--tokens does not go with" in call("encode", table, "--tokens", "--format", form, "-o", tmp_path / "out", code=2).stderr
 
     def test_empty_lines(self, table: Path) -> None:
         """An empty line is a document."""
@@ -261,6 +274,10 @@ class TestOutputsThatAreInputs:
 class TestDecode:
     """`fst decode`."""
 
+    def test_null(self, table: Path) -> None:
+        """A null that `fst encode` writes becomes an empty line."""
+        assert run("decode", table, stdin=b'{"a":1,"input_ids":null}\n{"input_ids":[5],"tokens":["un"]}\n').stdout == b"\nun\n"
+
     @pytest.mark.parametrize("form", ["ids", "json"])
     def test_round_trip(self, table: Path, form: str) -> None:
         """What `fst encode` writes comes back as text, as ids and as JSON."""
@@ -282,9 +299,10 @@ class TestDecode:
             ("[1, 2]", "'[1,' is no id"),
             ("5 12", "12 is no id of this table"),
             ("99999999999999999999", "99999999999999999999 is no id of this table"),
-            ('{"ids": 5}', 'no "ids"'),
-            ('{"ids": [true]}', 'no "ids"'),
-            ('{"ids": [-1]}', 'no "ids"'),
+            ('{"input_ids": 5}', 'no "input_ids"'),
+            ('{"input_ids": [true]}', 'no "input_ids"'),
+            ('{"input_ids": [-1]}', 'no "input_ids"'),
+            ('{"ids": [5]}', 'no "input_ids"'),
             ("{", "not JSON"),
         ],
     )
@@ -859,6 +877,20 @@ class TestProgress:
             return stream.getvalue()
 
         return show
+
+    @posix
+    @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
+    def test_fits_the_terminal(self, columns: int) -> None:
+        """A bar takes one line of its terminal, whatever the width, and is drawn again only now and then."""
+        shown = on_terminal("encoding", program=[sys.executable, "-c", WATCHED], columns=columns).decode()
+        lines = shown.removesuffix("\r\n").split("\r")[1:]
+        assert len(lines) < 100
+        assert {len(line) for line in lines} == {columns - 1}
+        if columns >= 60:
+            assert all(line.startswith("encoding  ") for line in lines)
+            assert "100%  123,456.0 of 123,456.0 MB" in lines[-1]
+        if columns == 200:
+            assert f"[{'#' * 40}]" in lines[-1]
 
     def test_after_a_second(self, shown: Callable[..., str]) -> None:
         """A bar appears when patience is at its end."""

@@ -7,7 +7,10 @@ import gzip
 import io
 import json
 import lzma
+import math
 from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +98,18 @@ def rows_of(path: Path, form: str) -> list[Any]:
             return list(reader.read_all()["input_ids"].to_pylist())
     rows = path.read_text(encoding="utf-8").splitlines()
     if form == "json":
-        return [json.loads(row)["ids"] for row in rows]
+        return [json.loads(row)["input_ids"] for row in rows]
     return [row.split() if form == "tokens" else list(map(int, row.split())) for row in rows]
+
+
+def records_of(path: Path, form: str) -> list[dict[str, Any]]:
+    """The rows in a file that was written, with all columns."""
+    if form == "json":
+        return [json.loads(row) for row in path.read_bytes().splitlines()]
+    if form == "parquet":
+        return list(pq.read_table(path).to_pylist())
+    with pa.ipc.open_file(path) as reader:
+        return list(reader.read_all().to_pylist())
 
 
 @pytest.mark.parametrize("kind", INPUTS)
@@ -302,12 +315,82 @@ class TestOutput:
 
     def test_other_fields(self, table: Path, tmp_path: Path) -> None:
         """JSON keeps the other fields of JSON lines as they are."""
-        source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "z": 1}\n')
+        source = written(tmp_path / "in", b'{"a": {"b": [1.5, null]}, "text": "un", "c": "\\ud800\xc3\xa9"}\n{"text": "", "ids": 1}\n')
         written_lines = call("encode", table, source, "--field", "text", "--format", "json").stdout.splitlines()
         assert [json.loads(line) for line in written_lines] == [
-            {"a": {"b": [1.5, None]}, "c": "\ud800é", "ids": [2, 5, 3], "tokens": ["[CLS]", "un", "[SEP]"]},
-            {"z": 1, "ids": [2, 3], "tokens": ["[CLS]", "[SEP]"]},
+            {"a": {"b": [1.5, None]}, "c": "\ud800é", "input_ids": [2, 5, 3]},
+            {"ids": 1, "input_ids": [2, 3]},
         ]
+
+    @pytest.mark.parametrize("kind", ["json", "parquet", "arrow file"])
+    @pytest.mark.parametrize("form", ["json", "parquet", "arrow"])
+    def test_tokens(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
+        """--tokens adds the tokens of every document, and other columns, nulls and ids stay as they are without it."""
+        texts = ["unaffable é!", "", "hello"] if kind == "json" else ["unaffable é!", None, "hello"]
+        source = written(tmp_path / "in", as_input(kind, texts))
+        found = {}
+        for more in ([], ["--tokens"]):
+            out = tmp_path / f"out.{form}"
+            call("encode", table, source, *options_for(kind), *more, "-o", out)
+            found[len(more)] = records_of(out, form)
+        tokens = [["[CLS]", "un", "##aff", "##able", "[UNK]", "!", "[SEP]"], ["[CLS]", "[SEP]"] if kind == "json" else None]
+        tokens.append(["[CLS]", "hello", "[SEP]"])
+        assert found[1] == [{**record, "tokens": names} for record, names in zip(found[0], tokens, strict=True)]
+        assert [list(record) for record in found[1]] == [["number", "input_ids", "tokens"]] * 3
+
+    def test_columns_in_json(self, table: Path, tmp_path: Path) -> None:
+        """JSON lines keep the other columns of a table: times and decimals as strings, NaN as null."""
+        moment = datetime(2024, 1, 31, 12, 0, 0, 5)
+        columns = {
+            "bool": pa.array([True, None]),
+            "int": pa.array([2**64 - 1, None], pa.uint64()),
+            "float": pa.array([1.5, math.nan]),
+            "half": pa.array([1.5, None], pa.float16()),
+            "none": pa.nulls(2),
+            "text": ["un", "hello"],
+            "string": pa.array(["é\u2028\"", None], pa.large_string()),
+            "of few": pa.array(["x", "x"]).dictionary_encode(),
+            "date": pa.array([moment.date(), None]),
+            "moment": pa.array([moment, None], pa.timestamp("ns", "UTC")),
+            "decimal": pa.array([Decimal("12.50"), None]),
+            "list": pa.array([[[1], None], []]),
+            "two": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)),
+            "struct": pa.array([{"a": moment.date(), "b": [-math.inf]}, None]),
+        }
+        source = written(tmp_path / "in", as_table("arrow file", pa.table(columns)))
+        call("encode", table, source, "--column", "text", "-o", tmp_path / "out.jsonl")
+        assert records_of(tmp_path / "out.jsonl", "json") == [
+            {
+                "bool": True, "int": 2**64 - 1, "float": 1.5, "half": 1.5, "none": None, "string": "é\u2028\"", "of few": "x",
+                "date": "2024-01-31", "moment": "2024-01-31 12:00:00.000005000Z", "decimal": "12.50", "list": [[1], None], "two": [1, 2],
+                "struct": {"a": "2024-01-31", "b": [None]}, "input_ids": [2, 5, 3],
+            },
+            {**dict.fromkeys(columns.keys() - {"text"}), "of few": "x", "list": [], "input_ids": [2, 8, 3]},
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "column",
+        [pa.array([b"x"]), pa.array([timedelta(1)]), pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int8())), pa.array([[{"a": b"x"}]])],
+        ids=["bytes", "duration", "map", "nested bytes"],
+    )
+    def test_columns_that_json_does_not_have(self, column: Any, table: Path, tmp_path: Path) -> None:
+        """A column of values that JSON has no form for is refused by its name, and one that is not kept is not looked at."""
+        source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
+        said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
+        assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
+        assert call("encode", table, source, "--column", "text").stdout.encode() == ids_of(table, ["un"])
+
+    def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
+        """Two columns of one name, of which an object would have one, are refused in JSON."""
+        columns = pa.table([pa.array(["un"]), pa.array([1]), pa.array([2])], ["text", "a", "a"])
+        source = written(tmp_path / "in", as_table("arrow file", columns))
+        assert "several columns are called 'a'" in call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
+
+    def test_numbers_that_json_does_not_have(self, table: Path, tmp_path: Path) -> None:
+        """What Python reads in JSON lines and JSON does not have, NaN and infinities, becomes null."""
+        source = written(tmp_path / "in", b'{"text": "un", "a": NaN, "b": [1e999, -Infinity], "c": 2}\n')
+        done = call("encode", table, source, "--field", "text", "--format", "json")
+        assert done.stdout == '{"a":null,"b":[null,null],"c":2,"input_ids":[2,5,3]}\n'
 
     @pytest.mark.parametrize("ending", ["arrow", "parquet"])
     def test_fields_as_columns(self, ending: str, table: Path, tmp_path: Path) -> None:
@@ -336,12 +419,21 @@ class TestOutput:
         assert f"line {CHUNK // 6 + 1}: the field 'a' comes too late" in said
 
     @pytest.mark.parametrize(
-        ("kind", "name", "ending"), [("json", "ids", "jsonl"), ("json", "input_ids", "arrow"), ("parquet", "input_ids", "parquet")]
+        ("kind", "name", "ending"),
+        [
+            ("json", "input_ids", "jsonl"),
+            ("json", "tokens", "jsonl"),
+            ("json", "input_ids", "arrow"),
+            ("parquet", "input_ids", "jsonl"),
+            ("parquet", "input_ids", "parquet"),
+            ("parquet", "tokens", "parquet"),
+        ],
     )
     def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
         """What is called like the ids is not overwritten by them."""
         data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
-        said = call("encode", table, written(tmp_path / "in", data), *options_for(kind), "-o", tmp_path / f"o.{ending}", code=1).stderr
+        source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
+        said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
         assert repr(name) in said
         assert "rename it" in said
 
