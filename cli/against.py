@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
 from fst.cli.kernels import ready
-from fst.cli.lines import Block, read
 from fst.errors import UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
+    from fst.cli.documents import Documents
+    from fst.cli.inputs import Reading
     from fst.tables import Tables
 
+DOCUMENT = "tokenizer.json"
+NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 AROUND = 8  # tokens shown before and after the first difference
 EXCERPT = 60  # characters of the text shown before and after it
 
@@ -33,14 +36,12 @@ class Reference:
             raise UnsupportedError(
                 "verify --against needs the reference, which is not installed; install it with `pip install tokenizers`"
             ) from None
+        document = _document(Path(path))
         try:
-            self._tokenizer: Any = tokenizers.Tokenizer.from_str(Path(path).read_text("utf-8"))
-        except UnicodeDecodeError:
-            raise VocabularyError(f"{path}: not UTF-8; it should be a tokenizer.json") from None
-        except OSError:
-            raise
+            self._tokenizer: Any = tokenizers.Tokenizer.from_str(document)
         except Exception as error:  # the reference raises nothing more special
-            raise VocabularyError(f"{path}: tokenizers {tokenizers.__version__} does not take it: {error}") from None
+            reason = f"tokenizers {tokenizers.__version__} does not take it ({str(error)[:EXCERPT]!r})"
+            raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
 
@@ -58,9 +59,29 @@ class Reference:
         return int(offsets[token][0]) if token < len(offsets) else len(text)
 
 
+def _document(path: Path) -> str:
+    """The text of a tokenizer.json, which is named itself or by its folder.
+
+    Raises:
+        VocabularyError: it is none.
+    """
+    if path.is_dir():
+        if not (path / DOCUMENT).exists():
+            raise VocabularyError(f"{path}: a folder without {DOCUMENT}; {NAME_ONE}")
+        path /= DOCUMENT
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if not text.lstrip().startswith("{"):
+        what = "a list of tokens, which does not say how text is split" if path.suffix == ".txt" else f"no {DOCUMENT}"
+        raise VocabularyError(f"{path}: {what}; {NAME_ONE}")
+    return text
+
+
 @dataclass(frozen=True)
 class Difference:
-    """A line whose ids are not those of the reference."""
+    """A document whose ids are not those of the reference."""
 
     place: str
     text: str
@@ -92,30 +113,29 @@ class Comparison:
         self._names = names(tables)
         self.alike = True
 
-    def lines(self, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
+    def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
         """What there is to tell of each file: its first difference, or that it has none."""
         for file in files:
-            yield from self._file(file, advance)
+            yield from self._file(how, file, advance)
 
-    def _file(self, file: str, advance: Callable[[int], None]) -> Iterator[str]:
-        count, shown = 0, file
-        for block in read(file, advance):
-            if difference := self._difference(block):
+    def _file(self, how: Reading, file: str, advance: Callable[[int], None]) -> Iterator[str]:
+        count, shown, unit = 0, file, "line"
+        for some in how.documents([file], advance):
+            documents = some.in_utf8()
+            if difference := self._difference(documents):
                 self.alike = False
                 yield from difference.lines(self._names.__getitem__, self._reference)
                 return
-            count, shown = count + len(block.lines), block.file
-        yield f"{shown}: {count:,} line{'s' * (count != 1)}, all with the ids of the reference"
+            count, shown, unit = count + len(documents), documents.file, documents.unit
+        yield f"{shown}: {count:,} {unit}{'s' * (count != 1)}, all with the ids of the reference"
 
-    def _difference(self, block: Block) -> Difference | None:
-        if error := block.not_text("mend it"):
-            raise error
-        texts = [line.decode() for line in block.lines]
+    def _difference(self, documents: Documents) -> Difference | None:
+        texts = [text.decode() for text in documents.texts]
         for row, (ids, expected) in enumerate(
-            zip(self._tokenizer.encode_batch(block.lines), self._reference.encode_batch(texts), strict=True)
+            zip(self._tokenizer.encode_batch(documents.texts), self._reference.encode_batch(texts), strict=True)
         ):
             if ids.tolist() != expected:
-                return Difference(block.place(row), texts[row], ids.tolist(), expected)
+                return Difference(documents.place(documents.numbers[row]), texts[row], ids.tolist(), expected)
         return None
 
 

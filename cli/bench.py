@@ -14,12 +14,12 @@ import numpy as np
 
 from fst.cli.explain import visible
 from fst.cli.kernels import ready
-from fst.cli.lines import read
 from fst.cli.progress import note
 from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
+    from fst.cli.inputs import Reading
     from fst.runtime.batch import Batch
     from fst.tables import Tables
 
@@ -45,21 +45,19 @@ class Documents:
     words: int
 
 
-def documents(files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
+def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
     """The documents of all files.
 
     Raises:
-        TextError: a line is not UTF-8.
+        TextError: a document is no text, or a file is damaged.
     """
     lines, characters, words = list[bytes](), 0, 0
-    for block in (block for name in files for block in read(name, advance)):
-        try:
-            for text in map(bytes.decode, block.lines):
-                characters += len(text)
-                words += len(text.split())
-        except UnicodeDecodeError as error:
-            raise block.not_text("mend it") or error from None
-        lines += block.lines
+    for some in how.documents(files, advance):
+        texts = some.in_utf8().texts
+        for text in map(bytes.decode, texts):
+            characters += len(text)
+            words += len(text.split())
+        lines += texts
     return Documents(lines, characters, words)
 
 

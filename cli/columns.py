@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from fst.cli.documents import IDS, TOKENS, Documents, Encoded, not_text
+from fst.cli.documents import IDS, TOKENS, Documents, Encoded, Fault, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
 from fst.errors import TextError, UnsupportedError
@@ -80,10 +80,15 @@ def documents(source: Source, kind: str, column: str, *, others: bool) -> Genera
 class Column(Documents):
     """Documents whose texts are a pyarrow array, with nulls, and whose `others` are a record batch."""
 
-    def not_text(self) -> dict[int, str]:
+    def not_text(self) -> dict[int, Fault]:
         """The rows whose texts are no text, and what is wrong with each."""
         rows = enumerate(_in_bytes(self.texts).to_pylist())
-        return {row: wrong for row, text in rows if text is not None and (wrong := not_text(text)) is not None}
+        return {row: fault for row, text in rows if text is not None and (fault := not_text(text)) is not None}
+
+    def _in_utf8(self) -> Documents:
+        rows = zip(self.numbers, _in_bytes(self.texts).to_pylist(), strict=True)
+        known = {number: text for number, text in rows if text is not None}
+        return Documents(self.file, self.unit, list(known), list(known.values()))
 
     def without(self, rows: Collection[int]) -> Documents:
         """The other rows."""

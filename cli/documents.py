@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import TextError
 from fst.runtime.texts import wrong_at
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 IDS, TOKENS = "input_ids", "tokens"  # what they are called in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
 MEND_TEXT = "mend it, or pass --errors replace or skip"
+
+
+class Fault(NamedTuple):
+    """What is wrong with a document, and the remedy for commands with the option --errors."""
+
+    what: str
+    remedy: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +46,7 @@ class Documents:
     numbers: Sequence[int]
     texts: Any
     others: Any = None
-    wrong: Sequence[tuple[int, str]] = field(default=())
+    wrong: Sequence[tuple[int, Fault]] = field(default=())
     replaced: int = 0
 
     is_whole: ClassVar[bool] = True  # whether their texts are, and can be left out
@@ -50,9 +58,24 @@ class Documents:
         """Where a document stands, as messages say it."""
         return f"{self.file}, {self.unit} {number}"
 
-    def not_text(self) -> dict[int, str]:
+    def not_text(self) -> dict[int, Fault]:
         """The rows whose texts are no text, and what is wrong with each."""
-        return {row: wrong for row, text in enumerate(self.texts) if (wrong := not_text(text)) is not None}
+        return {row: fault for row, text in enumerate(self.texts) if (fault := not_text(text)) is not None}
+
+    def in_utf8(self) -> Documents:
+        """The same documents with bytes for texts, without nulls; for commands without the option --errors.
+
+        Raises:
+            TextError: one of them is no text.
+        """
+        faults = [*self.wrong, *((self.numbers[row], fault) for row, fault in self.not_text().items())]
+        if faults:
+            number, fault = min(faults)
+            raise TextError(f"{self.place(number)}: {fault.what}; mend it")
+        return self._in_utf8()
+
+    def _in_utf8(self) -> Documents:
+        return replace(self, texts=[text.encode() if isinstance(text, str) else text for text in self.texts])
 
     def without(self, rows: Collection[int]) -> Documents:
         """The other rows."""
@@ -91,9 +114,9 @@ class Encoded:
     nulls: NDArray[np.bool_] | None = None
 
 
-def not_text(text: str | bytes) -> str | None:
-    """What is wrong with a text, and what to do about it; None: nothing."""
+def not_text(text: str | bytes) -> Fault | None:
+    """What is wrong with a text; None: nothing."""
     place = wrong_at(text)
     if place is None:
         return None
-    return f"{'a lone surrogate at character' if isinstance(text, str) else 'not UTF-8 at byte'} {place}; {MEND_TEXT}"
+    return Fault(f"{'a lone surrogate at character' if isinstance(text, str) else 'not UTF-8 at byte'} {place}", MEND_TEXT)

@@ -130,7 +130,7 @@ class Reading:
                 raise click.UsageError(f"{option} does not go with {name}, which is {KINDS[kind]}; say --input-format if it is not")
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
-            raise click.UsageError(f"{name} is {KINDS[kind]}: say with {needed[0]} what to encode; or --input-format, if it is not")
+            raise click.UsageError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or say --input-format, if it is not")
 
 
 def _check_lines(name: str, head: bytes) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from fst.cli.streams import Source, opened
 from fst.errors import TextError
-from fst.runtime.texts import wrong_at
 
 LINE_FEED = b"\n"
 MOST_BYTES = 1 << 24  # of a document that has to be in memory
@@ -40,13 +39,6 @@ class Block:
     def place(self, row: int) -> str:
         """Where a document of the block stands, as messages say it."""
         return f"{self.file}, {self.unit} {self.first + row}"
-
-    def not_text(self, hint: str) -> TextError | None:
-        """The error for the first document that is not UTF-8, if there is one."""
-        for row, line in enumerate(self.lines):
-            if (byte := wrong_at(line)) is not None:
-                return TextError(f"{self.place(row)}: not UTF-8 at byte {byte}; {hint}")
-        return None
 
 
 def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:

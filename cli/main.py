@@ -15,11 +15,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -30,6 +31,8 @@ from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standar
 
 if TYPE_CHECKING:
     from fst.tables import Tables
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
@@ -199,27 +202,35 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
 
-def input_options(command: Any) -> Any:
-    """The options that say what the documents of files are, and what becomes of those that are no text."""
-    options = [
-        click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What files are. Else: as they begin"),
-        click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
-        click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
-        click.option("--separator", metavar="TEXT", help="What stands between documents of plain text. Else: line feeds."),
-        click.option("--document", type=click.Choice(["line", "file"]), default="line", help="A document of plain text. Else: a line."),
-        click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
-        click.option(
-            "--errors",
-            type=click.Choice(["strict", "replace", "skip"]),
-            default="strict",
-            show_default=True,
-            help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
-        ),
-        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work. Else: FST_NUM_THREADS, or all cores."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+reading_options = _with(
+    click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What files are. Else: as they begin"),
+    click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
+    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
+    click.option("--separator", metavar="TEXT", help="What stands between documents of plain text. Else: line feeds."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", help="A document of plain text. Else: a line."),
+)
+encoding_options = _with(
+    click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace", "skip"]),
+        default="strict",
+        show_default=True,
+        help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work. Else: FST_NUM_THREADS, or all cores."),
+)
 
 
 @main.command("encode")
@@ -234,7 +245,8 @@ def input_options(command: Any) -> Any:
 )
 @click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens beside ids, in JSON, Arrow and Parquet.")
 @click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="Leave out the ids of a document beyond so many.")
-@input_options
+@reading_options
+@encoding_options
 def encode_command(
     table: str,
     files: tuple[str, ...],
@@ -330,7 +342,8 @@ def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> Non
 @table_argument
 @files_argument
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
-@input_options
+@reading_options
+@encoding_options
 def count_command(
     table: str, files: tuple[str, ...], as_json: bool, no_special_tokens: bool, errors: str, threads: int | None, **reading: Any
 ) -> None:
@@ -429,18 +442,20 @@ def info_command(table: str, as_json: bool) -> None:
 @main.command("verify")
 @table_argument
 @files_argument
-@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with what `tokenizers` makes of it.")
+@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with what `tokenizers` makes of it, or of its folder.")
+@reading_options
 @click.pass_context
-def verify_command(ctx: click.Context, table: str, files: tuple[str, ...], against: str | None) -> None:
+def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
     """Prove that a table file is whole and safe to use; or compare its ids with the reference's.
 
-    With --against, `tokenizers` encodes each line of the files too, without truncation and padding. The first difference of each file is
-    printed, and if there is one the exit code is 1.
+    With --against, `tokenizers` encodes each document of the files too, without truncation and padding. The first difference of each file
+    is printed, and if there is one the exit code is 1. Files are read as `fst encode` reads them.
 
     \b
     Examples:
       fst verify bert.npz
       fst verify bert.npz --against tokenizer.json reviews.txt
+      fst verify bert.npz --against bert-base-uncased/ books.parquet --column text
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
@@ -452,12 +467,14 @@ def verify_command(ctx: click.Context, table: str, files: tuple[str, ...], again
         show([f"{table}: whole and safe"])
         return
     from fst.cli.against import Comparison, Reference
+    from fst.cli.inputs import Reading
 
-    files = files or (STANDARD,)
+    files, how = files or (STANDARD,), Reading(**reading)
     total = size(files)
+    how.check(files)
     comparison = Comparison(tables, Reference(against))
     with progress("verifying", total) as advance:
-        told = list(comparison.lines(files, advance))
+        told = list(comparison.lines(how, files, advance))
     show(told)
     if not comparison.alike:
         ctx.exit(1)
@@ -466,8 +483,9 @@ def verify_command(ctx: click.Context, table: str, files: tuple[str, ...], again
 @main.command("bench")
 @table_argument
 @files_argument
-def bench_command(table: str, files: tuple[str, ...]) -> None:
-    """Measure how fast documents become token ids, and tell how many.
+@reading_options
+def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
+    """Measure how fast documents become token ids, and tell how many. Files are read as `fst encode` reads them.
 
     The files are read whole, which takes some four times their size of memory. A time is the median of five runs, after one that warms up,
     without reading and writing: with one thread, and with one for each core that the process may use.
@@ -482,15 +500,19 @@ def bench_command(table: str, files: tuple[str, ...]) -> None:
     Examples:
       fst bench bert.npz reviews.txt
       head -n 100000 reviews.txt | fst bench bert.npz -
+      fst bench bert.npz books.parquet --column text
     """
     from fst import file
     from fst.cli.bench import documents, measured
+    from fst.cli.inputs import Reading
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    tables = file.load(table)
-    with progress("reading", size(files)) as advance:
-        found = documents(files, advance)
+    how, tables = Reading(**reading), file.load(table)
+    total = size(files)
+    how.check(files)
+    with progress("reading", total) as advance:
+        found = documents(how, files, advance)
     show(list(measured(tables, found)))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fst.cli.documents import MEND_TEXT, Documents, Encoded
+from fst.cli.documents import MEND_TEXT, Documents, Encoded, Fault
 from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ class Piece(Documents):
     def __len__(self) -> int:
         return int(self.is_last)
 
-    def not_text(self) -> dict[int, str]:
+    def not_text(self) -> dict[int, Fault]:
         """What is wrong with the document, if it shows in this piece."""
         byte = self.whole.wrong_byte(self.texts[0], self.is_last)
-        return {} if byte is None else {0: f"not UTF-8 at byte {byte}; {MEND_TEXT}"}
+        return {} if byte is None else {0: Fault(f"not UTF-8 at byte {byte}", MEND_TEXT)}
 
     def without(self, rows: Collection[int]) -> Documents:
         """Nothing: the document may be written in part.

@@ -8,7 +8,7 @@ from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any, Generic, TypeVar
 
-from fst.cli.documents import Documents
+from fst.cli.documents import Documents, Fault
 from fst.errors import TextError
 
 AHEAD = 2  # items that wait, each of some megabytes
@@ -85,9 +85,9 @@ class Policy(Generic[Result]):
 
     def _judge(self, documents: Documents) -> None:
         """Count what was found while reading, or stop at it."""
-        for number, what in documents.wrong:
+        for number, fault in documents.wrong:
             if self._errors != "skip":
-                raise TextError(f"{documents.place(number)}: {what}")
+                raise _error(documents, number, fault)
         self.skipped += len(documents.wrong)
         self.replaced += documents.replaced
 
@@ -100,8 +100,8 @@ class Policy(Generic[Result]):
                 if not (wrong := documents.not_text()):
                     raise
         if self._errors == "strict":
-            row, what = next(iter(wrong.items()))
-            raise TextError(f"{documents.place(documents.numbers[row])}: {what}")
+            row, fault = next(iter(wrong.items()))
+            raise _error(documents, documents.numbers[row], fault)
         if self._errors == "replace":
             self.replaced += len(wrong)
             return self._work(documents, "replace")
@@ -113,3 +113,7 @@ class Policy(Generic[Result]):
         for count, what in ((self.replaced, "read with U+FFFD for what is no text"), (self.skipped, "left out")):
             if count:
                 yield f"{count:,} document{'s' * (count != 1)} {what}"
+
+
+def _error(documents: Documents, number: int, fault: Fault) -> TextError:
+    return TextError(f"{documents.place(number)}: {fault.what}; {fault.remedy}")

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from fst.cli.documents import MEND, MEND_TEXT, Documents
+from fst.cli.documents import MEND, MEND_TEXT, Documents, Fault
 from fst.cli.lines import LINE_FEED, Block, blocks
 from fst.cli.streams import Source
 
@@ -28,7 +28,7 @@ def documents(source: Source, name: str, *, others: bool, mends: bool) -> Iterat
 
 
 def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
-    numbers, texts, rest, wrong, replaced = list[int](), list[str](), list[dict[str, Any]](), list[tuple[int, str]](), 0
+    numbers, texts, rest, wrong, replaced = list[int](), list[str](), list[dict[str, Any]](), list[tuple[int, Fault]](), 0
     for number, line in enumerate(block.lines, block.first):
         if not line or line.isspace():
             continue
@@ -36,8 +36,11 @@ def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
             string, is_mended = _decoded(line, mends)
             record = _record(string)
             text = _text(record, name)
+        except UnicodeDecodeError as error:
+            wrong.append((number, Fault(f"not UTF-8 at byte {error.start}", MEND_TEXT)))
+            continue
         except ValueError as error:
-            wrong.append((number, str(error)))
+            wrong.append((number, Fault(str(error), MEND)))
             continue
         numbers.append(number)
         texts.append(text)
@@ -51,10 +54,10 @@ def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
     """A line as str, and whether something was replaced in it."""
     try:
         return line.decode(), False
-    except UnicodeDecodeError as error:
-        if mends:
-            return line.decode("utf-8", "replace"), True
-        raise ValueError(f"not UTF-8 at byte {error.start}; {MEND_TEXT}") from None
+    except UnicodeDecodeError:
+        if not mends:
+            raise
+        return line.decode("utf-8", "replace"), True
 
 
 def _record(line: str) -> dict[str, Any]:
@@ -62,9 +65,9 @@ def _record(line: str) -> dict[str, Any]:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
         what = f" at character {error.pos}: {error.msg}" if isinstance(error, json.JSONDecodeError) else ""
-        raise ValueError(f"not JSON{what}; {MEND}") from None
+        raise ValueError(f"not JSON{what}") from None
     if not isinstance(record, dict):
-        raise ValueError(f"no JSON object; {MEND}")
+        raise ValueError("no JSON object")
     return record
 
 
@@ -72,8 +75,8 @@ def _text(record: dict[str, Any], name: str) -> str:
     """The text of an object, taken out of it."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
-        raise ValueError(f"no field {name!r}, of {names}; {MEND}")
+        raise ValueError(f"no field {name!r}, of {names}")
     text = record.pop(name)
     if not isinstance(text, str):
-        raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string; {MEND}")
+        raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string")
     return text

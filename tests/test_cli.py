@@ -487,6 +487,32 @@ class TestVerify:
         monkeypatch.setitem(sys.modules, "tokenizers", None)
         assert "pip install tokenizers" in call("verify", table, "--against", "tokenizer.json", texts, code=1).stderr
 
+    def test_against_a_folder(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """A folder stands for the tokenizer.json in it."""
+        reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
+        wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
+        assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", tmp_path, texts).stdout
+
+    @pytest.mark.parametrize(
+        ("name", "data", "what"),
+        [
+            ("vocab.txt", b"[UNK]\nun\n", "a list of tokens, which does not say how text is split"),
+            ("vocab.json", json.dumps({f"token{number}": number for number in range(9999)}).encode(), "tokenizers 0.23.3 does not take it"),
+            ("table.npz", b"PK\x03\x04\xff", "no tokenizer.json"),
+            ("folder/vocab.txt", b"[UNK]", "a folder without tokenizer.json"),
+        ],
+    )
+    def test_against_what_is_no_tokenizer(self, name: str, data: bytes, what: str, table: Path, texts: Path, tmp_path: Path) -> None:
+        """What is no tokenizer.json is one short line that says what it is, and what to name."""
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        written(path, data)
+        named = path.parent if "/" in name else path
+        said = call("verify", table, "--against", named, texts, code=1).stderr
+        assert said.startswith(f"Error: {named}: {what}")
+        assert "; name the model's tokenizer.json" in said
+        assert len(said) < 300 + len(str(named))
+
     def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """What is no tokenizer.json is an error that names the file."""
         file = written(tmp_path / "tokenizer.json", b"{}")

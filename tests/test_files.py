@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import TOKENS, call, ids_of, run, written
+from tokenizers import Tokenizer, processors
 
 import fst
 from fst.cli.packing import CHUNK
@@ -612,3 +613,67 @@ class TestCount:
         assert json.loads(done.stdout)["documents"] == 1
         assert done.stderr == b"1 document left out\n"
         assert b"line 2: not UTF-8" in run("count", table, stdin=b"un\n\xff\n", code=1).stderr
+
+
+class TestOtherCommands:
+    """`fst verify` and `fst bench`."""
+
+    @pytest.fixture
+    def reference_of(self, reference: Callable[..., Tokenizer], tmp_path: Path) -> Callable[[Sequence[str]], Path]:
+        """Save the reference of a vocabulary, with what stands around a text in the table."""
+
+        def save(tokens: Sequence[str]) -> Path:
+            tokenizer = reference(tokens)
+            tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+            tokenizer.save(str(tmp_path / "tokenizer.json"))
+            return tmp_path / "tokenizer.json"
+
+        return save
+
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_verify(self, kind: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
+        """Files are compared document by document, whatever they are, and the first difference is told with its place."""
+        unit = {"lines": "line", "json": "line", "documents": "document"}.get(kind, "row")
+        source = written(tmp_path / "in", as_input(kind, TEXTS))
+        told = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout
+        assert told == f"{source}: 7 {unit}s, all with the ids of the reference\n"
+        other = reference_of([token.replace("hello", "hallo") for token in TOKENS])
+        told = call("verify", table, "--against", other, source, *options_for(kind), code=1).stdout
+        assert told.startswith(f"{source}, {unit} 3: not the ids of the reference")
+
+    @pytest.mark.parametrize("kind", INPUTS)
+    def test_bench(self, kind: str, table: Path, tmp_path: Path) -> None:
+        """The texts of files are counted, whatever the files are, and nothing else that is in them."""
+        source = written(tmp_path / "in", as_input(kind, TEXTS))
+        told = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
+        assert told["texts"].strip() == "7"
+        assert told["size"].strip().endswith(f"({sum(len(text.encode()) for text in TEXTS)} bytes)")
+        assert told["tokens"].strip() == str(fst.load(table).count_tokens(TEXTS, add_special_tokens=False).sum())
+
+    def test_nulls(self, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
+        """A null is no document for either of them, and counts as a row."""
+        source = written(tmp_path / "in", as_input("parquet", [None, "un", None, "hello"]))
+        assert "texts                 2" in call("bench", table, source, "--column", "text").stdout
+        other = reference_of([token.replace("hello", "hallo") for token in TOKENS])
+        assert ", row 4: not the ids" in call("verify", table, "--against", other, source, "--column", "text", code=1).stdout
+
+    @pytest.mark.parametrize("command", ["bench", "verify"])
+    @pytest.mark.parametrize(
+        ("data", "what"),
+        [(b'{"text": "un"}\n{"text": 5}\n', "the field 'text' is 5, no string"), (b'{"text": ""}\n\xff', "not UTF-8 at byte 0")],
+    )
+    def test_no_text(
+        self, data: bytes, what: str, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path
+    ) -> None:
+        """What is no text is an error with its place, and without options that the command does not have."""
+        source = written(tmp_path / "in", data)
+        more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
+        said = call(command, table, source, "--field", "text", *more, code=1).stderr
+        assert said == f"Error: {source}, line 2: {what}; mend it\n"
+
+    @pytest.mark.parametrize("command", ["bench", "verify", "count"])
+    def test_what_needs_a_name(self, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
+        """Tables are not read as plain text."""
+        source = written(tmp_path / "in", as_input("parquet", TEXTS))
+        more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
+        assert "--column" in call(command, table, source, *more, code=2).stderr
