@@ -113,6 +113,8 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
+SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option that says how to compile
+
 table_argument = click.argument("table", type=FileName())
 files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]")
 
@@ -144,14 +146,35 @@ def main() -> None:
 @main.command("compile")
 @click.argument("source", type=FileName())
 @click.option("-o", "--output", required=True, type=FileName(), metavar="TABLE.npz", help="The table file to write.")
-@click.option("--lowercase/--no-lowercase", default=None, help="Lower-case the text.")
-@click.option("--strip-accents/--no-strip-accents", default=None, help="Drop accents. Else: if it is lower-cased.")
-@click.option("--clean-text/--no-clean-text", default=None, help="Drop control characters; all white space is blank.")
-@click.option("--handle-chinese-chars/--no-handle-chinese-chars", default=None, help="Make each CJK ideograph a word.")
-@click.option("--unk-token", metavar="TOKEN", help="The token for a word without a segmentation. Else: [UNK].")
-@click.option("--continuing-subword-prefix", metavar="PREFIX", help="What continuing tokens begin with. Else: ##.")
-@click.option("--max-input-chars-per-word", type=click.IntRange(min=0), metavar="N", help="A longer word is unknown. Else: 100.")
-@click.option("--pre-tokenizer", type=click.Choice(["bert", "none"]), help="Split at blanks and punctuation, or not at all.")
+@click.option("--lowercase/--no-lowercase", default=None, show_default=SOURCES.format("on"), help="Lower-case the text.")
+@click.option("--strip-accents/--no-strip-accents", default=None, show_default=SOURCES.format("as --lowercase"), help="Drop accents.")
+@click.option(
+    "--clean-text/--no-clean-text",
+    default=None,
+    show_default=SOURCES.format("on"),
+    help="Drop control characters; all white space is blank.",
+)
+@click.option(
+    "--handle-chinese-chars/--no-handle-chinese-chars",
+    default=None,
+    show_default=SOURCES.format("on"),
+    help="Make each CJK ideograph a word.",
+)
+@click.option("--unk-token", metavar="TOKEN", show_default=SOURCES.format("[UNK]"), help="The token for a word without a segmentation.")
+@click.option("--continuing-subword-prefix", metavar="PREFIX", show_default=SOURCES.format("##"), help="What continuing tokens begin with.")
+@click.option(
+    "--max-input-chars-per-word",
+    type=click.IntRange(min=0),
+    metavar="N",
+    show_default=SOURCES.format("100"),
+    help="A longer word is unknown.",
+)
+@click.option(
+    "--pre-tokenizer",
+    type=click.Choice(["bert", "none"]),
+    show_default=SOURCES.format("bert"),
+    help="Split at blanks and punctuation, or not at all.",
+)
 @click.option(
     "--layout",
     type=click.Choice(["auto", "dense", "compact"]),
@@ -214,11 +237,16 @@ def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command
 
 
 reading_options = _with(
-    click.option("--input-format", type=click.Choice(["text", "json", "arrow", "parquet"]), help="What files are. Else: as they begin"),
+    click.option(
+        "--input-format",
+        type=click.Choice(["text", "json", "arrow", "parquet"]),
+        show_default="as they begin and are named",
+        help="What files are.",
+    ),
     click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
     click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
-    click.option("--separator", metavar="TEXT", help="What stands between documents of plain text. Else: line feeds."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", help="A document of plain text. Else: a line."),
+    click.option("--separator", metavar="TEXT", show_default="line feed", help="What stands between documents of plain text."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="A document of plain text."),
 )
 encoding_options = _with(
     click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
@@ -229,22 +257,31 @@ encoding_options = _with(
         show_default=True,
         help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
     ),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="How many work. Else: FST_NUM_THREADS, or all cores."),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="How many work."),
 )
 
 
 @main.command("encode")
 @table_argument
 @files_argument
-@click.option("-o", "--output", default=STANDARD, type=click.Path(), metavar="FILE", help="Write to FILE, whole or not at all. Else: '-'")
+@click.option(
+    "-o",
+    "--output",
+    default=STANDARD,
+    show_default="standard output",
+    type=click.Path(),
+    metavar="FILE",
+    help="Write to FILE, whole or not at all.",
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
-    help="What to write. Else: what the name of FILE ends with, or ids.",
+    show_default="as the name of FILE ends, or ids",
+    help="What to write.",
 )
 @click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens beside ids, in JSON, Arrow and Parquet.")
-@click.option("--max-length", type=click.IntRange(min=0), metavar="N", help="Leave out the ids of a document beyond so many.")
+@click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep no more ids of a document.")
 @reading_options
 @encoding_options
 def encode_command(

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
 from tokenizers import Tokenizer
@@ -22,6 +23,7 @@ from tokenizers import Tokenizer
 import fst
 from fst import jit
 from fst.cli import bench, progress
+from fst.cli.main import main
 from fst.cli.packing import CHUNK
 from fst.compile import wordpiece
 from fst.runtime import batch
@@ -719,6 +721,15 @@ class TestManners:
     def test_examples(self, command: str) -> None:
         """Every help has an example."""
         assert f"fst {command}" in call(command, "--help").stdout.split("Example", 1)[1]
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_defaults(self, command: str) -> None:
+        """The help of an option that takes a value says what its default is, where it has one."""
+        context = click.Context(main.commands[command])
+        for option in context.command.params:
+            if isinstance(option, click.Option) and not option.required and option.name not in ("field", "column", "against"):
+                shown = " ".join(option.get_help_record(context) or ())
+                assert "[default: " in shown or (option.is_flag and not option.secondary_opts), option.name
 
     @pytest.mark.parametrize(
         "words",
