@@ -1,7 +1,7 @@
 """Instructions of processors, and of Python's C API, that numba has no name for; without numba's compiler (``NUMBA_DISABLE_JIT``), plain
 Python does them.
 
-They become parts of the kernels that use them. Numba keeps those by the time of their own file: who changes this one touches that.
+They become parts of the kernels that use them; `fst.kernel_cache` compiles those again when this file changes.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ Kernels check nothing. What they take for granted:
   symbols that were kept, and for `SLACK` more, which may be written and are not counted;
 - the arrays of ``work`` have the sizes that `fst.runtime.tokenizer` gives them, and only this file writes to them.
 
-Indices are unsigned: a signed one costs a test for negative values at every access. Numba keeps compiled kernels by the time of this file,
-so their constants stand in it; a test holds them against `fst.tables`.
+Indices are unsigned: a signed one costs a test for negative values at every access. Constants stand in this file, since `fst.kernel_cache`
+keeps compiled kernels by what is in it; a test holds them against `fst.tables`.
 """
 
 from __future__ import annotations

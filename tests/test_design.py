@@ -99,8 +99,8 @@ def test_exceptions_are_imported_later(name: str, module: str) -> None:
 
 @pytest.mark.parametrize("library", ["numba", "tokenizers"])
 def test_libraries_have_one_place(library: str) -> None:
-    """Numba is imported by what compiles, keeps what is compiled, and teaches it instructions, the reference by what asks it for characters,
-    compares, or stands in for it, and huggingface_hub by what fetches.
+    """Numba is imported by what compiles, what keeps compiled kernels and what adds instructions, the reference by what asks it for
+    characters, compares with it or stands in for it, and huggingface_hub by what fetches.
     """
     assert {name for name, tree in SOURCES.items() if library in {module.split(".")[0] for module in imports(tree)}} <= ONLY_IN[library]
 
