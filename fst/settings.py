@@ -34,7 +34,9 @@ def _texts(value: Any) -> bool:
 
 
 def _decoder(value: Any) -> bool:
-    return value is None or (isinstance(value, Mapping) and is_text(value.get("prefix")) and isinstance(value.get("cleanup"), bool))
+    return value is None or (
+        isinstance(value, Mapping) and value.keys() == {"prefix", "cleanup"} and is_text(value["prefix"]) and type(value["cleanup"]) is bool
+    )
 
 
 def _truncation(value: Any) -> bool:

@@ -19,7 +19,8 @@ take a state and a symbol to the next state and the output:
 ``specials``
     the trie of the strings that are cut out of the raw text before anything else, one character a node; each is a class of its own.
 ``words``, ``displacements``
-    a perfect hash table of words whose ids are known without a walk; see `fst.compile.words`. It says nothing that the rest does not say.
+    a perfect hash table of words whose ids are known without a walk; see `fst.compile.words`. The compiler puts words there that are one
+    token, with the id that the transducer has for them. A word that is found there has that id.
 
 Bits of an entry, and of record A of a class, from the lowest::
 
@@ -37,7 +38,7 @@ does, rows share slots, a label that does not match is a miss, and the finish en
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -227,6 +228,17 @@ class Tables:
 
         return loads, (dumps(self),)
 
+    def id_of_word(self, classes: Sequence[int]) -> int | None:
+        """The id of a word in the table of words, by its symbols."""
+        if not 0 < len(classes) <= WORD_SYMBOLS:
+            return None
+        key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
+        hashed = sum(part * factor for part, factor in zip(key, MULTIPLIERS, strict=True)) % (1 << 64)
+        slots, shift = len(self.words) // 4, 64 - (len(self.displacements) - 1).bit_length()
+        slot = (hashed >> (shift - (slots - 1).bit_length()) ^ int(self.displacements[hashed >> shift])) % slots
+        *found, value = self.words[4 * slot : 4 * slot + 4].tolist()
+        return value & MAX_OUTPUT if found == key else None
+
     def class_of(self, code_point: int) -> int:
         """The class of a code point."""
         return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
@@ -278,10 +290,11 @@ class Walk:
     def _start_word(self) -> None:
         self.state, self.word_ids = ROOT, len(self.ids)
         self.word_places: list[tuple[int, int]] = []
+        self.word_classes: list[int] = []
 
     def _end_word(self) -> None:
         self._fence = 0
-        self._step(BLANK, ROOT)
+        self._step(0)
 
     def _read(self, text: str, position: int) -> int:
         """Read the character at a position, or the special token or run of marks that begins there; return where it ends."""
@@ -359,15 +372,15 @@ class Walk:
         if number == fence:
             return
         if fence:
-            self._step(BLANK, ROOT)
-        a, b = self.tables.classes[2 * number : 2 * number + 2]
-        if are_fences(a):
+            self._step(0)
+        if are_fences(self.tables.classes[2 * number]):
             self._fence = number
         else:
-            self._step(a, int(field_next(b)))
+            self._step(number)
 
-    def _step(self, a: Any, from_root: int) -> None:
-        """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol."""
+    def _step(self, number: int) -> None:
+        """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol. Class 0 acts as a blank."""
+        a, b = self.tables.classes[2 * number : 2 * number + 2]
         entry = self._look_up(int(field_label(a)))
         kind, output = int(field_kind(entry)), int(field_output(entry))
         boundary = field_label(a) == 0 and field_kind(a) != OTHER
@@ -377,10 +390,11 @@ class Walk:
         elif kind == MANY:
             self.ids.extend(self._pooled(output))
         if boundary:
+            known = self.tables.id_of_word(self.word_classes)
             unknown = failed or len(self.word_places) > self.tables.about["max_input_chars_per_word"]
-            if unknown:
-                self.ids[self.word_ids :] = [self.tables.about["unk_id"]]
-            self._locate_word(unknown)
+            if known is not None or unknown:
+                self.ids[self.word_ids :] = [self.tables.about["unk_id"] if known is None else known]
+            self._locate_word(known is not None or unknown)
             if field_kind(a) == ONE:
                 self.ids.append(int(field_output(a)))
                 self._put(self._place)
@@ -388,22 +402,23 @@ class Walk:
             self._start_word()
             return
         self.word_places.append(self._place)
+        self.word_classes.append(number)
         if field_label(entry) != FINISH:
             self.state = int(field_next(entry))
         elif failed:
             self.state = self.tables.about["dead"]
         else:
-            self.state = from_root if len(self.word_places) == 1 else int(field_next(a))
+            self.state = int(field_next(b if len(self.word_places) == 1 else a))
 
-    def _locate_word(self, unknown: bool) -> None:
-        """Say where the ids of a word come from: each from as many symbols as its token has, that of an unknown word from all of them.
+    def _locate_word(self, whole: bool) -> None:
+        """Say where the ids of a word come from: each from as many symbols as its token has, or one from the whole word.
 
         No id is from beyond the end of the word, and none from nowhere, whatever a table says.
         """
         symbols = len(self.word_places)
         begin = 0
         for index, number in enumerate(self.ids[self.word_ids :]):
-            end = symbols if unknown else min(begin + self._length(number, index > 0), symbols)
+            end = symbols if whole else min(begin + self._length(number, index > 0), symbols)
             first = min(begin, symbols - 1)
             last = max(end - 1, first)
             self._put((self.word_places[first][0], self.word_places[last][1]))

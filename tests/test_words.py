@@ -62,7 +62,7 @@ def looked_up(tables: Tables, key: Key) -> list[int] | None:
 
 def walked(tables: Tables, key: Key) -> list[int]:
     """Send the classes of a word through the transducer."""
-    walk = Walk(tables)
+    walk = Walk(without_words(tables))
     for number in key:
         walk._step_class(number)
     walk._end_word()

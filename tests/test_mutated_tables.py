@@ -1,0 +1,291 @@
+"""Tables with something changed at random, and the right checksums: each is refused, or acts the same on every path."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from machines import compiled
+
+import fst
+from fst import file
+from fst.cli.about import described, listed
+from fst.cli.bench import unknown_words
+from fst.compile import wordpiece
+from fst.compile.wordpiece import vocabulary_of
+from fst.errors import UnsupportedError
+from fst.runtime.document import document
+from fst.tables import ARRAYS, FINISH, MAX_LABEL, Tables, Walk, field_label
+
+TOKENS = (
+    *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", "."),
+    *("é", "世", "½", "««é»", "##e", "##t", "##tt", "tttt", "##1", "ab", "abc", "\u302e", "##\u302e", "\u1b44", "##\u1b44"),
+)
+LATE = (
+    {"id": len(TOKENS), "content": "ab", "normalized": True, "single_word": True},
+    {"id": len(TOKENS) + 1, "content": "<b>", "lstrip": True},
+    {"id": len(TOKENS) + 2, "content": "tt", "normalized": True},
+)
+TEXTS = (
+    "abcdx abcdz abcd unaffable. tttt ttttttt ab abc abx",
+    "[MASK]««é»é «««é»» [CLS ab[SEP]un\0affable x y <b> ab! <s>x<s",
+    "Äé한국어世界½ \u0344\u0301\u0316 a\u0316\u0301b a\u302e\u1b44\u0301\u302e\u1b44[MASK] \U0001f600 A\u0308\u0323 \u0130\u0323",
+    "a" * 120 + " " + "abcdx" * 6,
+    "",
+)
+BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
+WRONG: tuple[Any, ...] = (
+    *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
+    *("", "a", "[UNK]", "[MASK]", "##", "\ud800", "ab", "other", "bert", "none", "tt", "A", "#" * 5000),
+)
+
+
+def of_source(folder: Path, **parts: Any) -> Tables:
+    """Compile the tokens with some parts of a tokenizer.json."""
+    specials = [{"id": number, "content": token, "special": True} for number, token in enumerate(TOKENS[:5])]
+    around = [[{"SpecialToken": {"id": token, "type_id": 0}}] for token in ("[CLS]", "[SEP]")]
+    text, other = ([{"Sequence": {"id": name, "type_id": number}}] for number, name in enumerate("AB"))
+    source = {
+        "model": {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {token: number for number, token in enumerate(TOKENS)}},
+        "normalizer": {"type": "BertNormalizer", **dict.fromkeys(BERT, True)},
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [*around[0], *text, *around[1]],
+            "pair": [*around[0], *text, *around[1], *other, *around[1]],
+            "special_tokens": {token: {"id": token, "ids": [TOKENS.index(token)], "tokens": [token]} for token in ("[CLS]", "[SEP]")},
+        },
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        **parts,
+        "added_tokens": [*specials, *parts.get("added_tokens", ())],
+    }
+    path = folder / "tokenizer.json"
+    path.write_text(json.dumps(source), encoding="utf-8")
+    return wordpiece(path)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Tables]:
+    """Sound tables of several kinds."""
+    folder = tmp_path_factory.mktemp("sound")
+    steps = [{"type": name} for name in ("Lowercase", "NFD", "StripAccents")]
+    return {
+        "dense": compiled(layout="dense"),
+        "compact": wordpiece(list(TOKENS), layout="compact"),
+        "short": wordpiece(list(TOKENS), max_input_chars_per_word=5),
+        "late": of_source(folder, added_tokens=LATE),
+        "placed": of_source(folder, added_tokens=LATE[:2], normalizer={"type": "Sequence", "normalizers": steps}),
+        "composing": of_source(folder, normalizer={"type": "NFC"}),
+        "fences": of_source(folder, pre_tokenizer={"type": "Whitespace"}),
+    }
+
+
+def with_array(tables: Tables, name: str, array: Any) -> Tables:
+    """Replace an array."""
+    changed: dict[str, Any] = {name: array}
+    return replace(tables, **changed)
+
+
+def with_about(tables: Tables, **said: Any) -> Tables:
+    """Replace what the tables say of themselves."""
+    return replace(tables, about={**tables.about, **said})
+
+
+def mutant(tables: Tables, rng: random.Random) -> Tables:
+    """Change one thing, or one more."""
+    for _ in range(rng.choice((1, 1, 2))):
+        tables = rng.choice((said_otherwise, other_elements, other_elements))(tables, rng)
+    return tables
+
+
+def said_otherwise(tables: Tables, rng: random.Random) -> Tables:
+    """Change a key of `about`: leave it out, put another's value or something wrong there, or change something in it."""
+    about = dict(tables.about)
+    key = rng.choice([*about])
+    kind = rng.randrange(8)
+    if kind == 0:
+        del about[key]
+    else:
+        about[key if kind > 1 else "more"] = about[rng.choice([*about])] if kind == 2 else changed(about[key], rng)
+    return replace(tables, about=about)
+
+
+def changed(value: Any, rng: random.Random) -> Any:
+    """Change something in JSON."""
+    wrong = rng.choice(WRONG)
+    if isinstance(value, dict) and value:
+        key = rng.choice([*value])
+        others = {name: held for name, held in value.items() if name != key}
+        return rng.choice((others, {**others, str(wrong): value[key]}, {**value, "a": wrong}, {**others, key: changed(value[key], rng)}))
+    if isinstance(value, list) and value:
+        place = rng.randrange(len(value))
+        new = rng.choice(([], [value[place]] * 2, [wrong], [changed(value[place], rng)], [changed(value[place], rng)]))
+        return [*value[:place], *new, *value[place + 1 :]]
+    if isinstance(value, int):
+        return rng.choice((wrong, value + 1, value - 1, value ^ 1 << rng.randrange(8), rng.randrange(40)))
+    return rng.choice((wrong, value[1:], value + "a", value.upper())) if isinstance(value, str) else wrong
+
+
+def other_elements(tables: Tables, rng: random.Random) -> Tables:
+    """Change elements of an array, its length, or what stands where."""
+    name = rng.choice((*ARRAYS, "words", "token_ids", "token_ends", "token_bytes"))
+    array = getattr(tables, name).copy()
+    flat = array.reshape(-1)
+    if not len(flat):
+        return tables
+    first, other = (rng.randrange(len(flat)) for _ in range(2))
+    kind = rng.randrange(10)
+    if kind == 0:
+        return with_array(tables, name, array[:-1])
+    if kind == 1 and name == "words":  # of two slots, what the words become
+        slots = array.reshape(-1, 4)
+        first, other = (4 * rng.choice(np.flatnonzero(slots[:, 3]).tolist()) + 3 for _ in range(2))
+    if kind <= 2:
+        flat[first], flat[other] = flat[other], flat[first]
+        return with_array(tables, name, array)
+    if name == "entries":  # few elements of them are transitions
+        first = rng.choice(np.flatnonzero(field_label(flat) < FINISH).tolist())
+    if name in ("pages", "blocks"):  # few characters are in the texts
+        first %= 1 if name == "pages" else 512
+    info, old = np.iinfo(array.dtype), int(flat[first])
+    value = rng.choice((int(flat[other]), old + 1, old - 1, old ^ 1 << rng.randrange(24), rng.randrange(MAX_LABEL), rng.randrange(40)))
+    flat[first] = min(max(value, int(info.min)), int(info.max))
+    return with_array(tables, name, array)
+
+
+Found = list[tuple[list[int], list[tuple[int, int]], list[int]]]
+
+
+def located(tokenizer: fst.Tokenizer, texts: Sequence[str], **options: Any) -> Found:
+    """Ids, offsets and words of texts."""
+    batch = tokenizer.encode_batch(texts, add_special_tokens=False, **{"offsets": True, **options})
+    assert batch.offsets is not None
+    assert batch.words is not None
+    rows = [slice(*ends) for ends in zip(batch.row_splits, batch.row_splits[1:], strict=False)]
+    offsets = [(begin, end) for begin, end in batch.offsets.tolist()]
+    return [(batch.ids[row].tolist(), offsets[row], batch.words[row].tolist()) for row in rows]
+
+
+def streamed(tokenizer: fst.Tokenizer, text: str, size: int) -> list[int]:
+    """The ids of a text that comes in pieces of a size."""
+    stream = tokenizer.stream(add_special_tokens=False)
+    parts = []
+    for first in range(0, len(text), size):
+        stream.write(text[first : first + size])
+        parts.append(stream.read())
+    return [number for part in (*parts, stream.close()) for number in part.ids.tolist()]
+
+
+def check(tables: Tables, texts: Sequence[str]) -> None:
+    """Do everything with tables that were loaded, and hold it against the rest."""
+    tokenizer = fst.Tokenizer(tables)
+    ids = [tokenizer.encode(text, add_special_tokens=False).tolist() for text in texts]
+    named = set(tables.token_ids.tolist())
+    for text, own in zip(texts, ids, strict=True):
+        assert named.issuperset(own)
+        assert len(tokenizer.tokenize(text)) == len(own)
+        tokenizer.decode(own, skip_special_tokens=False).encode()
+        before, after = tokenizer._frame
+        assert tokenizer.encode(text.encode()).tolist() == [*before.tolist(), *own, *after.tolist()]
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, threads=2)] == ids
+    assert tokenizer.encode_arrow(texts_column(texts), add_special_tokens=False).to_pylist() == ids
+    assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, max_length=3)] == [own[:3] for own in ids]
+    if tokenizer._second is None:
+        assert [tables.run(text) for text in texts] == ids
+        assert [streamed(tokenizer, text, 3) for text in texts] == ids
+    check_places(tokenizer, texts, ids)
+    check_what_is_told(tables, tokenizer)
+
+
+def texts_column(texts: Sequence[str]) -> Any:
+    """A column of texts."""
+    return pytest.importorskip("pyarrow").array(texts)
+
+
+def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:
+    """Hold what is said of places against the texts, and the walk; calls tell of them too."""
+    try:
+        found = located(tokenizer, texts)
+    except UnsupportedError:  # tokens of different lengths have one id
+        return
+    for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
+        assert numbers == own
+        assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
+        if tokenizer._second_locating is None:
+            walk = Walk(tokenizer._tables)
+            assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
+    in_bytes = located(tokenizer, texts, offsets="bytes")
+    for text, (_, offsets, _), (_, sizes, _) in zip(texts, found, in_bytes, strict=True):
+        assert [(len(text[:begin].encode()), len(text[:end].encode())) for begin, end in offsets] == sizes
+    unknown_words(tokenizer, map(str.encode, texts))
+    for max_length in (None, 12):
+        called = tokenizer([*texts], max_length=max_length, return_overflowing_tokens=True, return_special_tokens_mask=True)
+        assert all(token is not None for row in called.encodings for token in row.tokens)
+
+
+def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
+    """What is told of tables can be told, and tables can be made of it again."""
+    again = pickle.loads(pickle.dumps(tokenizer))
+    assert file.dumps(again._tables) == file.dumps(tables)
+    assert "\n".join(listed(described(tables, "", 0))).encode()
+    assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
+    try:
+        vocabulary = vocabulary_of(tables)
+    except fst.FstError:  # components that are none
+        return
+    assert vocabulary.unk_id == tables.about["unk_id"]
+
+
+def accepted(tables: Tables) -> Tables | None:
+    """The tables as they are loaded from their file, if they are."""
+    try:
+        return file.loads(file.dumps(tables))
+    except fst.TableError:
+        return None
+
+
+def texts_of(tables: Tables) -> list[str]:
+    """Texts in which all tokens stand."""
+    return [*TEXTS, " ".join(token.removeprefix("##") for token in (*tables.tokens, *tables.about["late"]))]
+
+
+def sweep(sound: Mapping[str, Tables], seeds: Sequence[int]) -> int:
+    """Check mutants; how many were accepted."""
+    count = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        kind = rng.choice([*sound])
+        tables = accepted(mutant(sound[kind], rng))
+        if tables is not None:
+            count += 1
+            try:
+                check(tables, texts_of(sound[kind]))
+            except Exception as error:
+                raise AssertionError(f"mutant {seed} of {kind!r} is accepted, and misbehaves") from error
+    return count
+
+
+def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Tables]) -> None:
+    """The tables that the mutants are made of pass all that these are to pass."""
+    for tables in sound.values():
+        loaded = accepted(tables)
+        assert loaded is not None
+        check(loaded, texts_of(tables))
+
+
+def test_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Tables]) -> None:
+    """What a file says wrong is refused, or has the same ids, places and names whatever reads it."""
+    assert 10 < sweep(sound, range(100)) < 50
+
+
+@pytest.mark.slow
+def test_many_mutants_are_refused_or_act_the_same_on_every_path(sound: Mapping[str, Tables]) -> None:
+    """The same of many more."""
+    assert sweep(sound, range(1000, 6000)) > 500
