@@ -58,6 +58,7 @@ from fst.tables import (
     field_next,
     field_output,
     pack,
+    parents_of,
 )
 
 MAX_RANK = 63
@@ -415,6 +416,7 @@ def _verify_specials(tables: Tables) -> None:
     need(np.all((code[1:] >= 0) & (code[1:] < CODE_POINTS)), "its letters are code points")
     need(np.all((child == -1) | (child > nodes)) and child.max() < len(code), "children come after their parents")
     need(np.all((sibling == -1) | ((sibling > 0) & (sibling < nodes))), "siblings come before each other")
+    need(np.all(parents_of(tables.specials)[1:] < nodes[1:]), "a node of the trie comes before its parent")
     a = tables.classes[0::2]
     kind = field_kind(a)
     need(number.min() >= -1 and number.max() < len(kind), "classes of special tokens are in range")

@@ -775,6 +775,7 @@ SPECIALS: dict[str, Corruption] = {
     "token that the trie does not have": renamed("[MASK]", "[MASK>"),
     "token that has another id in the trie": node(lone_end, NUMBER, lambda tables: tables.specials[-1, NUMBER]),
     "token that is no token in the trie": node(lone_end, NUMBER, -1),
+    "nodes below each other": array("specials", lambda nodes: [*nodes, (97, len(nodes) + 1, -1, -1), (98, -1, len(nodes), -1)]),
     "node of two parents": node(lone_end, CHILD, lambda tables: len(tables.specials) - 1),
     "siblings of one letter": node(younger, LETTER, lambda tables: tables.specials[tables.specials[younger(tables), SIBLING], LETTER]),
     "class of a first letter that does not say so": put(
