@@ -53,6 +53,7 @@ class Manners(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors become messages and exit codes."""
         _unwind_when_ended()
+        _check_environment()
         try:
             with noting():
                 return super().invoke(ctx)
@@ -68,6 +69,16 @@ class Manners(click.Group):
         finally:
             _let_go_of_output()
         raise click.exceptions.Exit(code)
+
+
+def _check_environment() -> None:
+    """Refuse environment variables that hold no such value, before a command begins."""
+    from fst.cores import thread_count
+
+    try:
+        thread_count()
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _unwind_when_ended() -> None:

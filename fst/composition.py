@@ -230,7 +230,7 @@ def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Ite
     following = 0
     for _, more in composed:
         if more > 0:
-            yield places[following - 1]
+            yield places[max(following - 1, 0)]  # the first one, if a table has it that marks stand before all letters
             continue
         yield places[following]
         following += 1 - more

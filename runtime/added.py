@@ -273,10 +273,10 @@ class Added:
         for edge in np.flatnonzero(symbols.sources == NO_SOURCE).tolist():
             begin, end = int(symbols.places[edge] & LOW_HALF), int(symbols.places[edge] >> HALF)
             left = first + np.flatnonzero(is_left[symbols.numbers[first:edge]])
-            places = list(islice(placing.places(texts[row][start:begin]), len(left)))
-            left = left[: len(places)]  # there are as many, unless a table was made to harm
-            begins, ends = (start + np.array(places, np.uint64).reshape(-1, 2)).astype(np.uint64).T
-            symbols.places[left] = begins | ends << HALF
+            places = list(islice(placing.places(texts[row][start:begin]), len(left) + 1))
+            if len(places) == len(left):  # as in every table that was not made to harm
+                begins, ends = (start + np.array(places, np.uint64).reshape(-1, 2)).astype(np.uint64).T
+                symbols.places[left] = begins | ends << HALF
             is_last = symbols.numbers[edge] == self._end
             row, first, start = row + is_last, edge + 1, 0 if is_last else end
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import Composition, Place, Placing
 from fst.runtime.second import Read, Suspects
-from fst.runtime.texts import Ints, Units
+from fst.runtime.texts import Ints, Units, units
 from fst.tables import Tables, Walk, are_fences, are_left
 
 Symbol = tuple[int, Place]  # a class, and where it comes from
@@ -36,6 +37,7 @@ class Before:
         self._is_left = are_left(tables.classes[0::2])
         self._without_specials = replace(tables, specials=np.full((1, 4), -1, np.int32))
         composing = [(code, code) for code in composition.suspects] if composition else []
+        self._composing = Suspects(composing)
         self._suspects = Suspects([*composing, *(placing.suspects if placing else ())])
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.bool_]:  # noqa: ARG002 - of a protocol
@@ -53,6 +55,8 @@ class Before:
         return np.array(numbers, np.uint16), np.array(places, np.uint64)
 
     def _symbols(self, text: str) -> Iterator[Symbol]:
+        # A text that is read for its places alone is not composed, so that its ids are those that it has without them.
+        composition = self._composition if self._composing.are_in(units(text), np.array([0, 2 * len(text)]))[0] else None
         start = position = 0
         cut = Reader(self._tables)
         while position < len(text):
@@ -60,23 +64,28 @@ class Before:
             if special is None:
                 position += 1
                 continue
-            yield from self._composed(text, start, position)
+            yield from self._composed(text, start, position, composition)
             start, number = special
             yield number, (position, start)
             position = start
-        yield from self._composed(text, start, len(text))
+        yield from self._composed(text, start, len(text), composition)
 
-    def _composed(self, text: str, start: int, end: int) -> Iterator[Symbol]:
+    def _composed(self, text: str, start: int, end: int, composition: Composition | None) -> Iterator[Symbol]:
         """The symbols of a stretch between special tokens."""
         stretch = text[start:end]
         itself = stretch, [(at, at + 1) for at in range(len(stretch))]
-        composed, places = self._composition.apply(stretch) if self._composition else itself
-        left = self._placing.places(stretch) if self._placing else iter(())
-        for number, (first, last) in Reader(self._without_specials).read(composed):
-            place = places[first][0], places[last - 1][1]
-            if self._is_left[number]:
-                place = next(left, place)
+        composed, places = composition.apply(stretch) if composition else itself
+        read = Reader(self._without_specials).read(composed)
+        symbols = [(number, (places[first][0], places[last - 1][1])) for number, (first, last) in read]
+        left = self._left_places(stretch, sum(bool(self._is_left[number]) for number, _ in symbols))
+        for number, own in symbols:
+            place = next(left, own) if self._is_left[number] else own
             yield number, (start + place[0], start + place[1])
+
+    def _left_places(self, stretch: str, count: int) -> Iterator[Place]:
+        """The places of the symbols of a stretch that are left in words; none where there are not as many, in a table made to harm."""
+        places = list(islice(self._placing.places(stretch), count + 1)) if self._placing else []
+        return iter(places if len(places) == count else [])
 
 
 class Reader(Walk):

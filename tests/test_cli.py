@@ -149,6 +149,12 @@ class TestEncode:
         file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 20_000)
         assert run("encode", table, file, "--threads", "3").stdout == run("encode", table, file, "--threads", "1").stdout
 
+    def test_a_number_of_threads_that_is_none(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A number of threads in the environment that is none is wrong usage, of any command."""
+        monkeypatch.setenv("FST_NUM_THREADS", "many")
+        for words in (["encode", table, texts], ["info", table]):
+            assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).output
+
     def test_line_by_line(self, table: Path) -> None:
         """A line that is typed is answered before the next one comes."""
         with subprocess.Popen([FST, "encode", str(table)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 import fst
 from fst import file
 from fst.compile import wordpiece
+from fst.composition import Composition, Images
 from fst.tables import (
     ARRAYS,
     CONTINUES_RUN,
@@ -1116,6 +1117,13 @@ def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], 
     assert walk.ids != tables.run(text)
 
 
+def test_places_ascend_whatever_a_character_becomes() -> None:
+    """A character that becomes marks in another order than the canonical one does not make the places of a text descend."""
+    marks = {0x301: 230, 0x316: 220}
+    composition = Composition(Images([]), {ord("a"): list(marks)}, marks, {}, frozenset())
+    assert composition.apply("abc") == ("\u0316\u0301bc", [(0, 1), (0, 1), (1, 2), (2, 3)])
+
+
 def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path) -> None:
     """What tables say of themselves has no key that this version does not know."""
     path = tmp_path / "more.npz"
@@ -1152,9 +1160,8 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
-    """Statements by which texts are read a second time are refused, or texts are encoded and located with them, whatever they are.
-
-    Special tokens are known from their trie, so that nothing else is said of them.
+    """Statements by which texts are read a second time are refused, or texts are encoded and located with them, whatever they are; of
+    special tokens nothing counts but their trie.
     """
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
