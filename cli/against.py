@@ -60,10 +60,10 @@ class Reference:
 
 
 def _document(path: Path) -> str:
-    """The text of a tokenizer.json, which is named itself or by its folder.
+    """The text of a tokenizer.json; the path is its own or that of its folder.
 
     Raises:
-        VocabularyError: it is none.
+        VocabularyError: the path leads to no tokenizer.json.
     """
     if path.is_dir():
         if not (path / DOCUMENT).exists():

@@ -41,18 +41,18 @@ def zstd(file: Any) -> Any:
 
 
 class ZstdCompressor:
-    """Compresses with the methods that `bz2.BZ2Compressor` has too, a frame for each `CHUNK` of data or little more."""
+    """Compresses with zstd, by the methods of `bz2.BZ2Compressor`. A frame holds `CHUNK` bytes of data or a little more."""
 
     def __init__(self) -> None:
         self._waiting = io.BytesIO()
 
     def compress(self, data: bytes) -> bytes:
-        """Frames of the data so far, as soon as there is enough of it."""
+        """A frame of the data so far if there is enough for one, else nothing."""
         self._waiting.write(data)
         return self.flush() if self._waiting.tell() >= CHUNK else b""
 
     def flush(self) -> bytes:
-        """A frame of what is left."""
+        """A frame of the data that is left."""
         data, self._waiting = self._waiting.getvalue(), io.BytesIO()
         return bytes(pa.compress(data, "zstd", asbytes=True))
 
@@ -98,17 +98,17 @@ class Column(Documents):
         return replace(self, numbers=[self.numbers[row] for row in kept], texts=self.texts.take(taken), others=others)
 
     def records(self) -> Any:
-        """The other columns as a list of objects that JSON has; None: nobody asked.
+        """The other columns as a list of objects for JSON; None: they were not read.
 
         Raises:
-            TextError: a column has no values in JSON, or two have one name.
+            TextError: JSON cannot hold the values of a column, or two columns have one name.
         """
         if self.others is None:
             return None
         schema = pa.schema([(field.name, self._json_type(field)) for field in self.others.schema])
         if len(set(schema.names)) < len(schema):
             twice = next(name for name in schema.names if schema.names.count(name) > 1)
-            raise TextError(f"{self.file}: several columns are called {twice!r}, and an object has one; {NOT_JSON}")
+            raise TextError(f"{self.file}: several columns are called {twice!r}, but an object of JSON can have one; {NOT_JSON}")
         columns = [column.cast(field.type) for field, column in zip(schema, self.others.columns, strict=True)]
         return pa.RecordBatch.from_arrays(columns, schema=schema).to_pylist()
 
@@ -129,7 +129,7 @@ class Column(Documents):
 
 
 def _in_json(kind: Any) -> Any:
-    """The type of what stands in JSON for values of a type: times and decimals are strings. None: nothing does."""
+    """The type whose values JSON can hold in place of a type; times and decimals become strings. None: there is no such type."""
     if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
         return kind
     if _is_any(kind, "date", "time", "timestamp", "decimal"):
@@ -249,7 +249,7 @@ def _blaming(name: str) -> Iterator[None]:
 
 
 class Writer:
-    """A file with a column of ids, the other columns before it, and a column of tokens after it if they are wanted.
+    """A file with the other columns, then a column of ids, then a column of tokens if they are wanted.
 
     Args:
         file: where to write.
@@ -257,7 +257,7 @@ class Writer:
         spellings: the tokens by their ids; None: they are not wanted.
 
     Raises:
-        TextError: the other columns are not the same in all documents, or one of them is called like those that are added.
+        TextError: the other columns are not the same in all documents, or one of them has the name of a column that is added.
     """
 
     def __init__(self, file: IO[bytes], form: str, spellings: Mapping[int, str] | None) -> None:
@@ -335,7 +335,7 @@ def _parquet_writer(file: IO[bytes], schema: Any, added: int) -> Any:
     Args:
         file: where it goes.
         schema: the columns.
-        added: how many of them stand at the end for ids, and what comes with these.
+        added: how many columns at the end are added: ids, and perhaps tokens.
     """
     empty = io.BytesIO()
     pq.write_table(schema.empty_table(), empty)

@@ -15,7 +15,7 @@ from fst.runtime.texts import wrong_at
 if TYPE_CHECKING:
     from fst import Tokenizer
 
-IDS, TOKENS = "input_ids", "tokens"  # what they are called in JSON lines and tables
+IDS, TOKENS = "input_ids", "tokens"  # their names in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
 MEND_TEXT = "mend it, or pass --errors replace or skip"
 
@@ -84,7 +84,7 @@ class Documents:
         return replace(self, numbers=[self.numbers[row] for row in kept], texts=[self.texts[row] for row in kept], others=others)
 
     def records(self) -> Any:
-        """What else the file says of each document, as a list of objects that JSON has; None: nothing."""
+        """The other fields of each document, as a list of objects for JSON; None: there are none."""
         return self.others
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:

@@ -67,7 +67,7 @@ def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
 
     Args:
         block: some lines.
-        known: the ids that tokens have.
+        known: the ids of the table.
 
     Raises:
         TextError: a line is neither, or a number in it is no token's id.
@@ -93,7 +93,7 @@ def _of_json(line: bytes) -> list[int]:
     if ids is None:  # of a text that was null
         return []
     if not isinstance(ids, list) or not all(type(number) is int and number >= 0 for number in ids):
-        raise ValueError(f'no "{IDS}" that are a list of ids')
+        raise ValueError(f'no "{IDS}" with a list of ids')
     return ids
 
 

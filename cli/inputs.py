@@ -19,13 +19,13 @@ KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": 
 # The kinds that an option is for.
 OPTIONS = {"--field": {"json"}, "--column": {"arrow", "parquet"}, "--separator": {"text"}, "--document file": {"text"}}
 JSON_NAMES = (".json", ".jsonl", ".ndjson")
-# What to do with files that are not read, by the endings of their names.
+# What to do with files of kinds that are not read, by the ending of the name.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
     **dict.fromkeys(UNSUPPORTED, "unpack it"),
 }
-HEAD = 1 << 12  # bytes of a JSON file that are looked at before it is read
-WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # how an array begins, or an object that takes several lines
+HEAD = 1 << 12  # bytes of a JSON file that `Reading.check` looks at
+WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the beginning of an array, or of an object of several lines
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Reading:
         column: which column is the text, in Arrow and Parquet.
         separator: what stands between documents of plain text; None: a line is a document.
         document: what a document of plain text is, a "line" or a "file".
-        others: whether to read what else there is beside texts.
+        others: whether to read the other fields or columns too.
         mends: whether lines of JSON that are not UTF-8 are mended.
         in_pieces: whether long documents of plain text may come in pieces.
 
@@ -79,7 +79,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def check(self, names: Iterable[str]) -> None:
-        """Look at the beginnings of files before anything is done with one. Of what is no regular file nothing is taken.
+        """Check the beginnings of all files before any is encoded. Only regular files are opened, so that no input is lost.
 
         Raises:
             TextError: a file is damaged.

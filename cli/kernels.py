@@ -33,7 +33,7 @@ def ready(tables: Tables) -> Tokenizer:
 
 
 def compile_all() -> tuple[bool, str]:
-    """Compile every kernel by using it, as it is used with a table file. Return what `fst.jit.destination` says."""
+    """Compile every kernel by using it as with a table file. Return what `fst.jit.destination` says."""
     import fst
     from fst.compile import wordpiece
     from fst.runtime import kernels, texts
@@ -48,7 +48,7 @@ def compile_all() -> tuple[bool, str]:
         tokenizer(["ab"], return_tensors="np")
         tokenizer.encode_batch(["ab"], offsets=True)
         texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.SLACK, np.uint16))  # as for a column of Arrow
-        # Letters that compose, and an added token of more nodes than plain Python links, in a word of more letters than a kernel takes.
+        # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
         added = {"id": 3, "content": "a" * 600, "normalized": True}
         for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):
             source.write_text(json.dumps({**document(tables), **part}))

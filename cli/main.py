@@ -124,7 +124,7 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option that says how to compile
+SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
 
 table_argument = click.argument("table", type=FileName())
 files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]")
@@ -251,13 +251,13 @@ reading_options = _with(
     click.option(
         "--input-format",
         type=click.Choice(["text", "json", "arrow", "parquet"]),
-        show_default="as they begin and are named",
-        help="What files are.",
+        show_default="by first bytes and name",
+        help="The kind of all files.",
     ),
     click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
     click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
     click.option("--separator", metavar="TEXT", show_default="line feed", help="What stands between documents of plain text."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="A document of plain text."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What a document is."),
 )
 encoding_options = _with(
     click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
@@ -266,9 +266,9 @@ encoding_options = _with(
         type=click.Choice(["strict", "replace", "skip"]),
         default="strict",
         show_default=True,
-        help="Stop at what is no text, take U+FFFD for bytes that are not UTF-8, or leave such documents out.",
+        help="For a document that is no text: stop, put U+FFFD for bytes that are not UTF-8, or leave it out.",
     ),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="How many work."),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Thread count."),
 )
 
 
@@ -292,7 +292,7 @@ encoding_options = _with(
     help="What to write.",
 )
 @click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens beside ids, in JSON, Arrow and Parquet.")
-@click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep no more ids of a document.")
+@click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep at most N ids of a document.")
 @reading_options
 @encoding_options
 def encode_command(
@@ -309,23 +309,23 @@ def encode_command(
 ) -> None:
     """Turn documents into token ids.
 
-    A file is plain text, JSON lines (with --field, or by its name), Parquet or Arrow IPC (with --column), each plain or packed with gzip,
-    zstd, bz2 or xz; what it is shows in its first bytes. A document of plain text is a line, which ends at a line feed only, and may be
-    empty.
+    A file is plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), each plain or packed with gzip, zstd, bz2 or xz.
+    JSON lines are known by --field or by the name of the file, Parquet, Arrow and the packing by the first bytes. A document of plain text
+    is a line, which ends at a line feed only, and may be empty.
 
     \b
-    What is written, by --format, or by how the name of the output ends:
-      ids, tokens  separated by blanks, a line a document
-      json         a JSON object a line, with input_ids, after the other columns or
-                   fields of the input                .json, .jsonl, .ndjson
-      npy          OUT.npy, the ids of all documents, int32, and OUT.splits.npy, where
-                   those of each begin, and where the last end, int64          .npy
-      arrow        Arrow IPC: the other columns or fields of the input, and input_ids,
-                   lists of int32                                            .arrow
+    What is written, by --format, or by the ending of the output's name:
+      ids, tokens  a line for each document, separated by blanks
+      json         a JSON object a line: the other columns or fields of the input,
+                   then input_ids                     .json, .jsonl, .ndjson
+      npy          OUT.npy, int32: the ids of all documents; OUT.splits.npy, int64:
+                   where the ids of each document begin, and the last end      .npy
+      arrow        Arrow IPC: the other columns or fields of the input, then
+                   input_ids, lists of int32                                 .arrow
       parquet      the same as Parquet                                     .parquet
 
-    --tokens adds tokens, lists of strings, to JSON, Arrow and Parquet. Ids, tokens and JSON are packed if the name goes on with .gz, .zst,
-    .bz2 or .xz. The output cannot be one of the inputs.
+    --tokens adds tokens, lists of strings, to JSON, Arrow and Parquet. Ids, tokens and JSON are packed if the name ends with .gz, .zst,
+    .bz2 or .xz, as in ids.jsonl.gz. The output cannot be one of the inputs.
 
     A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. In JSON, dates, times and decimals of other columns are strings,
     and NaN is null; a column of bytes, durations or maps is refused.
@@ -378,12 +378,12 @@ def encode_command(
 
 
 def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> None:
-    """Refuse a length in which the special tokens around a document have no room."""
+    """Refuse a length that the special tokens around a document exceed."""
     from fst.runtime.templates import frame
 
     around = 0 if no_special_tokens else sum(map(len, frame(tables.about["single"])))
     if max_length < around:
-        raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow as many, or more")
+        raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow at least as many ids")
 
 
 @main.command("count")
@@ -533,7 +533,7 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
 @files_argument
 @reading_options
 def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
-    """Measure how fast documents become token ids, and tell how many. Files are read as `fst encode` reads them.
+    """Measure how fast documents become token ids, and count the ids. Files are read as `fst encode` reads them.
 
     The files are read whole, which takes some four times their size of memory. A time is the median of five runs, after one that warms up,
     without reading and writing: with one thread, and with one for each core that the process may use.
@@ -589,8 +589,8 @@ def explain_command(table: str, text: str) -> None:
 def warmup_command() -> None:
     """Compile the kernels and keep them, so that the first encode need not: for images and installers (see docs/containers.md).
 
-    They lie in the folder that NUMBA_CACHE_DIR names; else beside the installed package; where that cannot be written, in the user's cache.
-    If no folder can be written the exit code is 1.
+    They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
+    cache if that folder cannot be written. If no folder can be written the exit code is 1.
 
     \b
     Example:
@@ -598,7 +598,7 @@ def warmup_command() -> None:
     """
     from fst.cli.kernels import compile_all
 
-    click.echo("making the kernels ready: 20 to 60 s, or less where some are kept already", err=True)
+    click.echo("making the kernels ready: 20 to 60 s, or less if some are kept already", err=True)
     begun = monotonic()
     kept, told = compile_all()
     if not kept:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
-LINES = ("ids", "tokens", "json")  # the forms that are lines of text, which are compressed if the name of the file says so
+LINES = ("ids", "tokens", "json")  # forms that are lines of text, compressed if the name of the file says so
 # What to write in place of formats that are not written.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
@@ -31,7 +31,7 @@ INSTEAD = {
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
-KEEP_OTHERS = ("json", "arrow", "parquet")  # the forms in which a document keeps its other columns or fields, and may have tokens too
+KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
 TAKE_PIECES = ("ids", "tokens", "npy")  # of documents, where others take whole ones
 NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # of JSON
@@ -40,7 +40,7 @@ Write = Callable[[Encoded], None]
 
 
 def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens: bool) -> str:
-    """How a file is to be written: as asked, or as its name says. What cannot be written is refused before anything is read.
+    """The form in which to write a file: as asked, or as its name says. A file that cannot be written is refused before any input is read.
 
     Args:
         name: the file, or "-".
@@ -49,13 +49,13 @@ def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens
         with_tokens: whether tokens are wanted beside ids.
 
     Raises:
-        click.UsageError: the form is none for such a file, or has no place for tokens; or the file is one of the inputs.
-        OSError: there is no folder to write the file in.
+        click.UsageError: such a file cannot have the form, the form has no place for tokens, or the file is one of the inputs.
+        OSError: the folder of the file is missing or cannot be written.
     """
     keep_apart([name], inputs)
     form = _form(name, form)
     if with_tokens and form not in KEEP_OTHERS:
-        raise click.UsageError(f"--tokens does not go with {form}, but with json, arrow and parquet; --format tokens is tokens alone")
+        raise click.UsageError(f"--tokens does not go with {form}, only with json, arrow and parquet; for tokens alone say --format tokens")
     if form not in LINES:
         _check_whole_file(name, form)
     if name != STANDARD:
@@ -67,7 +67,7 @@ def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens
 
 
 def _form(name: str, form: str | None) -> str:
-    """The form asked for, or else the one that the name of the file says; a name that says nothing is one of ids."""
+    """The form asked for, or else the form that the name of the file says; ids if it says none."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
@@ -78,14 +78,14 @@ def _form(name: str, form: str | None) -> str:
 
 def _check_whole_file(name: str, form: str) -> None:
     if name == STANDARD or is_device(Path(name)):
-        raise click.UsageError(f"--format {form} takes a file that is not written from beginning to end: name one with -o")
+        raise click.UsageError(f"--format {form} takes a regular file, since it is not written from beginning to end: name one with -o")
     if packing := ending(name)[1]:
-        raise click.UsageError(f"{name}: {form} is not packed with {packing}, since programs map it; leave that ending out")
+        raise click.UsageError(f"{name}: {form} is not packed with {packing}, since programs map such files; leave that ending out")
 
 
 @contextmanager
 def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write]:
-    """What writes ids, and tokens if they are wanted too, to a file, or to standard output for "-". Files appear whole or not at all."""
+    """A function that writes ids, and tokens if wanted, to a file, or to standard output for "-". Files appear whole or not at all."""
     if form in LINES:
         with written(name) as file, packed(file, ending(name)[1]) as data:
             writer = Objects(data, tables, with_tokens) if form == "json" else Lines(data, form, tables)
@@ -157,7 +157,7 @@ def _rows(encoded: Encoded) -> Iterator[list[int]]:
 
 
 class Objects:
-    """JSON lines, an object a document: its other columns or fields, its ids and, if they are wanted, its tokens.
+    """JSON lines. The object of a document has its other columns or fields, its ids and, if wanted, its tokens.
 
     Args:
         file: where they go.
@@ -193,10 +193,10 @@ class Objects:
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
-    """What else there is of each document, as the first members of an object.
+    """The other fields of each document, as the first members of an object.
 
     Raises:
-        TextError: a member that is added is there already.
+        TextError: a document already has a member with the name of one that is added.
     """
     records = documents.records()
     if records is None:
@@ -208,7 +208,7 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
 
 
 def _json(value: Any) -> bytes:
-    """A value as JSON. What is no text in it, lone surrogates, stays as it was: escaped. What is no number in JSON, NaN, is null."""
+    """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities, which JSON does not have, become null."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""Compressed files: how they are recognised, by their first bytes and by their names, and how they are read and written."""
+"""Compressed files: recognised by first bytes or by name, read and written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHUNK = 1 << 20  # bytes that are read at a time
 BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time
 MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` takes half of that, and a stranger's file may ask for 4 GB
 
-# First bytes. Those of bz2 are ASCII, so they include the block that follows; the others are not UTF-8.
+# First bytes. For bz2 they are ASCII, as a text might begin, so the mark of the first block is added; all others are not UTF-8.
 PACKED = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "zstd",
@@ -42,7 +42,7 @@ def ending(name: str) -> tuple[str, str | None]:
 
 
 def unpacked(file: io.RawIOBase, packing: str) -> Any:
-    """The data in a compressed file. However well it was packed, reading takes memory only for what is asked for."""
+    """The data in a compressed file. Reading takes memory for the bytes asked for, however much the file unpacks to."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
@@ -55,7 +55,7 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
 
 
 class Streams(io.RawIOBase):
-    """The data of compressed streams that follow one another in a file. Unlike `bz2` and `lzma`, it takes nothing else after the first one.
+    """The data of compressed streams that follow one another in a file. Other data after a stream is an error, unlike in `bz2` and `lzma`.
 
     Args:
         file: the streams.
@@ -65,14 +65,14 @@ class Streams(io.RawIOBase):
     def __init__(self, file: io.RawIOBase, new: Callable[[], Any]) -> None:
         self._file, self._new = file, new
         self._decompressor = new()
-        self._waiting = b""  # of a stream that begins
+        self._waiting = b""  # the first bytes of the next stream
 
     def readable(self) -> bool:
-        """Yes."""
+        """Always true."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read."""
+        """Read data into a buffer; 0 bytes at the end."""
         while not self._decompressor.eof or self._begins():
             data = self._decompressor.decompress(self._packed(), len(buffer))
             if data:
@@ -81,12 +81,12 @@ class Streams(io.RawIOBase):
         return 0
 
     def _packed(self) -> bytes:
-        """What the decompressor needs to go on."""
+        """The next compressed bytes, if the decompressor needs any."""
         if not self._decompressor.needs_input:
             return b""
         packed, self._waiting = self._waiting or self._file.read(BLOCK), b""
         if not packed:
-            raise EOFError("a stream does not end")
+            raise EOFError("a compressed stream is cut off")
         return packed
 
     def _begins(self) -> bool:
@@ -102,7 +102,7 @@ class Streams(io.RawIOBase):
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses what is written to it, if there is a packing. It is complete when the context ends without an error."""
+    """A file that compresses data written to it, if there is a packing. It is complete once the context ends without an error."""
     if packing is None:
         yield file
         return
@@ -123,11 +123,11 @@ class Packer:
         self._file, self._compressor = file, _compressor(packing)
 
     def write(self, data: bytes) -> None:
-        """Write, or keep what is too little to be compressed well."""
+        """Compress and write data. The compressor may hold some back until there is more."""
         self._file.write(self._compressor.compress(data))
 
     def flush(self) -> None:
-        """Pass on what is compressed so far."""
+        """Pass on the data compressed so far."""
         self._file.flush()
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""What is told on standard error while something takes long: that kernels are compiled always, the rest only where a person looks on."""
+"""Notes on standard error while a command takes long. The note on compiling kernels is always written, others only to a terminal."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def note(text: str) -> None:
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Say on standard error what the library logs, watched or not: that it compiles kernels, for which the command waits."""
+    """Write what the library logs to standard error, terminal or not: the command waits while kernels are compiled."""
     import logging  # which help, and what is wrong before a command begins, need not wait for
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
@@ -75,7 +75,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
 
 
 def _line(label: str, seen: int, total: int, seconds: float) -> str:
-    """How far something is, in one line of the terminal, whatever its width; a bar stands in it where there is room."""
+    """The state of the work in one line of the terminal, whatever its width, with a bar if there is room."""
     width = _columns() - 1  # a terminal may begin a new line after its last column
     speed = seen / max(seconds, 1e-9)
     left = f"{(total - seen) / speed:,.0f} s left" if speed else "waiting"
@@ -86,7 +86,7 @@ def _line(label: str, seen: int, total: int, seconds: float) -> str:
 
 
 def _columns() -> int:
-    """The width of the terminal that is standard error; it may not say what that is."""
+    """The width of the terminal on standard error; `COLUMNS` if it does not say."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
     except (OSError, ValueError):

@@ -200,7 +200,7 @@ def target(name: str) -> Path:
     """The path of a file to be made, once it is clear that there is a folder to make it in.
 
     Raises:
-        OSError: it is a folder, or in none, or in one that cannot be written; or it is no name of a file.
+        OSError: it is a folder, its folder is missing or cannot be written, or the name is impossible.
     """
     path = Path(name)
     try:
@@ -220,7 +220,7 @@ def target(name: str) -> Path:
 
 
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
-    """Refuse to write to a file that is read, whatever name or link leads to it; "-" is standard output, or input.
+    """Refuse to write to a file that is also read, whatever name or link leads to it. "-" is standard output, or standard input.
 
     Raises:
         click.UsageError: an output is an input.
@@ -233,7 +233,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 
 
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | None:
-    """What tells a regular file from all others; None: there is none of that name."""
+    """Device and inode of a regular file; None: there is no regular file of that name."""
     try:
         status = os.fstat(standard().fileno()) if name == STANDARD else Path(name).stat()
     except (FileNotFoundError, io.UnsupportedOperation):

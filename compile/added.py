@@ -92,7 +92,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
         other = last[number]["content"]
         if other != content and content not in tokens:
             both = f"{quoted(content)} and {quoted(other)}"
-            raise UnsupportedError(f"added tokens {both} with one id, {number}: number the tokens without gaps")
+            raise UnsupportedError(f"added tokens {both} with one id, {number}: number the vocabulary's tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
     found = {part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in LATE_FLAGS}) for number, part in last.items()}
     late = _late(found)
@@ -168,7 +168,7 @@ def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Nor
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
-            kept = "a normalizer keeps white space as it is, and some is in it"
+            kept = "a normalizer keeps white space as it is, and the token holds some"
             raise UnsupportedError(f"added token {quoted(content)} with normalized: {kept}")
 
 

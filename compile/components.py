@@ -25,7 +25,7 @@ def mapping(value: Any, role: str) -> Mapping[str, Any]:
     """A part of a file, if it is a mapping.
 
     Raises:
-        ValueError: it is none; the message names its role.
+        ValueError: it is no mapping; the message names its role.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{role} is {quoted(value)}; it must be a mapping")
@@ -36,7 +36,7 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
     """A part of a file, if it is a list.
 
     Raises:
-        ValueError: it is none; the message names its role.
+        ValueError: it is no list; the message names its role.
     """
     if not isinstance(value, list | tuple):
         raise ValueError(f"{role} is {quoted(value)}; it must be a list")
@@ -44,10 +44,10 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
 
 
 def field_of(part: Any, name: str, role: str) -> Any:
-    """What a part of a file has under a name.
+    """The value that a part of a file has under a name.
 
     Raises:
-        ValueError: it has no such thing, or is no mapping; the message names its role.
+        ValueError: it has no such name, or is no mapping; the message names its role.
 
     Example:
         >>> field_of({"type": "NFD"}, "type", "normalizer")
@@ -62,7 +62,7 @@ def kind_of(part: Any, role: str) -> str:
     """The type of a part of a file.
 
     Raises:
-        ValueError: it has none, or is no mapping; the message names its role.
+        ValueError: it has no type, or is no mapping; the message names its role.
     """
     kind = field_of(part, "type", role)
     if not isinstance(kind, str):

@@ -1,9 +1,9 @@
 """Folders as ``save_pretrained`` writes them and the Hugging Face Hub has them: several files that say one thing together.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some take a
-``tokenizer.json`` as it stands, ConvBERT's all of it but the post-processor. BERT's and the rest of its relatives take only the tokens
-from it, and make everything else anew, of the settings in ``tokenizer_config.json``. Either way one ``tokenizer.json`` says the outcome,
-and that is what becomes of a folder here.
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some classes take a
+``tokenizer.json`` as it stands, and ConvBERT's takes all of it but the post-processor. BERT's and the rest of its relatives take only the
+tokens from it, and make everything else anew from the settings in ``tokenizer_config.json``. Either way one ``tokenizer.json`` can state
+the outcome; this module makes it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Family:
         inputs: what a model takes.
         post_processor: what stands around texts; cls and sep are put in.
         greedy: names of special tokens that take a blank before them along, if they are given as strings.
-        keeps_document: a ``tokenizer.json`` counts as it stands, but for its post-processor.
+        keeps_document: whether a ``tokenizer.json`` counts as it stands, except for its post-processor.
     """
 
     names: Mapping[str, str]
@@ -140,11 +140,11 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
 
 def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
-    """What the tokenizer_config.json beside a vocab.txt says against how the vocab.txt alone is compiled, and what to do about it.
+    """A warning, with a remedy, if the tokenizer_config.json beside a vocab.txt contradicts how the vocab.txt alone is compiled.
 
     Args:
         vocabulary: the vocab.txt.
-        given: options of the compiler; they count whatever a file says.
+        given: options of the compiler; they override the files.
     """
     if vocabulary.name != VOCABULARY:
         return None
@@ -164,11 +164,11 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
     if not said:
         return None
     settings = ", ".join(f"{name} {quoted(value)}" for name, value in said.items())
-    return f"{vocabulary} is compiled without regard to {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
+    return f"{vocabulary} is compiled alone, without the {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
 
 
 def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
-    """The settings that are other than what options are, or would be."""
+    """The settings that differ from the compiler's options and their defaults."""
     lower = given.get("lowercase", True)
     usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
     said = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
@@ -193,7 +193,7 @@ def _object(path: Path) -> Json | None:
         return None
     found = parse_json(read_text(path), path)
     if not isinstance(found, dict):
-        raise VocabularyError(f"{path} is no JSON object, but {quoted(found)}; it must be one")
+        raise VocabularyError(f"{path} is no JSON object, but {quoted(found)}")
     return found
 
 
@@ -208,7 +208,7 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
 
 
 def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json that the files amount to."""
+    """The tokenizer.json that states what all files together say."""
     if family is None:
         return _as_it_stands(files, tokens)
     if family.keeps_document and files.document is not None:

@@ -1,4 +1,4 @@
-"""What a file is that cannot be read as a vocabulary: told by its first bytes, so that the message says what to do instead."""
+"""Kinds of files that people name in place of a vocabulary, known by their first bytes, and what to do about each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BEGINNINGS = (
     (rb"PK\x03\x04", "is a ZIP archive: unpack it, and name the vocabulary in it"),
     (rb"\x93NUMPY", "is an array of NumPy: name a vocabulary"),
     (rb"\x80[\x02-\x05]", "is a Python pickle, which is never read: name a vocab.txt or a tokenizer.json"),
-    (rb"version https://git-lfs", "is a Git LFS pointer, not the file that it stands for: run `git lfs pull`, or download that file"),
+    (rb"version https://git-lfs", "is a Git LFS pointer: run `git lfs pull`, or download the file that it points to"),
     (rb"\s*<(!doctype|html|\?xml)", "is an HTML or XML page, as failed downloads leave it: download the file itself"),
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "is text in UTF-32: save it as UTF-8"),
     (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
@@ -33,7 +33,7 @@ LOOKED_AT = 1024  # bytes
 
 
 def mistaken(path: Path) -> str | None:
-    """What a file is, if it is one of the kinds that people name by mistake, and what to do about it.
+    """The message for a file that people name by mistake: what it is and what to do. None: it is of no such kind.
 
     Raises:
         OSError: it cannot be read.

@@ -1,4 +1,4 @@
-"""The model of a ``tokenizer.json``: WordPiece, or refused by its name."""
+"""The model of a ``tokenizer.json``. WordPiece is read; any other model is refused by name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fst.errors import UnsupportedError, cut
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The model of a ``tokenizer.json``, which has a vocabulary; only that of an older file may leave its type open.
+    """The model of a ``tokenizer.json``. In older files it may have no type.
 
     Raises:
-        UnsupportedError: it is no WordPiece.
-        ValueError: it is not laid out as one.
+        UnsupportedError: its type or its fields are those of another model than WordPiece.
+        ValueError: the document has no model, or the model is not laid out as one.
     """
     model = mapping(field_of(document, "model", "it"), "model")
     if "type" in model and model["type"] is not None:
@@ -26,7 +26,7 @@ def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def kind_by_fields(model: Mapping[str, Any]) -> str:
-    """The kind of a model of an older file, which does not say it: the reference goes by its fields."""
+    """The kind of a model without a type, as in older files, by its fields, as the reference tells it."""
     if "merges" in model:
         return "BPE"
     return "WordPiece" if {"continuing_subword_prefix", "max_input_chars_per_word"} <= model.keys() else "WordLevel"

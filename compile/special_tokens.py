@@ -138,7 +138,7 @@ def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) ->
 
 
 def _number(said: Any) -> int:
-    """The id of an added token, which is a key in one file, and a value in another."""
+    """The id of an added token from a file, where it is a key, as a string, or a value."""
     try:
         if isinstance(said, str) or type(said) is int:
             return int(said)
@@ -182,7 +182,7 @@ def added_token(part: Json) -> AddedToken:
     settings = {name: setting for name, setting in part.items() if name != "id"}
     unknown = sorted(settings.keys() - AddedToken.__dataclass_fields__.keys())
     if unknown:
-        raise ValueError(f"an added token has {listed(unknown)}, which is no setting of one")
+        raise ValueError(f"an added token has {listed(unknown)}, which added tokens do not have")
     token = AddedToken(**settings)
     flags = [token.single_word, token.lstrip, token.rstrip, token.special, bool(token.normalized)]
     if not isinstance(token.content, str) or not all(isinstance(flag, bool) for flag in (*flags, token.normalized or False)):

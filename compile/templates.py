@@ -113,7 +113,7 @@ def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
 
 
 def _id(named: Any) -> Any:
-    """The id of a token with its id."""
+    """The id in a list of a token and its id."""
     if not isinstance(named, list) or len(named) != 2:
         raise ValueError(f"post_processor has {quoted(named)} for a special token; it must be a list of a token and its id")
     return named[1]

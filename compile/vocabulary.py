@@ -141,7 +141,7 @@ def _found(source: str | Path) -> Path:
 
 
 def _of_path(path: Path, given: Mapping[str, Any], where: str) -> Vocabulary:
-    """What a file or a folder says; one that cannot be read is told by what it is, where that is known."""
+    """The vocabulary in a file or a folder. Where reading fails, the message says what the file is, if its first bytes tell."""
     try:
         return _checked(_of_folder(path, given) if path.is_dir() else _of_file(path, given), where)
     except VocabularyError:
@@ -209,9 +209,9 @@ def _of_json(source: Any, path: Path) -> Vocabulary:
 
 
 def _other(source: dict[str, Any], path: Path) -> str | None:
-    """What a JSON object is, and what to do about it, if it is no tokenizer.json."""
+    """The message for a JSON object that is no tokenizer.json: what it is and what to do. None: it may be one."""
     if path.name in (folders.CONFIG, folders.SPECIALS, folders.ADDED, folders.MODEL):
-        return f"is one of several files of a tokenizer, and has no vocabulary of its own: compile their folder, {path.parent}"
+        return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
         return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: {ONLY}, from a tokenizer.json or a vocab.txt"
     if "model" in source:

@@ -10,7 +10,7 @@ INTERRUPTED = 130  # the exit code
 
 
 def main() -> None:
-    """Run the command line. Ctrl-C while it is imported ends the process as it does later: with exit code 130, without a traceback."""
+    """Run the command line. Ctrl-C ends the process with exit code 130 and no traceback, also while the command line is imported."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
     from fst.cli.main import main as command

@@ -1,4 +1,4 @@
-"""How many threads work where no argument says: ``FST_NUM_THREADS``, or the cores that this process may use."""
+"""The default number of threads: ``FST_NUM_THREADS``, or the number of cores that this process may use."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def thread_count(threads: Any = None) -> int:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use: those of its affinity mask, and no more than its control groups' CPU quota, rounded up.
+    """How many cores this process may use: those of its affinity mask, at most the CPU quota of its control groups, rounded up.
 
-    The quota is read once in a process, the affinity mask each time. From Python 3.13 on, ``PYTHON_CPU_COUNT`` counts too.
+    The quota is read once in a process, the affinity mask at each call. From Python 3.13 on, ``PYTHON_CPU_COUNT`` overrides the mask.
     """
     return ceil(min(_affine_cores(), _quota()))
 
 
 def cpu_quota(root: Path) -> float:
-    """The CPU time that control groups grant this process, in cores; infinity where nothing limits it.
+    """The CPU quota that control groups grant this process, in cores; infinity if there is no quota.
 
     Args:
         root: the folder that holds ``proc`` and ``sys``.
@@ -60,7 +60,7 @@ def _affine_cores() -> int:
 
 
 def _groups(root: Path) -> Iterator[tuple[str, str]]:
-    """The process's groups that can limit CPU time, as file system type and path."""
+    """The control groups of this process that can limit CPU time: type of file system, path."""
     for line in (root / "proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if not controllers:
@@ -70,7 +70,7 @@ def _groups(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
-    """The folders of the process's group and of its parents, as far as a line of ``mountinfo`` shows them."""
+    """The folders of this process's control group and its parents, if a line of ``mountinfo`` is the mount that shows them."""
     place, _, kind = mount.partition(" - ")
     file_system, *_, options = kind.split(" ")
     if file_system not in groups or (file_system == "cgroup" and "cpu" not in options.split(",")):

@@ -41,7 +41,7 @@ MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
 
 
 def cut(text: str, most: int = MAX_QUOTED) -> str:
-    """A text from a file, cut so that a message stays one line that people read.
+    """A text from a file, cut so that a message stays one short line.
 
     Example:
         >>> cut("a tokenizer"), len(cut("a" * 1000))
@@ -52,7 +52,7 @@ def cut(text: str, most: int = MAX_QUOTED) -> str:
 
 
 def quoted(value: object) -> str:
-    """A value as Python writes it, cut likewise.
+    """The `repr` of a value, cut as by `cut`.
 
     Example:
         >>> quoted("[PAD]"), quoted(None)
@@ -62,7 +62,7 @@ def quoted(value: object) -> str:
 
 
 def listed(names: Collection[object]) -> str:
-    """The first few names of a collection, and how many more there are.
+    """The first few names of a collection, and the number of the others.
 
     Example:
         >>> listed("ab"), listed("abcde")
@@ -74,7 +74,7 @@ def listed(names: Collection[object]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """What an error says, in a few words; of a KeyError, that the key is missing.
+    """The message of an error, cut; for a KeyError, that the key is missing.
 
     Example:
         >>> reason(KeyError("vocab")), reason(ValueError("model has no 'vocab'"))

@@ -60,7 +60,7 @@ def _kept(function: Function, **settings: Any) -> Function:
 
 
 def _keep(compiled: Any) -> None:
-    """Keep the machine code of a function on disk: by `fst.kernel_cache`, or by numba's own cache if numba's private parts have changed."""
+    """Keep the machine code of a function on disk: by `fst.kernel_cache`, or by numba's cache if numba's private parts have changed."""
     try:
         from fst.kernel_cache import keep
 
@@ -109,7 +109,7 @@ def no_collector() -> Iterator[None]:
 
 
 def destination(function: Any) -> tuple[bool, str]:
-    """Whether the machine code of a kernel is kept, and where it is, or why it is not."""
+    """Whether the machine code of a kernel is kept; and, in words, where, or why not."""
     cache: Any = getattr(function, "_cache", None)  # None where numba's compiler is switched off
     if hasattr(cache, "destination"):
         kept, told = cache.destination()
@@ -132,7 +132,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
     """The machine code of a kernel that an earlier process has kept, if one has.
 
-    Numba's own way to it first imports all that it takes to compile, and SciPy with it: 0.1 to 0.3 s, for nothing.
+    Numba's own search first imports its compiler, and SciPy with it, which takes 0.1 to 0.3 s for nothing.
     """
     if not hasattr(getattr(function, "_cache", None), "destination"):  # numba's own cache
         return None
@@ -145,7 +145,7 @@ def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | No
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
-    """The machine code of a kernel, compiled. Whoever waits is told; without handlers, logging writes to standard error."""
+    """The machine code of a kernel, compiled now. A warning is logged first; without handlers, logging writes to standard error."""
     log, name, begun = logging.getLogger("fst"), function.__name__, monotonic()
     log.warning("fst: compiling kernel %s, up to 10 s; %s", name, destination(function)[1])
     code: Callable[..., Any] = function.compile(kinds)

@@ -1,9 +1,8 @@
 """Compiled kernels on disk.
 
-Numba's own cache asks for a folder that can be written before it reads one, so that kernels in an image are compiled again wherever the
-image is read-only. This cache reads from any folder that no stranger can write to, and writes to the first one that it can. A file holds
-the machine code of one function for one processor, and a digest of the code and of its sources: one that is stale or damaged counts for
-nothing.
+Numba's own cache reads only from a folder that it can also write, so a process in a read-only image compiles all kernels again. This cache
+reads from any folder that no stranger can write to, and writes to the first one that it can. A file holds the machine code of one function
+for one processor, and a digest of the code and of its sources. A stale or damaged file is ignored.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ import fst
 from fst import lent
 
 DIGEST = 32  # bytes of SHA-256, at the beginning of a file
-# Private parts of numba; without them `fst.jit` does without this module.
+# Private parts of numba. Where they are missing, `fst.jit` does without this module.
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
-BY_OTHERS = 0o002  # the permission to write that everybody has
+BY_OTHERS = 0o002  # permission for everybody to write
 
-_full: dict[Path, str | None] = {}  # folders that took no kernel, and why
+_full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
 
 
 class KernelCache:
@@ -49,7 +48,7 @@ class KernelCache:
         self._globals = function.__globals__
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
-        """What numba compiled for arguments of these types, or None if no folder has it."""
+        """The kept machine code for arguments of these types, or None if no folder has it."""
         name, key = self._file(kinds, context.codegen())
         for folder in folders(self._source):
             with suppress(OSError):
@@ -59,7 +58,7 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep what numba compiled. Where that fails, the next process compiles again, and this one goes on."""
+        """Keep machine code that numba has just compiled. If that fails this process goes on, and the next one compiles again."""
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -72,14 +71,14 @@ class KernelCache:
             logging.getLogger("fst").warning("fst: kernels are not kept: %s: %s", folder, error.strerror)
 
     def destination(self) -> tuple[bool, str]:
-        """Whether kernels are kept, and where they are, or why they are not."""
+        """Whether kernels are kept; and, in words, where, or why not."""
         folder, obstacles = self._destination()
         if folder:
             return True, f"kept in {folder}"
         return False, f"not kept: {'; '.join(obstacles)}; set NUMBA_CACHE_DIR to a folder that you can write"
 
     def _destination(self) -> tuple[Path | None, list[str]]:
-        """The first folder that can be written, and what is in the way of those before it."""
+        """The first folder that can be written, and why each folder before it cannot."""
         obstacles: list[str] = []
         for folder in folders(self._source):
             obstacle = _full.get(folder) or _obstacle(folder)
@@ -89,14 +88,14 @@ class KernelCache:
         return None, obstacles
 
     def _file(self, kinds: Any, codegen: Any) -> tuple[str, bytes]:
-        """The name of the file for types of arguments on this processor, and all that it stands for."""
+        """The name of the file for types of arguments on this processor, and the key that its digest covers."""
         key = repr((numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, str(kinds), codegen.magic_tuple())).encode()
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
 
     def _digest(self, key: bytes, code: bytes) -> bytes:
-        """The digest of machine code, of what it was compiled for and of what it was compiled from.
+        """The digest of machine code, of its key and of its sources.
 
-        Its sources are the file of the function, and those of the package that it takes something from.
+        The sources are the file of the function, each file of this package from which it imports a function or a class, and `fst.lent`.
         """
         modules = {getattr(value, "__module__", None) or "" for value in self._globals.values()}
         sources = {sys.modules[name].__file__ for name in modules if name.startswith("fst.")} | {str(self._source), lent.__file__}
@@ -111,7 +110,7 @@ def keep(compiled: Any) -> None:
     """Have numba keep the machine code of a function by this cache.
 
     Raises:
-        AttributeError: it has no cache that could be replaced.
+        AttributeError: numba's functions have no cache to replace.
     """
     if not hasattr(compiled, "_cache"):
         raise AttributeError("numba's functions have no _cache")
@@ -119,7 +118,7 @@ def keep(compiled: Any) -> None:
 
 
 def folders(source: Path) -> list[Path]:
-    """Where the kernels of a source file may lie: where NUMBA_CACHE_DIR says; if it says nothing, beside it or in the user's cache."""
+    """The folders for kernels of a source file: in NUMBA_CACHE_DIR; if that is not set, beside the file and in the user's cache."""
     own = f"fst-toolkit-{fst.__version__}"
     named: str = vars(config)["CACHE_DIR"]
     if named:
@@ -129,7 +128,7 @@ def folders(source: Path) -> list[Path]:
 
 
 def _obstacle(folder: Path) -> str | None:
-    """What is in the way of keeping kernels in a folder, which is made if it is not there."""
+    """Why kernels cannot be kept in a folder; None: they can. A missing folder is made."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not _is_safe(folder.stat()):
@@ -140,7 +139,7 @@ def _obstacle(folder: Path) -> str | None:
 
 
 def _is_safe(status: os.stat_result) -> bool:
-    """Whether a file or folder belongs to root, this user or the owner of this package, and only they and their group can write to it.
+    """Whether a file or folder belongs to root, this user or the owner of this package, and not everybody can write to it.
 
     A kept kernel is a program: whoever can write it acts as the user who reads it.
     """
@@ -151,7 +150,7 @@ def _is_safe(status: os.stat_result) -> bool:
 
 
 def _read(path: Path) -> bytes:
-    """The contents of a file, or nothing if it is not safe to use."""
+    """The contents of a file; nothing if the file or its folder is not safe."""
     with path.open("rb") as file:
         return file.read() if _is_safe(path.parent.stat()) and _is_safe(os.fstat(file.fileno())) else b""
 

@@ -27,7 +27,7 @@ class Lent(types.Array):
     """Numba's type of an array that is lent, in the order of C. Whether it may be written to is not told."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
-        super().__init__(dtype, ndim, "C", name=f"lent({dtype}, {ndim}d)")  # kept kernels are told apart by the names of types
+        super().__init__(dtype, ndim, "C", name=f"lent({dtype}, {ndim}d)")  # kept kernels are found by the names of types
 
 
 class LentModel(models.ArrayModel):

@@ -141,7 +141,7 @@ def parents_of(specials: Array) -> Array:
     """
     _, child, sibling, _ = specials.T
     nodes = np.arange(len(specials))
-    first = nodes.copy()  # a sibling that comes sooner in the list, and in the end the first one
+    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first one
     first[sibling[sibling >= 0]] = nodes[sibling >= 0]
     while not np.array_equal(sooner := first[first], first):
         first = sooner
@@ -213,13 +213,13 @@ class Tables:
 
     @Once
     def flags(self) -> Array:
-        """What is said of each class that is a list, uint8[classes]; 0 for the others."""
+        """The flags of each class that is a list, uint8[classes]; 0 for other classes."""
         records = self.classes[0::2]
         return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
 
     @Once
     def specials_in_runs(self) -> tuple[str, ...]:
-        """The special tokens that may begin inside a run of marks."""
+        """The special tokens whose first character may continue a run of marks."""
         return tuple(token for token in self.about["specials"] if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -229,7 +229,7 @@ class Tables:
         return loads, (dumps(self),)
 
     def id_of_word(self, classes: Sequence[int]) -> int | None:
-        """The id of a word in the table of words, by its symbols."""
+        """The id that the table of words has for a word, given by its classes; None if it does not hold the word."""
         if not 0 < len(classes) <= WORD_SYMBOLS:
             return None
         key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
@@ -379,7 +379,7 @@ class Walk:
             self._step(number)
 
     def _step(self, number: int) -> None:
-        """One symbol: one transition, and at a boundary the end of the word and perhaps a word of one symbol. Class 0 acts as a blank."""
+        """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a blank."""
         a, b = self.tables.classes[2 * number : 2 * number + 2]
         entry = self._look_up(int(field_label(a)))
         kind, output = int(field_kind(entry)), int(field_output(entry))

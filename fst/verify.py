@@ -68,14 +68,14 @@ SHARE = 8  # chunks that a thread takes at a time; to wait for another thread ta
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 ONE_LABEL = np.uint64(1 << LABEL_SHIFT)  # what makes the label of an entry 1 more
 MARGIN = MAX_LABEL
-RUNS = ("word", "begins_word", "ends_word", "spaced")  # of `context`
+RUNS = ("word", "begins_word", "ends_word", "spaced")  # keys of `context`
 CONTEXT = {*RUNS, "mixed"}
 LAYOUTS = ("dense", "compact")
 PRE_TOKENIZERS = ("bert", "none", "other")
 FLAGS = ("lowercase", "clean_text", "handle_chinese_chars")
 PARTS = ("normalizer_parts", "pre_tokenizer_parts")
-MAX_OVERLAPS = 1 << 28  # characters of special tokens times those of late ones in raw text
-MAX_DEPTH = 32  # of lists and mappings in each other, in what is said of components
+MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of late tokens in raw text
+MAX_DEPTH = 32  # of lists and mappings nested in `normalizer_parts` and `pre_tokenizer_parts`
 ABOUT = frozenset(
     (
         *("kind", "layout", "states", "columns", "dead", "unk_id", "model_tokens", "single", "pair", "skipped", "specials", "late"),
@@ -125,7 +125,7 @@ def _verify_shapes(tables: Tables) -> None:
 
 
 def _verify_tokens(tables: Tables) -> Array:
-    """Prove the names of ids; return the token of each id, the last one of several, and -1 for a number that is no id."""
+    """Prove the names of ids; return the token of each id, the last if there are several, and -1 for a number that is no id."""
     ends, ids = tables.token_ends, tables.token_ids
     need(len(ends) == len(ids) > 0, "every token has an end and an id")
     need(ids.min() >= 0 and ids.max() <= MAX_OUTPUT, "token ids are in range")
@@ -141,9 +141,9 @@ def _verify_tokens(tables: Tables) -> Array:
 
 
 def _verify_distinct(tables: Tables) -> None:
-    """Show that tokens are whole characters, and no two the same: only those of one hash are compared.
+    """Show that tokens are whole characters, and no two are the same. Only tokens with equal hashes are compared.
 
-    The hash is of the length, of the first and the last eight bytes, and of eight in the middle of a long token.
+    The hash covers the length, the first and the last eight bytes, and eight bytes in the middle of a long token.
     """
     data, ends = np.append(tables.token_bytes, np.zeros(8, np.uint8)), tables.token_ends
     starts = np.append(0, ends[:-1])
@@ -162,7 +162,7 @@ def _verify_distinct(tables: Tables) -> None:
     twice = ascending[1:][ascending[1:] == ascending[:-1]]
     if len(twice):
         names = [_name(tables, token) for token in np.flatnonzero(np.isin(hashes, twice)).tolist()]
-        need(len(set(names)) == len(names), "two tokens are the same, and a token has one id")
+        need(len(set(names)) == len(names), "two tokens have the same name")
 
 
 def _verify_about(tables: Tables, named: Array) -> None:
@@ -200,7 +200,7 @@ def _verify_about(tables: Tables, named: Array) -> None:
 
 
 def _are_components(parts: Any) -> bool:
-    """Whether something is null, or a list of mappings of what JSON has, save fractions: nothing that cannot be shown."""
+    """Whether a value is null, or a list of mappings that hold only values of JSON, without fractions, all of which can be printed."""
     if parts is None:
         return True
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -409,7 +409,7 @@ def _verify_characters(tables: Tables) -> None:
 
 
 def _verify_specials(tables: Tables) -> None:
-    """Show that the trie of special tokens holds what `about` says, and that a character that begins one says so."""
+    """Show that the trie of special tokens holds those of `about`, and that the class of each first character is marked."""
     code, child, sibling, number = tables.specials.T
     nodes = np.arange(len(code))
     need(1 <= len(code) <= MAX_NEXT and sibling[0] == number[0] == -1, "the trie of special tokens has a root")
@@ -438,7 +438,7 @@ def _verify_specials(tables: Tables) -> None:
 
 
 def _edges(trie: Array) -> dict[tuple[int, int], int]:
-    """The nodes of a trie by their parents and letters: each has one of its own."""
+    """The nodes of a trie by parent and letter; each node must have one parent and a letter of its own."""
     code, child, sibling, _ = trie.T.tolist()
     edges: dict[tuple[int, int], int] = {}
     for node, first in enumerate(child):
@@ -446,7 +446,7 @@ def _edges(trie: Array) -> dict[tuple[int, int], int]:
         while other >= 0 and len(edges) < len(code):
             edges[node, code[other]] = other
             other = sibling[other]
-    need(sorted(edges.values()) == [*range(1, len(code))], "a node of the trie has one parent, and a letter that no sibling has")
+    need(sorted(edges.values()) == [*range(1, len(code))], "each node of the trie has one parent, and a letter that no sibling has")
     return edges
 
 
@@ -465,7 +465,7 @@ def _verify_added(tables: Tables, token_of: Array) -> None:
 
 
 def _need_name(tables: Tables, token_of: Array, number: int, name: str) -> int:
-    """Show that an id has a name, and perhaps others; the token that it is."""
+    """Show that an id has a name, perhaps among others; return the token of that name."""
     token = int(token_of[number])
     if _name(tables, token) == name:
         return token
@@ -484,29 +484,29 @@ def _is_text(content: str) -> bool:
 
 
 def _verify_late(tables: Tables) -> None:
-    """Show that late tokens are found whoever reads a text, a kernel or `fst.runtime.added`: what the compiler refuses is refused here."""
+    """Show that a kernel and `fst.runtime.added` find the same late tokens. What the compiler refuses is refused here too."""
     late, a = tables.about["late"], tables.classes[0::2]
-    need(sum(map(len, late)) <= MAX_LATE, f"late tokens have {MAX_LATE} characters at most")
-    need(np.any(a[1:] == BLANK), "there are blanks between late tokens")
-    need(not np.any(are_fences(a)), "there are no fences between late tokens")
-    need(tables.about["composition"] is None, "nothing composes in texts with late tokens")
+    need(sum(map(len, late)) <= MAX_LATE, f"late tokens have more than {MAX_LATE} characters")
+    need(np.any(a[1:] == BLANK), "there are no blanks between late tokens")
+    need(not np.any(are_fences(a)), "a fence may stand beside a late token")
+    need(tables.about["composition"] is None, "letters compose in texts with late tokens")
     patterns = {content: [symbol for char in content for symbol in _symbols(tables, char)] for content in late}
-    need(all(patterns.values()), "something is left of late tokens")
-    need(all(symbol < 1 << 16 for pattern in patterns.values() for symbol in pattern), "no mark of late tokens changes its place")
+    need(all(patterns.values()), "a late token leaves no symbol")
+    need(all(symbol < 1 << 16 for pattern in patterns.values() for symbol in pattern), "a mark of a late token may change its place")
     normalized = [tuple(pattern) for content, pattern in patterns.items() if late[content]["normalized"]]
-    need(len(set(normalized)) == len(normalized), "late tokens differ once they are normalised")
-    need(not any(a[side] == BLANK for pattern in normalized for side in (pattern[0], pattern[-1])), "late tokens begin and end in no blank")
+    need(len(set(normalized)) == len(normalized), "two late tokens are equal once normalised")
+    need(not any(a[side] == BLANK for pattern in normalized for side in (pattern[0], pattern[-1])), "a blank begins or ends a late token")
     if any(token["lstrip"] or token["rstrip"] for token in late.values()):
         spaces = [symbol for char in WHITE_SPACE for symbol in _symbols(tables, char)]
-        need(all(a[symbol & 0xFFFF] == BLANK for symbol in spaces), "late tokens that take white space stand between blanks")
+        need(all(a[symbol & 0xFFFF] == BLANK for symbol in spaces), "a late token takes white space that is no blank")
     if any(token["rstrip"] and not token["normalized"] for token in late.values()):
-        need(not any(content[0] in WHITE_SPACE for content in late), "no late token begins with white space that another takes")
+        need(not any(content[0] in WHITE_SPACE for content in late), "a late token begins with white space that another one takes")
     _verify_apart(tables.about["specials"], [content for content, token in late.items() if not token["normalized"]])
     _verify_words_of_late(tables, patterns.values())
 
 
 def _symbols(tables: Tables, char: str) -> list[int]:
-    """The symbols that a character stands for, as in `symbols`."""
+    """The symbols of a character, each ``class | rank << 16``."""
     number = tables.class_of(ord(char))
     record = tables.classes[2 * number]
     if field_kind(record) != LIST:
@@ -519,7 +519,7 @@ def _symbols(tables: Tables, char: str) -> list[int]:
 def _verify_apart(specials: Iterable[str], late: Sequence[str]) -> None:
     """Show that no special token can share a character of a raw text with a late one."""
     known = frozenset(specials)
-    need(sum(map(len, known)) * sum(map(len, late)) <= MAX_OVERLAPS, "there are too many late tokens in raw text, and special ones")
+    need(sum(map(len, known)) * sum(map(len, late)) <= MAX_OVERLAPS, "late tokens in raw text and special tokens are too long together")
     longest, sizes = max(map(len, late), default=0), {*map(len, known)}
     begins = {content[:size] for content in known for size in range(1, min(len(content), longest) + 1)}
     ends = {content[-size:] for content in known for size in range(1, min(len(content), longest) + 1)}
@@ -532,9 +532,9 @@ def _verify_apart(specials: Iterable[str], late: Sequence[str]) -> None:
 
 
 def _verify_words_of_late(tables: Tables, patterns: Iterable[Sequence[int]]) -> None:
-    """Show that the transducer has for each word the id that the table of words has, and that no word holds a late token.
+    """Show that the transducer and the table of words give a word the same id, and that no word in the table holds a late token.
 
-    A kernel looks for late tokens in words that this table does not hold, and sends what is left of those words through the transducer.
+    A kernel looks for late tokens only in words that this table does not hold. It sends the rest of such a word through the transducer.
     """
     slots = tables.words.reshape(-1, 4)
     slots = slots[slots[:, 3] > 0]
@@ -559,7 +559,7 @@ def _verify_words_of_late(tables: Tables, patterns: Iterable[Sequence[int]]) -> 
 
 
 def _verify_not_held(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
-    """Show that no word holds one of some strings of classes."""
+    """Show that no word of the table holds the pattern of a late token, a string of classes."""
     strings: dict[int, set[bytes]] = {}
     may_begin = np.zeros(MAX_LABEL + 1, bool)
     for pattern in patterns:
@@ -570,14 +570,14 @@ def _verify_not_held(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
         for size, known in strings.items():
             windows = some[:, : size // 2].tobytes()
             is_held = size <= some.itemsize * some.shape[1] and any(windows[at : at + size] in known for at in range(0, len(windows), size))
-            need(not is_held, "no word of the table of words holds a late token")
+            need(not is_held, "a word of the table of words holds a late token")
 
 
 def _verify_words(tables: Tables, named: Array) -> None:
     """Show that a hash is in range whatever it is, and that a word of a symbol or more has one known id and the empty word none."""
     words, buckets = tables.words, len(tables.displacements)
     need(len(words) % 4 == 0 and _is_power(len(words) // 4) and _is_power(buckets) and buckets >= 2, "slots and buckets are powers of two")
-    # 1 for the id 0, and below or above all ids for what is no word of one id
+    # 1 + the id of a word of one id; for other values, a number below or above all of these
     numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
     known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
     need(np.array_equal(known, words[0::4] > 0), "a word has one id, that of a token, and the empty word none")

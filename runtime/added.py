@@ -1,9 +1,9 @@
 """Late tokens: added tokens that depend on normalised text, or on what stands around them; see `fst.compile.added`.
 
 Those in normalised text that take no white space as a part of themselves, and in which no word ends, are found by a kernel, word by word.
-Where another may stand, where it takes the text itself to tell whether one counts, and where a word is too long for a kernel, a kernel
-notes the text. It is then read again by kernels that follow the reference step by step: of the tokens that begin leftmost the longest
-counts, first in the raw text, and then in the normalised text between those that were found.
+That kernel notes a text in which another token may stand, in which only the text itself tells whether a token counts, or in which a word
+is too long. Other kernels then read the text again and follow the reference step by step: of the tokens that begin leftmost the longest
+counts, first in the raw text, and then in the normalised text between the tokens that were found.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Pattern(NamedTuple):
 
 
 class Symbols(NamedTuple):
-    """Symbols as `fst.runtime.kernels.read_raw` gives them: uint16[n], uint64[n], uint32[n] and uint8[n]."""
+    """Symbols as `fst.runtime.kernels.read_raw` writes them: uint16[n], uint64[n], uint32[n] and uint8[n]."""
 
     numbers: Array
     places: Array
@@ -74,12 +74,12 @@ class Symbols(NamedTuple):
 
     @classmethod
     def empty(cls, count: int) -> Symbols:
-        """Room for so many."""
+        """Room for so many symbols."""
         numbers, places, sources, ordinals = (np.empty(count, dtype) for dtype in (np.uint16, np.uint64, np.uint32, np.uint8))
         return cls(numbers, places, sources, ordinals)
 
     def at(self, which: Any) -> Symbols:
-        """Some of them."""
+        """Some of the symbols."""
         return Symbols(self.numbers[which], self.places[which], self.sources[which], self.ordinals[which])
 
 
@@ -87,8 +87,8 @@ class Strips(NamedTuple):
     """What the normalizer takes off the ends of a stretch of text between two added tokens.
 
     Attributes:
-        left, right: whether it takes white space off there.
-        raw: whether it does so before characters are dropped, which may stand between the end and white space.
+        left, right: whether it takes white space off that end.
+        raw: whether it does so before it drops characters. A character that is dropped later then keeps the white space behind it.
     """
 
     left: bool
@@ -97,7 +97,7 @@ class Strips(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[Mapping[str, Any]]) -> Strips:
-        """What the components of a normalizer take off, one after the other."""
+        """What the components of a normalizer together take off."""
         types = [part["type"] for part in parts]
         strips = [part for part in parts if part["type"] == "Strip"]
         left, right = (any(part[side] for part in strips) for side in ("strip_left", "strip_right"))
@@ -184,7 +184,7 @@ class Added:
         return (*of[:NUMBERS], numbers, *of[NUMBERS + 1 : -5], grams, edges, sides, of[-2], nodes)
 
     def _kind(self, token: Mapping[str, Any], is_inside: bool) -> int:
-        """What a kernel is to do where a token stands, see `fst.runtime.kernels.encode_rows`."""
+        """What a kernel is to do where a token stands: a value of `added_nodes`, see `fst.runtime.kernels.encode_rows`."""
         # In raw text, what keeps a token from the next letter may be dropped; and who reads one again needs to know of all that overlap.
         if not is_inside or not token["normalized"]:
             return 0
@@ -230,7 +230,7 @@ class Added:
         return numbers[:count], places[:count]
 
     def _raw_symbols(self, codes: NDArray[np.uint32], starts: Ints) -> Symbols:
-        """The symbols of texts, the added tokens in raw text among them."""
+        """The symbols of texts, with the added tokens that are found in raw text."""
         room = int(count_symbols.call(codes, self._machine)) + len(starts) - 1
         symbols = Symbols.empty(room)
         pattern, known = self._raw, (self._kinds, self._end)
@@ -238,7 +238,7 @@ class Added:
         return symbols.at(slice(count))
 
     def _stripped(self, codes: NDArray[np.uint32], starts: Ints, symbols: Symbols) -> Symbols:
-        """The symbols without the blanks that the normalizer takes off, so that no token reaches beyond them."""
+        """The symbols without the blanks that the normalizer takes off: no token covers them."""
         is_edge = symbols.sources == NO_SOURCE
         if self._strips.raw:
             of_characters, slots = self._raw_edges(codes, starts, symbols, is_edge)
@@ -248,14 +248,17 @@ class Added:
         return symbols.at(~taken_off)
 
     def _taken_off(self, is_white: NDArray[np.bool_], is_edge: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which items are white space with nothing else between them and an edge, at the sides that the normalizer strips."""
+        """Which items are white space that the normalizer strips: only white space lies between them and an edge, on a stripped side."""
         left, right = _beside_edge(is_white, is_edge), _beside_edge(is_white[::-1], is_edge[::-1])[::-1]
         return self._strips.left & left | self._strips.right & right
 
     def _raw_edges(
         self, codes: NDArray[np.uint32], starts: Ints, symbols: Symbols, is_edge: NDArray[np.bool_]
     ) -> tuple[tuple[NDArray[np.bool_], NDArray[np.bool_]], Ints]:
-        """Which characters are white space and which are of added tokens, the end of each text counting as one; where each symbol's is."""
+        """By slot, whether it is white space and whether it is an edge; and the slot of each symbol.
+
+        There is a slot for each character, and one for the end of each text. Added tokens and ends of texts are edges.
+        """
         is_end = symbols.numbers == self._end
         row = np.cumsum(is_end) - is_end
         before = starts[row] + row  # slots before the text of each symbol
@@ -288,7 +291,7 @@ def _laid_out(texts: Sequence[str]) -> tuple[NDArray[np.uint32], Ints]:
 
 
 def _beside_edge(is_white: NDArray[np.bool_], is_edge: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which items are white space with nothing else between them and the edge before them, or the beginning."""
+    """Which items are white space with only white space between them and the last edge, or the beginning."""
     place = np.arange(len(is_white))
     other, edge = (np.maximum.accumulate(np.where(these, place, -1)) for these in (~is_white & ~is_edge, is_edge))
     return is_white & ~is_edge & (other <= edge)
@@ -299,7 +302,7 @@ def _codes(text: str) -> list[int]:
 
 
 def _pattern(tokens: Sequence[tuple[Sequence[int], int, int]]) -> Pattern:
-    """Tokens, each a string, a class and flags, that are looked for together."""
+    """The pattern of tokens, each given as a string, a class and flags."""
     strings = ((string, row) for row, (string, _, _) in enumerate(tokens))
     return Pattern(trie(strings), np.array([token[1:] for token in tokens], np.int32).reshape(-1, 2))
 
@@ -318,7 +321,7 @@ def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
 
 
 def _kinds(context: Mapping[str, Sequence[int]]) -> NDArray[np.uint8]:
-    """uint8[0x110000], what each code point is to an added token beside it, by ``about["context"]``."""
+    """uint8[0x110000], the kinds of each code point, by which it decides whether an added token beside it counts."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     kinds[list(map(ord, WHITE_SPACE))] = WHITE
     for name, kind in (("word", WORD_PART), ("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):

@@ -46,8 +46,8 @@ MOST_THREADS = 256  # of all batches that are under way
 class Batch:
     """The ids of texts, one after the other.
 
-    ``len(batch)`` is the number of rows, ``batch[r]`` the ids of one, ``batch[first:end]`` a batch of some, on the same memory unless the
-    slice has a step.
+    ``len(batch)`` is the number of rows, ``batch[r]`` the ids of one row, and ``batch[first:end]`` a batch of some rows, which shares this
+    one's memory unless the slice has a step.
 
     Attributes:
         ids: int32[n].

@@ -312,7 +312,7 @@ class Caller:
         cut = options.cut.copy()
         cut[WINDOWS] = True
         asked = (tokenizer, inputs, replace(options, cut=cut, most=None, windows=True), threads)
-        # The windows of all samples are made when those of one are first asked for, or else are rows already.
+        # The rows are all windows already, or windows of all samples are made when those of one are first asked for.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
@@ -472,13 +472,13 @@ def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
 
 
 def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
-    """Rows, which come in the order of their samples, by sample."""
+    """The rows of each sample; rows come in the order of their samples."""
     ends = np.cumsum(np.bincount(samples)).tolist()
     return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
 
 
 def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
-    """The windows of a sample without the first."""
+    """The windows of a sample, without the first one."""
     return windows()[sample][1:]
 
 

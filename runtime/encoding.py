@@ -47,8 +47,8 @@ class Encoding:
     Attributes:
         tokens: the tokens, special ones and padding included; so with all that follows.
         n_sequences: how many texts there are in it, 1 or 2.
-        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None. It is never written to.
-        cut_off: gives the rows that `overflowing` has; None: there are none.
+        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None. Nothing writes to it.
+        cut_off: makes the rows of `overflowing`; None: there are none.
     """
 
     tokens: list[str | None]
@@ -99,13 +99,13 @@ class Encoding:
 
     @property
     def words(self) -> list[int | None]:
-        """`word_ids`, by the name that ``tokenizers`` warns of."""
+        """`word_ids` by its old name, which warns, as in ``tokenizers``."""
         warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """What truncation cut off this row, as rows of their own, which have no `overflowing`; copies."""
+        """Copies of the rows that truncation cut off this one. They have no `overflowing` themselves."""
         return [replace(row, tokens=[*row.tokens]) for row in self._overflowing]
 
     @Once
@@ -113,12 +113,12 @@ class Encoding:
         return [] if self.cut_off is None else [replace(row, tokens=[*row.tokens]) for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
-        """Fill the row, and those in `overflowing`, up to a length; longer ones stay as they are.
+        """Fill this row and those in `overflowing` up to a length; longer rows stay as they are.
 
         Args:
             length: in tokens.
-            direction: "right" or "left", where padding is put.
-            pad_id, pad_type_id, pad_token: the padding.
+            direction: "right" or "left", the side of the padding.
+            pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
 
         Raises:
             ValueError: there is no such direction.
@@ -133,7 +133,7 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Cut the row to a length. What is cut off takes the place of what was in `overflowing`, and which text a token is of is lost.
+        """Cut the row to a length. The rows cut off replace those in `overflowing`. Which text a token belongs to is lost.
 
         Args:
             max_length: in tokens, special ones included.
@@ -205,7 +205,7 @@ class Encoding:
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
 
     def _part(self, first: int, end: int) -> Encoding:
-        """A copy of some tokens as a row of its own, of one text."""
+        """A copy of some tokens as a row of one text."""
         return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy())
 
     def _list(self, field: int) -> list[int]:
@@ -407,7 +407,7 @@ def _check(direction: str) -> None:
 
 
 def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
-    """Parts of a row of so many tokens that together are all of it, the one that is kept first."""
+    """Spans that together cover a row of so many tokens; the first is the one that the row keeps."""
     step = longest - stride
     begins = range(0, max(count - stride, 1), step)
     spans = [(begin, min(begin + longest, count)) for begin in begins]

@@ -35,8 +35,8 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
     Args:
         tokenizer: what it encodes and decodes with.
-        threads: how many may work on a call that does not say so itself; as in `fst.Tokenizer.encode_batch`. Copies and pickles keep it,
-            ``save_pretrained`` does not: it belongs to a machine.
+        threads: the default of the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
+            ``save_pretrained`` does not, since it belongs to a machine.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and others, as
             transformers names them, in place of those that tables keep of the vocabulary's source.
 
@@ -84,7 +84,7 @@ class FastTokenizer:
 
     Attributes:
         fst: what it encodes and decodes with.
-        threads: how many may work on a call that does not say so itself.
+        threads: the default of the argument `threads` of calls.
     """
 
     is_fast = True
@@ -130,7 +130,7 @@ class FastTokenizer:
         threads: int | None = None,
         **others: Any,
     ) -> Any:
-        """The call, when the base has looked at its arguments. Of `others`, those that a tokenizer does not know are ignored."""
+        """The call, after the base has looked at its arguments. Arguments in `others` that `fst.Tokenizer` does not take are ignored."""
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
         if sanitize_control_tokens:
@@ -241,7 +241,7 @@ class FastTokenizer:
 
     @property
     def decoder(self) -> Any:
-        """A decoder of ``tokenizers`` that joins tokens, or None."""
+        """The decoder of ``tokenizers`` that joins tokens as the table says; None if it names none."""
         from tokenizers.decoders import WordPiece
 
         decoder = self.fst.about["decoder"]
@@ -268,14 +268,14 @@ class FastTokenizer:
         """Write the model's tokens to a ``vocab.txt``, as ``tokenizers`` does.
 
         Args:
-            save_directory: a folder that is there.
-            filename_prefix: the file is ``PREFIX-vocab.txt``.
+            save_directory: an existing folder.
+            filename_prefix: what the name begins with, as in ``PREFIX-vocab.txt``.
 
         Returns:
             The path of the file.
 
         Raises:
-            UnsupportedError: lines of a file cannot tell the ids.
+            UnsupportedError: the ids are not the numbers of the lines, or a token holds a line feed.
         """
         tokens = list(self.fst.get_vocab().items())[: self.vocab_size]
         if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
@@ -302,10 +302,10 @@ class FastTokenizer:
 
 
 class _Backend:
-    """What is asked of the ``tokenizers.Tokenizer`` behind a fast tokenizer, where there is none.
+    """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer, with the members that transformers reads.
 
     Args:
-        about: of the tables.
+        about: `fst.Tokenizer.about`.
         size: how many tokens there are, added ones included.
     """
 
@@ -320,7 +320,7 @@ class _Backend:
         return size
 
     def __getattr__(self, name: str) -> Any:
-        what = "what save_pretrained(folder) writes, tokenizers.Tokenizer.from_file reads"
+        what = "save_pretrained(folder) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
         raise AttributeError(f"{name!r}: there is no tokenizers.Tokenizer behind fst.hf; {what}")
 
 

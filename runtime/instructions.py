@@ -1,7 +1,7 @@
 """Instructions of processors, and of Python's C API, that numba has no name for; without numba's compiler (``NUMBA_DISABLE_JIT``), plain
 Python does them.
 
-They become parts of the kernels that use them; `fst.kernel_cache` compiles those again when this file changes.
+They become parts of the kernels that use them. When this file changes, these kernels are compiled again, see `fst.kernel_cache`.
 """
 
 from __future__ import annotations

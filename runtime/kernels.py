@@ -106,7 +106,7 @@ KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = 0, 1, 2, 3, 4, 5, 6  # places in 
 
 @inlined
 def label_at(items, at, pair):
-    """The label at a place, and where the next one begins: an item, or with `pair` `UTF_16` a code point."""
+    """The label at a place, and where the next one begins. A label is an item, or a code point if `pair` is `UTF_16`."""
     first = np.uint64(items[at])
     if first & SURROGATE != pair:
         return first, at + U1
@@ -131,7 +131,7 @@ def class_at(text, at, machine):
 def may_begin_special(text, at, stop, seconds, unknown):
     """Filter: could a special token begin at a place whose character begins one? Its second unit and earlier walks rule most places out.
 
-    None begins before the place `unknown`, see `match_at`.
+    Earlier walks have shown that none begins before the place `unknown`, see `match_at`.
     """
     return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
@@ -182,14 +182,14 @@ def child_of(node, label, edges):
 
 @kernel
 def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
-    """Fill in what strings each node's own begins with, and where the next walk starts, see `fst.runtime.matching.Trie`.
+    """Fill in the fields of each node of a `fst.runtime.matching.Trie` that follow from its edges and its `ENDING`.
 
     Args:
-        parents, labels, depths: uint32[nodes], the parent of each node, the label that leads to it, and the items of its string.
+        parents, labels, depths: uint32[nodes], the parent of each node, the label that leads to it, and the items on its path.
         order: int64[nodes], the nodes by their depth, the root first.
-        overlapping: whether walks may start inside a string that one before has found.
+        overlapping: whether a walk may start inside a string that an earlier walk has found.
         edges: as in `fst.runtime.matching.Trie`.
-        nodes: likewise; `ENDING` and `IS_INNER` are there, all else is filled.
+        nodes: likewise; `ENDING` and `IS_INNER` are given, all other fields are filled.
     """
     nodes[0, VALUE] = nodes[0, LEAST] = -1
     for node in order[1:]:
@@ -200,7 +200,7 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
         skip, rest = depth, U0
         if parent != ROOT and (ending < 0 or overlapping):
             skip, rest = np.uint64(nodes[parent, SKIP]), np.uint64(nodes[parent, REST])
-            # What the parent's string has from `skip` on is the string of `rest`; or it ends there; or another string begins there.
+            # From `skip` on, the parent's path is the path of `rest`. Extend that by the label, or skip on, unless a string begins there.
             while rest or skip == np.uint64(depths[parent]):
                 child = child_of(rest, label, edges)
                 if child or not rest:
@@ -215,20 +215,20 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
 
 @part
 def match_at(items, pair, at, end, more, edges, nodes, memo):
-    """The node that a walk from a place ends at, which says what strings begin there; 0 where none does.
+    """The node at which a walk from a place ends. It says which strings begin at the place; 0 if none does.
 
-    What an earlier walk has read is not read again: places are asked for in ascending order, until `memo` is set anew, and inside a string
-    that was found only if the trie is for that.
+    Items that an earlier walk has read are not read again. Callers ask for places in ascending order, until they reset `memo`; for places
+    inside a string that was found they ask only if the trie is `overlapping`.
 
     Args:
         items, pair: a text, as UTF-16 or as other items, see `label_at`.
         at, end: the place, and where the text ends.
-        more: whether it goes on elsewhere.
+        more: whether the text goes on after `end`.
         edges, nodes: see `fst.runtime.matching.Trie`.
-        memo: uint64[3]: from where on it is not known which strings begin; how far a walk from there has read; and its node.
+        memo: uint64[3]: the first place that no walk has settled; how far the walk from there has read; and its node.
 
     Returns:
-        The node; and whether what follows the text may lead to a longer string, or to the first one, which no node says.
+        The node; and whether the text after `end` may complete a string here, or a longer one.
     """
     start, read, node = memo[START], memo[READ], memo[NODE]
     while start < at and node:
@@ -258,7 +258,7 @@ def special_at(text, at, end, more, edges, nodes, memo):
     """The longest special token at a place, before an end.
 
     Returns:
-        Where it ends, or the place itself where there is none; its class; whether there may be a longer one, for what is known of the text.
+        Where it ends, or the place itself where there is none; its class; whether the text after `end` may complete one, or a longer one.
     """
     node, is_open = match_at(text, UTF_16, at, end, more, edges, nodes, memo)
     return at + np.uint64(nodes[node, LENGTH]), np.uint64(nodes[node, VALUE]), is_open
@@ -995,9 +995,9 @@ def encode_rows(text, starts, more, machine, target, work):
             grams: uint64[3 * 1024], three sets, two bits of a hash in a word that it names: `OWN`, the first symbols of added tokens, as
                 many as each has, and 8 at most; `BEGINNING`, of those inside words as many as the shortest has; `BORDER`, those from before
                 the first place at which a word ends in one.
-            added_edges, added_nodes: the `fst.runtime.matching.Trie` of the added tokens by their symbols. The value of one is 0 if its
-                texts are read again, 1 if they are where it may be a whole word, and ``class << 1``, | 1 if it only counts as a whole
-                word, for a token inside words.
+            added_edges, added_nodes: the `fst.runtime.matching.Trie` of the added tokens by their symbols. The value of a token is 0 if
+                texts that hold it are read again, 1 if they are read again only where it may be a whole word, and else, for a token inside
+                words, ``class << 1``, | 1 if it only counts as a whole word.
             sides: uint8[classes + 1], bits. 1: words end in an added token at it; 2: they do so as one begins; of whatever stands beside
                 an added token that only counts as a whole word 4, `IN_WORD`: it does not count there; 8, `CLEAR`: it counts there.
         target: where ids go, and whatever else is asked for; the last three arrays are there together or not at all.
@@ -1092,9 +1092,11 @@ def encode_read(read, places, machine, target, work):
 
 # What follows reads texts with contextual added tokens, those that depend on normalised text or on their neighbours, for `encode_read`.
 # It follows the reference step by step: first tokens in raw text, then the symbols of the text between them, then tokens among symbols.
-# Symbols are (numbers, places, sources, ordinals): classes, uint16; the characters of its text that each comes from, uint64, ``first | one
-# past the last << 32``; the character of all texts that it is made of, uint32, `NO_SOURCE` for added tokens and ends of texts; and how many
-# symbols of that character stand before it, uint8.
+# Symbols are (numbers, places, sources, ordinals), each with an item for each symbol:
+# - numbers, uint16: its class;
+# - places, uint64: the characters of its text that it comes from, ``first | one past the last << 32``;
+# - sources, uint32: the character, counted through all texts, that it is made of; `NO_SOURCE` for added tokens and ends of texts;
+# - ordinals, uint8: how many symbols of that character stand before it.
 WORD_PART, BEGINS_WORD, ENDS_WORD, SPACED, WHITE, MIXED, BEGINS_RAW = (np.uint8(1 << n) for n in range(7))  # kinds of code points
 SINGLE_WORD, LSTRIP, RSTRIP = (np.int32(1 << n) for n in range(3))  # flags of added tokens
 NO_SOURCE = np.uint32((1 << 32) - 1)
@@ -1102,7 +1104,7 @@ NO_SOURCE = np.uint32((1 << 32) - 1)
 
 @inlined
 def put_symbol(number, first, last, source, ordinal, filled, symbols):
-    """Add a symbol that comes from the characters from the first to before the last; how many symbols there are then."""
+    """Add a symbol that comes from the characters from `first` to before `last`; how many symbols there are then."""
     numbers, places, sources, ordinals = symbols
     numbers[filled] = number
     places[filled] = first | last << HALF
@@ -1165,7 +1167,7 @@ def put_characters_of(codes, first, stop, start, filled, machine, symbols):
 
 @kernel
 def count_symbols(codes, machine):
-    """How many symbols some characters may become, one at least for each, since an added token may take its place."""
+    """The most symbols that characters may become. Each counts as at least one, since an added token may take its place."""
     a_records, lists = machine[1], machine[10]
     count = U0
     for at in range(np.uint64(len(codes))):
@@ -1182,11 +1184,11 @@ def is_in_word(codes, first, stop, start, end, kinds):
 
 @kernel
 def read_raw(codes, starts, machine, edges, nodes, tokens, kinds, end_class, memo, symbols):
-    """The symbols of texts in which added tokens in raw text are found, as the reference's ``AddedVocabulary.find_matches`` does.
+    """The symbols of texts, with the added tokens in raw text, found as by the reference's ``AddedVocabulary.find_matches``.
 
     Args:
         codes: uint32[n], code points of all texts.
-        starts: int64[rows + 1], where each begins, and the last one ends.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
         machine: as in `encode_rows`.
         edges, nodes: the `fst.runtime.matching.Trie` of the tokens.
         tokens: int32[tokens, 2], their classes and their flags.
@@ -1201,7 +1203,7 @@ def read_raw(codes, starts, machine, edges, nodes, tokens, kinds, end_class, mem
     memo[START] = memo[READ] = memo[NODE] = filled = U0
     for row in range(len(starts) - 1):
         start, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        at = begun = white = start  # what is looked at; what is not put yet; up to where white space is known to go on
+        at = begun = white = start  # the next to look at; the first that is not put yet; up to where a token has taken white space
         while at < end:
             if not kinds[codes[at]] & BEGINS_RAW:
                 at += U1
@@ -1222,7 +1224,7 @@ def read_raw(codes, starts, machine, edges, nodes, tokens, kinds, end_class, mem
                 while stop < end and kinds[codes[stop]] & WHITE:
                     stop += U1
                 white = stop
-            # White space that a token has taken may hold the next one all the same; then nothing stands between the two.
+            # The next token may lie in white space that this one has taken; then nothing stands between the two.
             filled = put_characters_of(codes, begun, max(first, begun), start, filled, machine, symbols)
             filled = put_symbol(number, first - start, stop - start, NO_SOURCE, U0, filled, symbols)
             begun = stop
@@ -1233,9 +1235,9 @@ def read_raw(codes, starts, machine, edges, nodes, tokens, kinds, end_class, mem
 
 @inlined
 def is_part(codes, symbols, at, kind, kinds, mixed):
-    """Whether a symbol is a part of a word, by what its character is at the side that is asked for.
+    """Whether a symbol is a part of a word on one side. Its character decides by its kind, `BEGINS_WORD` or `ENDS_WORD`.
 
-    `mixed` has those of characters of which only some symbols are parts, ``code point << 8 | ordinal``, ascending.
+    For characters of which only some symbols are parts, `mixed` lists these symbols: ``code point << 8 | ordinal``, ascending.
     """
     _, _, sources, ordinals = symbols
     if sources[at] == NO_SOURCE:
@@ -1263,14 +1265,14 @@ def is_spaced(codes, symbols, at, kinds):
 
 @kernel
 def find_normalized(codes, count, symbols, edges, nodes, tokens, begins, kinds, mixed, blank, memo, numbers, places):
-    """The symbols of `read_raw` with the added tokens in normalised text in the place of theirs.
+    """The symbols of `read_raw`, with added tokens in normalised text in place of their symbols.
 
     Args:
         codes, kinds, memo: as in `read_raw`.
         count: how many symbols there are; the last one is the end of a text.
         symbols: those of `read_raw`.
-        edges, nodes, tokens: the trie of the tokens by their symbols, and likewise.
-        begins: uint8[classes + 1], 1 for those that a token begins with.
+        edges, nodes, tokens: as in `read_raw`, for tokens by their symbols.
+        begins: uint8[classes + 1], 1 for classes that a token begins with.
         mixed: uint64[n], see `is_part`.
         blank: the class of blanks.
         numbers, places: uint16[count] and uint64[count], filled.

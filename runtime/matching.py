@@ -1,8 +1,8 @@
 """Tries of strings, laid out for kernels that find the longest string at each place of a text in linear time.
 
-A walk from a place ends where the trie has no edge. What it has read may hold the beginning of another string, so that to start anew one
-item further would read it again, and a token of three hundred brackets would make each bracket cost three hundred steps. Each node
-therefore says where the next walk starts and which node it starts from, as in Knuth, Morris and Pratt 1977.
+A walk from a place ends where the trie has no edge. A new walk one item further would read most items again: with a token of three hundred
+brackets, each bracket of a text would cost three hundred steps. Each node therefore says where the next walk starts, and from which node,
+as in Knuth, Morris and Pratt 1977.
 """
 
 from __future__ import annotations
@@ -22,20 +22,23 @@ FIELDS = 7
 FEW = 1 << 9  # nodes
 NO_STRING = -1
 GRAM_MULTIPLIER, *_ = MULTIPLIERS
-PARENT_SHIFT = 21  # a label is a code point, or less
+PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
 link_nodes = Deferred("fst.runtime.kernels", "link_nodes")
 
 
 class Trie(NamedTuple):
-    """A trie as `fst.runtime.kernels.match_at` walks it. Node 0 is the root; of each node the parent comes before it.
+    """A trie as `fst.runtime.kernels.match_at` walks it. Node 0 is the root, and parents come before their children.
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
-        nodes: int32[nodes, 7]. `SKIP` and `REST`: how many items after the start of a walk that ended here the next one starts, and the
-            node that it starts from; from the root it reads from its start on. `LENGTH` and `VALUE`: items and value of the longest
-            string that the node's own begins with; 0 and -1: none. `ENDING`: the value of the node's own string, -1: it is none. `LEAST`:
-            the lowest value of all strings that its own begins with, -1: none. `IS_INNER`: whether it has children.
+        nodes: int32[nodes, 7]. A node stands for the path of labels that leads to it. Its fields:
+            `SKIP`, `REST`: if a walk ends here, the next one starts `SKIP` items after its start, from the node `REST`; if that is the
+            root, it has read nothing yet.
+            `LENGTH`, `VALUE`: items and value of the longest string that the path begins with; 0 and -1 if there is none.
+            `ENDING`: the value of the string that is the path; -1 if there is none.
+            `LEAST`: the lowest value of all strings that the path begins with; -1 if there is none.
+            `IS_INNER`: 1 if the node has children.
     """
 
     edges: NDArray[np.uint32]
@@ -43,9 +46,9 @@ class Trie(NamedTuple):
 
 
 def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Trie:
-    """The trie of strings of labels, each with its value, 0 or more; of equal strings the first counts.
+    """The trie of strings of labels, each with a value of 0 or more. Of equal strings the first counts.
 
-    With `overlapping`, walks may start inside a string that one before has found.
+    With `overlapping`, a walk may start inside a string that an earlier walk has found.
     """
     children: list[dict[int, int]] = [{}]
     parents, labels, endings = [0], [0], [NO_STRING]
@@ -71,7 +74,7 @@ def special_trie(specials: Array) -> Trie:
 
 
 def _linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
-    """The trie of nodes: the parent of each, the label that leads to it, the items that the label takes, and the value of its string."""
+    """The trie of nodes, from the parent of each, the label that leads to it, the items in that label, and the value of its string."""
     edges, depths = _edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
@@ -89,7 +92,7 @@ def _linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlap
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """What `fst.runtime.kernels.link_nodes` does, in plain Python: for a few nodes it is done before the kernel would be loaded."""
+    """`fst.runtime.kernels.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING
@@ -108,7 +111,7 @@ def link(
 def _start(
     children: Mapping[tuple[int, int], int], linked: Sequence[Sequence[int]], depths: Sequence[int], parent: int, label: int, depth: int
 ) -> tuple[int, int]:
-    """Where the walk after one that ended at a node starts, by the node's parent, label and depth."""
+    """`SKIP` and `REST` of a node, from its parent, label and depth."""
     skip, rest = linked[parent][SKIP], linked[parent][REST]
     while rest or skip == depths[parent]:
         child = children.get((rest, label), 0)
@@ -121,7 +124,7 @@ def _start(
 
 
 def _depths(parents: Array, sizes: Array) -> Array:
-    """The items of each node's string, in as many steps as the longest has bits."""
+    """The number of items on the path to each node, in as many steps as the longest path has bits."""
     depths, above = np.where(np.arange(len(parents)) > 0, sizes, 0), parents
     while above.any():
         depths, above = depths + depths[above], above[above]
@@ -129,7 +132,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def _edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The edges to all nodes but the root, each in the first free slot from that of its hash on; at most half of the slots are filled."""
+    """The hash table of edges. Each edge is in the first free slot from its hash on; at most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(GRAM_MULTIPLIER)
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

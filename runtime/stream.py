@@ -72,7 +72,7 @@ class Stream:
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # characters or bytes so far
         self._unread: list[str] = []  # decoded, and not read yet
-        self._is_run = False  # whether that is a run of marks that may go on, and holds no special token
+        self._is_run = False  # whether `_unread` is a run of marks that may go on, and holds no special token
         self._end_of_run = ""  # its last characters, among which a special token may have begun
         self._characters = 0  # read so far
         self._ids = self._offsets = self._words = NOWHERE  # for the kernel to write to
@@ -157,7 +157,7 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # A run of marks would take time squared if it were read from its beginning with each block that it goes through.
+        # Reading a long run of marks again from its beginning with each block would take quadratic time.
         if is_last or not (self._is_run and self._run_goes_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
@@ -217,15 +217,15 @@ class Stream:
             self._parts.append(Part(ids, *places))
 
     def _begins_run(self, char: str) -> bool:
-        """Whether a character begins a run of marks; those that leave no symbol count only where something is to be located."""
+        """Whether a character begins a run of marks. Marks that leave no symbol count only if places are asked for."""
         return bool(self._flags(char)[0] & (HAS_MARKS | CONTINUES_RUN if self._places else HAS_MARKS))
 
     def _run_goes_on(self, text: str, first: str = "") -> bool:
-        """Whether a run of marks goes on to the end of a text: there are only marks, and no special token ends among them.
+        """Whether a run of marks goes on to the end of a text: the text has only marks, and no special token ends in it.
 
         Args:
-            text: what the run goes on with.
-            first: the character that it begins with, where it begins before the text.
+            text: the text after the run so far.
+            first: the first character of the run, if the run begins just before the text.
         """
         flags = self._flags(text)
         if not (flags & CONTINUES_RUN).all():
@@ -236,7 +236,7 @@ class Stream:
         return not any(special in known for special in specials)
 
     def _flags(self, text: str) -> NDArray[np.uint8]:
-        """What the table says of lists of symbols, by character; 0 for other characters."""
+        """The flags of each character that becomes a list of symbols; 0 for other characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         return self._tables.flags[self._tables.classes_of(codes)]
 

@@ -259,12 +259,13 @@ class Tokenizer:
                 not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
             offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
                 belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
-            threads: how many may work on it. None: as many as the environment variable ``FST_NUM_THREADS`` says, which is read at each use;
-                where it is not set, as many as this process has cores, by affinity and control groups. The ids do not depend on it.
+            threads: how many threads may work on it. None: the number in the environment variable ``FST_NUM_THREADS``, which is read at
+                each use; without that, the number of cores that this process may use, by affinity and control groups. The number does not
+                change the ids.
             errors: as in `encode`.
 
         Returns:
-            The rows of ids one after the other, where each row begins, and with `offsets` what each id stands for.
+            The ids of all texts, where each row begins, and with `offsets` the characters or bytes that each id stands for.
 
         Raises:
             TextError: a row is not text; the message names it.
@@ -297,7 +298,7 @@ class Tokenizer:
         threads: int | None = None,
         errors: str = "strict",
     ) -> Any:
-        """The ids of a column of texts, as a column. Texts are not copied, and neither are ids. It takes pyarrow.
+        """The ids of a column of texts, as a column. Neither texts nor ids are copied. It takes pyarrow.
 
         Args:
             column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and
@@ -450,11 +451,11 @@ class Tokenizer:
         """A text from ids, as the vocabulary's own decoder makes it.
 
         Args:
-            ids: a row of whole numbers: an array, or a list or tuple. A number that is no token's id is left out, as the reference does.
+            ids: a row of whole numbers: an array, a list or a tuple. Numbers that no token has are left out, as by the reference.
             skip_special_tokens: leave out [CLS], [SEP] and the like.
 
         Returns:
-            The text. What normalisation changed stays changed, and what was unknown is the unknown token.
+            The text. Changes by normalisation stay, and unknown words are the unknown token.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
@@ -508,7 +509,7 @@ class Tokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are, added ones included; so is ``len(tok)``."""
+        """The number of tokens, added ones included; ``len(tok)`` is the same."""
         return len(self._tables.token_ids)
 
     @Once
@@ -562,7 +563,7 @@ def _row(ids: Any) -> list[int]:
         raise TypeError(f"decode: {error}; {what}") from None
     if numbers and not 0 <= min(numbers) <= max(numbers) <= MAX_ID:
         wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
-        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out what stands for no token, such as -100 in labels")
+        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out numbers of no token, such as -100 in labels")
     return numbers
 
 

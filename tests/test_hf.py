@@ -436,7 +436,7 @@ def test_settings_of_its_class_are_known(two: Two) -> None:
 
 @pytest.mark.parametrize("asked", [1, 3])
 def test_threads(two: Two, asked: int, helpers: Callable[..., int], tmp_path: Path) -> None:
-    """The threads of a drop-in are those of its calls, and of its copies and pickles, unless a call says otherwise, and folders keep none."""
+    """The threads of a drop-in are the default of its calls, and copies and pickles keep them, but saved folders do not."""
     texts = ["un hello! " * 100_000] * 4
     made = fst.hf(two.other.fst, threads=asked)
     for one in (made, copy.deepcopy(made), pickle.loads(pickle.dumps(made))):

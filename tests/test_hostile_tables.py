@@ -1160,9 +1160,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
 def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
-    """Statements by which texts are read a second time are refused, or texts are encoded and located with them, whatever they are; of
-    special tokens nothing counts but their trie.
-    """
+    """Whatever a table states of texts that are read a second time is refused, or texts are encoded and located by it."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
