@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Kernels hold no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to another takes
-# longer than the look-ups (55 MB/s of English with it, 110 without). And no lock, but for those that look at objects.
-SETTINGS: dict[str, Any] = {"_nrt": False}
+# longer than the look-ups (55 MB/s of English with it, 110 without). And no lock, but for those that look at objects. C never calls them:
+# the wrapper that it would call takes 0.03 s to compile for each.
+SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
 # No way in from Python or C where there is none: to take apart what comes in takes longer to compile than many a function.
-PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
 
 _first_call = RLock()  # held during the first call of a kernel, which imports numba, and has the kernel compiled
 _held: list[Any] = []
