@@ -145,7 +145,7 @@ def other_elements(tables: Tables, rng: random.Random) -> Tables:
     if kind == 0:
         return with_array(tables, name, array[:-1])
     if kind == 1 and name == "words":  # of two slots, what the words become
-        slots = array.reshape(-1, 4)
+        slots = array[: len(array) // 4 * 4].reshape(-1, 4)
         first, other = (4 * rng.choice(np.flatnonzero(slots[:, 3]).tolist()) + 3 for _ in range(2))
     if kind <= 2:
         flat[first], flat[other] = flat[other], flat[first]
