@@ -98,9 +98,9 @@ class Strips(NamedTuple):
     @classmethod
     def of(cls, parts: Sequence[Mapping[str, Any]]) -> Strips:
         """What the components of a normalizer together take off."""
-        types = [part["type"] for part in parts]
-        strips = [part for part in parts if part["type"] == "Strip"]
-        left, right = (any(part[side] for part in strips) for side in ("strip_left", "strip_right"))
+        types = [part.get("type") for part in parts]  # what no compiler has written may lack anything
+        strips = [part for part in parts if part.get("type") == "Strip"]
+        left, right = (any(part.get(side) for part in strips) for side in ("strip_left", "strip_right"))
         return cls(left, right, raw=bool(strips) and "BertNormalizer" not in types[: types.index("Strip")])
 
 

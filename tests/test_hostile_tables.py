@@ -14,6 +14,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -1079,6 +1080,14 @@ def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables
     about(*NO_ADDED[what])(read_twice["late"]).save(path)
     with pytest.raises(fst.TableError, match=r"not a sound table: .*(token|context)"):
         fst.load(path)
+
+
+@pytest.mark.parametrize("parts", [[{}], [{"type": "Strip"}], [{"type": ["Strip"]}, {"strip_left": 1}]], ids=str)
+def test_components_that_are_none(parts: Any, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
+    """A table whose normalizer is none that a compiler knows is refused, or its added tokens are found all the same."""
+    about("normalizer_parts", parts)(read_twice["late"]).save(tmp_path / "changed.npz")
+    with suppress(fst.TableError):
+        assert len(fst.load(tmp_path / "changed.npz").encode_batch(["x ab <b>"], offsets=True).ids)
 
 
 def test_late_token_in_a_word_is_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
