@@ -152,7 +152,7 @@ class TestEncode:
     def test_a_number_of_threads_that_is_none(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A number of threads in the environment that is none is wrong usage, of any command."""
         monkeypatch.setenv("FST_NUM_THREADS", "many")
-        for words in (["encode", table, texts], ["info", table]):
+        for words in (("encode", str(table), str(texts)), ("info", str(table))):
             assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).output
 
     def test_line_by_line(self, table: Path) -> None:
