@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fst.composition import Placing
 from fst.jit import Deferred
-from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine
+from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine, blank
 from fst.runtime.matching import Trie, trie
 from fst.runtime.second import Read, Suspects
 from fst.runtime.texts import Ints, Units
@@ -119,7 +119,7 @@ class Added:
         self._tables, self._machine, self._placing = tables, machine, placing
         self._suspects = Suspects(placing.suspects if placing else ())
         about, a = tables.about, tables.classes[0::2]
-        self._end, self._blank = np.uint64(len(a)), np.uint64(machine[NUMBERS][BLANK_CLASS])
+        self._end, self._blank = np.uint64(len(a)), np.uint64(blank(a))
         self._parts = int(np.count_nonzero(are_parts(a)))
         ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # of several classes with one id the first, which no pattern has
         self._class_of_id = dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))

@@ -115,10 +115,10 @@ def _numbers(tables: Tables) -> NDArray[np.uint64]:
     slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
     dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
     seconds = _seconds(tables.specials)
-    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, seconds, *NO_TOKENS, _blank(a)], np.uint64)
+    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, seconds, *NO_TOKENS, blank(a)], np.uint64)
 
 
-def _blank(a: NDArray[np.uint64]) -> int:
+def blank(a: NDArray[np.uint64]) -> int:
     """The class of a blank that is no fence; 0, which no symbol has, if there is none."""
     return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
 

@@ -225,6 +225,13 @@ def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None
     check(*compiled(of, tmp_path), ["".join(chosen.choices(pieces, k=chosen.randint(0, 8))) for _ in range(TEXTS)])
 
 
+def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
+    """A token takes the white space behind it also where texts are located by steps, and another token has white space in it."""
+    of = reference([AddedToken("foo", normalized=True, rstrip=True), AddedToken("new york", normalized=True)])
+    of.normalizer = normalizers.Sequence([normalizers.NFD(), normalizers.BertNormalizer()])
+    check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
+
+
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
