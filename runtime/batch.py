@@ -26,7 +26,7 @@ from fst.once import Once
 from fst.runtime.cuts import parts
 from fst.runtime.machine import BEFORE, COUNT, OPEN, WORD, Machine, Workspace, Workspaces
 from fst.runtime.second import SecondReader
-from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole
+from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 
 Ids = NDArray[np.int32]
 SLACK = 16  # ids that a kernel may write past the last one that it counts
@@ -424,7 +424,10 @@ class Share:
             if is_rest:
                 return
             has_enough = self._task.most is not None and self.count - first >= self._task.most
-            if has_enough or row in self.suspects:  # which are read again as a whole
+            is_read_again = row in self.suspects
+            if is_read_again and (place := wrong_at(text)) is not None:  # the rest is not looked at here
+                raise not_text_at(row, place, text)
+            if has_enough or is_read_again:
                 self._work.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return

@@ -232,6 +232,15 @@ def test_white_space_where_marks_are_ordered_in_steps(tmp_path: Path) -> None:
     check(*compiled(of, tmp_path), ["foo  \u1b44\u0301 b", "a\u0323\u0301 foo  b", "new york foo \u302e\u1b44\u0301"])
 
 
+@pytest.mark.parametrize("end", ["\ud800", b"\xff"], ids=ascii)
+def test_a_long_text_that_is_no_text_behind_a_token(end: Any, tmp_path: Path) -> None:
+    """A text of many pieces that is no text at its end is refused by name, also where an added token at its beginning has it read again."""
+    _, tokenizer = compiled(reference([AddedToken("foo", rstrip=True)]), tmp_path)
+    text = "foo " + "a b " * 200_000
+    with pytest.raises(fst.TextError, match=f"row 1, position {len(text)}"):
+        tokenizer.encode_batch([end[:0], (text if isinstance(end, str) else text.encode()) + end], threads=1)
+
+
 def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
