@@ -10,7 +10,7 @@ from fst.cli.formats import names
 from fst.settings import RULES
 
 if TYPE_CHECKING:
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 OPTIONS = (
     "lowercase",

@@ -14,7 +14,7 @@ from fst.errors import UnsupportedError, VocabularyError
 if TYPE_CHECKING:
     from fst.cli.documents import Documents
     from fst.cli.inputs import Reading
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 DOCUMENT = "tokenizer.json"
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"

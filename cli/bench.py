@@ -20,8 +20,8 @@ from fst.errors import TextError, UnsupportedError
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.cli.inputs import Reading
+    from fst.machines.wordpiece import Tables
     from fst.runtime.batch import Batch
-    from fst.tables import Tables
 
 RUNS = 5  # timed ones; one more goes before them
 SHOWN = 10  # unknown words

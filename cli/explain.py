@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from fst.errors import TextError
 
 if TYPE_CHECKING:
-    from fst.compile.vocabulary import Vocabulary
-    from fst.tables import Tables
+    from fst.compile.sources.vocabulary import Vocabulary
+    from fst.machines.wordpiece import Tables
 
 END = "(end)"  # what stands for a character where a word ends
 START = "(root)"  # the node of the empty string

@@ -14,7 +14,7 @@ from fst.cli.lines import Block
 from fst.errors import TextError
 
 if TYPE_CHECKING:
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 
 class Spellings(dict[int, str]):

@@ -14,7 +14,7 @@ from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 
 def ready(tables: Tables) -> Tokenizer:
@@ -36,8 +36,9 @@ def compile_all() -> tuple[bool, str]:
     """Compile every kernel by using it as with a table file. Return what `fst.jit.destination` says."""
     import fst
     from fst.compile import wordpiece
-    from fst.runtime import kernels, texts
-    from fst.runtime.document import document
+    from fst.runtime import texts
+    from fst.runtime.kernels import wordpiece as kernels
+    from fst.runtime.transformers.document import document
 
     with TemporaryDirectory() as folder:
         table, source = Path(folder, "table.npz"), Path(folder, "tokenizer.json")

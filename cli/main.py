@@ -30,7 +30,7 @@ from fst.cli.progress import note, noting, progress
 from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
 
 if TYPE_CHECKING:
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -219,7 +219,7 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile vocab.txt -o small.npz --layout compact
     """
-    from fst.compile.folders import FILES
+    from fst.compile.sources.pretrained import FILES
 
     keep_apart([output], [str(Path(source, name)) for name in FILES] if Path(source).is_dir() else [source])
     path = target(output)
@@ -346,7 +346,7 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
-    from fst import file
+    from fst import npz
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
@@ -356,7 +356,7 @@ def encode_command(
     files = files or (STANDARD,)
     form = checked_form(output, form, (table, *files), with_tokens)
     how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
-    tables = file.load(table)
+    tables = npz.load(table)
     total = size(files)
     how.check(files)
     if max_length is not None:
@@ -405,7 +405,7 @@ def count_command(
     """
     import json
 
-    from fst import file
+    from fst import npz
     from fst.cli.counts import Count, as_object, listed
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
@@ -415,7 +415,7 @@ def count_command(
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
-    tables = file.load(table)
+    tables = npz.load(table)
     total = size(files)
     how.check(files)
     tokenizer = ready(tables)
@@ -448,13 +448,13 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     $ echo "101 14477 20961 3468 102" | fst decode bert.npz
     unaffable
     """
-    from fst import Tokenizer, file
+    from fst import Tokenizer, npz
     from fst.cli.formats import rows
     from fst.cli.lines import read
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    tokenizer = Tokenizer(file.load(table))
+    tokenizer = Tokenizer(npz.load(table))
     known = set(tokenizer.get_vocab().values())
     total = size(files)
     with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
@@ -479,11 +479,11 @@ def info_command(table: str, as_json: bool) -> None:
     """
     import json
 
-    from fst import file
+    from fst import npz
     from fst.cli.about import described, listed
 
     keep_apart([STANDARD], [table])
-    description = described(file.load(table), table, Path(table).stat().st_size)
+    description = described(npz.load(table), table, Path(table).stat().st_size)
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
@@ -507,10 +507,10 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst import file
+    from fst import npz
 
     keep_apart([STANDARD], [table, *files])
-    tables = file.load(table)
+    tables = npz.load(table)
     if against is None:
         show([f"{table}: whole and safe"])
         return
@@ -550,13 +550,13 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
       head -n 100000 reviews.txt | fst bench bert.npz -
       fst bench bert.npz books.parquet --column text
     """
-    from fst import file
+    from fst import npz
     from fst.cli.bench import documents, measured
     from fst.cli.inputs import Reading
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    how, tables = Reading(**reading), file.load(table)
+    how, tables = Reading(**reading), npz.load(table)
     total = size(files)
     how.check(files)
     with progress("reading", total) as advance:
@@ -578,11 +578,11 @@ def explain_command(table: str, text: str) -> None:
       fst explain bert.npz "unaffable"
       fst explain bert.npz -- "--text that begins with a hyphen"
     """
-    from fst import file
+    from fst import npz
     from fst.cli.explain import explained
 
     keep_apart([STANDARD], [table])
-    show(explained(file.load(table), text))
+    show(explained(npz.load(table), text))
 
 
 @main.command("warmup")

@@ -19,7 +19,7 @@ from fst.cli.streams import STANDARD, is_device, keep_apart, target, written
 from fst.errors import TextError
 
 if TYPE_CHECKING:
-    from fst.tables import Tables
+    from fst.machines.wordpiece import Tables
 
 FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}

@@ -184,7 +184,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
         yield standard_output()
         standard_output().flush()
         return
-    from fst.file import replacing
+    from fst.npz import replacing
 
     path = target(name)
     try:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, ISOLATED, Alphabet
-from fst.compile.layout import Rows
-from fst.compile.maps import counts
+from fst.compile.rows import Rows
+from fst.compile.text.maps import counts
 from fst.errors import UnsupportedError
-from fst.tables import (
+from fst.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
     HAS_MARKS,
@@ -32,7 +32,7 @@ from fst.trie import Ints, Trie
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.tables.Tables` that lead from code points to symbols.
+    """The arrays of `fst.machines.wordpiece.Tables` that lead from code points to symbols.
 
     Attributes:
         of_label: int64[labels], the class of each letter of the trie.
@@ -184,7 +184,7 @@ def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray
 
 
 def _special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens, with their classes, as `fst.tables.Tables.specials`."""
+    """The trie of the special tokens, with their classes, as `fst.machines.wordpiece.Tables.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, Alphabet
-from fst.compile import normalizers, pre_tokenizers
-from fst.compile import vocabulary as vocabularies
-from fst.compile.added import LateToken, context, patterns, spelled
-from fst.compile.alphabets import alphabet as alphabet_of
 from fst.compile.classes import classify
-from fst.compile.components import Component
-from fst.compile.layout import lay_out
-from fst.compile.templates import Template
-from fst.compile.vocabulary import Vocabulary
-from fst.compile.words import word_table
+from fst.compile.rows import lay_out
+from fst.compile.sources import vocabulary as vocabularies
+from fst.compile.sources.templates import Template
+from fst.compile.sources.vocabulary import Vocabulary
+from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.text.added_tokens import LateToken, context, patterns, spelled
+from fst.compile.text.alphabets import alphabet as alphabet_of
+from fst.compile.text.components import Component
+from fst.compile.word_hash import word_table
 from fst.errors import TableError, UnsupportedError, quoted, reason
 from fst.failure import link
+from fst.machines.wordpiece import LATE_FLAGS, Tables
 from fst.settings import RULES
-from fst.tables import LATE_FLAGS, Tables
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
 

@@ -15,9 +15,9 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
-    from fst.runtime.hf import hf
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tokenizer import Tokenizer, load
+    from fst.runtime.transformers.hf import hf
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(tokenizer, name)
     if name == "hf":
-        from fst.runtime.hf import hf
+        from fst.runtime.transformers.hf import hf
 
         return hf
     if name in ("Part", "Stream"):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import Composition, Placing
-from fst.tables import CODE_POINTS
+from fst.rows import CODE_POINTS
 
 BREAK = CODE_POINTS  # the symbol between two words; what follows it, up to `ISOLATED`, are fences
 ISOLATED = 1 << 21  # added to the symbol that is a word of its own

@@ -75,7 +75,7 @@ class Deferred:
     """A kernel that is imported when it is first called, and numba with it.
 
     The types and the layouts of all arguments are the same in all calls: numba need not look at them again, and arrays are lent, see
-    `fst.lent`. Both take longer than a short text does.
+    `fst.borrowed`. Both take longer than a short text does.
 
     Args:
         module, name: where it is.
@@ -124,7 +124,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     if not hasattr(function, "compile"):  # numba's compiler is switched off
         found: Callable[..., Any] = function
         return found
-    from fst.lent import kind_of
+    from fst.borrowed import kind_of
 
     kinds = tuple(map(kind_of, arguments))
     return _kept_code(function, kinds) or _newly_compiled(function, kinds)

@@ -24,7 +24,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 import fst
-from fst import lent
+from fst import borrowed
 
 DIGEST = 32  # bytes of SHA-256, at the beginning of a file
 # Private parts of numba. Where they are missing, `fst.jit` does without this module.
@@ -95,10 +95,10 @@ class KernelCache:
     def _digest(self, key: bytes, code: bytes) -> bytes:
         """The digest of machine code, of its key and of its sources.
 
-        The sources are the file of the function, each file of this package from which it imports a function or a class, and `fst.lent`.
+        The sources are the file of the function, each file of this package from which it imports a function or a class, and `fst.borrowed`.
         """
         modules = {getattr(value, "__module__", None) or "" for value in self._globals.values()}
-        sources = {sys.modules[name].__file__ for name in modules if name.startswith("fst.")} | {str(self._source), lent.__file__}
+        sources = {sys.modules[name].__file__ for name in modules if name.startswith("fst.")} | {str(self._source), borrowed.__file__}
         digest = sha256(key)
         for source in sorted(filter(None, sources)):
             digest.update(sha256(Path(source).read_bytes()).digest())

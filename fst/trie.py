@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.tables import CODE_POINTS
+from fst.rows import CODE_POINTS
 
 Ints = NDArray[np.int64]
 NULL = -1

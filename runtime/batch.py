@@ -2,7 +2,7 @@
 
 Rows are taken in groups. One thread takes them from the front and writes ids where they stay; the others take them from the back, and
 their ids are put behind those of the first. So all end at the same time, and next to nothing is copied. A row that is too long for that is
-taken in parts, see `fst.runtime.cuts`.
+taken in parts, see `fst.runtime.safe_cuts`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.once import Once
-from fst.runtime.cuts import parts
+from fst.lazy import Lazy
+from fst.runtime.fallback import SecondReader
 from fst.runtime.machine import BEFORE, COUNT, OPEN, WORD, Machine, Workspace, Workspaces
-from fst.runtime.second import SecondReader
+from fst.runtime.safe_cuts import parts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 
 Ids = NDArray[np.int32]
@@ -100,7 +100,7 @@ class Batch:
 
 
 class Kernels(NamedTuple):
-    """Kernels that are compiled for the same target, see `fst.runtime.kernels`: `encode_rows` and `encode_read`."""
+    """Kernels that are compiled for the same target, see `fst.runtime.kernels.wordpiece`: `encode_rows` and `encode_read`."""
 
     rows: Deferred
     read: Deferred
@@ -108,7 +108,7 @@ class Kernels(NamedTuple):
 
 def kernels() -> Kernels:
     """Kernels that are compiled for the target of their first call."""
-    return Kernels(Deferred("fst.runtime.kernels", "encode_rows"), Deferred("fst.runtime.kernels", "encode_read"))
+    return Kernels(Deferred("fst.runtime.kernels.wordpiece", "encode_rows"), Deferred("fst.runtime.kernels.wordpiece", "encode_read"))
 
 
 # For ids alone, which take two thirds of the time to compile, and for all that can be asked for beside them.
@@ -323,18 +323,18 @@ class Task:
         for first, last in pairwise(sorted({*range(0, rows, size), *cut, *(row + 1 for row in cut), rows})):
             yield from cut.get(first, [Group(first, last)])
 
-    @Once
+    @Lazy
     def total(self) -> int:
         """About how many characters are read; of few rows exactly, since one of them may be long."""
         rows = len(self.source)
         return rows * self.length if rows > GROUP or self.most is not None else sum(self.lengths)
 
-    @Once
+    @Lazy
     def lengths(self) -> Sequence[int]:
         """Of all rows."""
         return self.source.lengths(1)
 
-    @Once
+    @Lazy
     def length(self) -> int:
         """About how many characters of a row are read."""
         some = [min(length, self.longest) for length in self.source.lengths(len(self.source) // 16 + 1)]

@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
-from fst.file import DTYPES
+from fst.machines.wordpiece import Tables
+from fst.npz import DTYPES
+from fst.rows import BLANK, LIST, ONE, STARTS_SPECIAL, WORD_SYMBOLS, are_parts, field_kind, field_next, field_output
 from fst.runtime.matching import special_trie, trie
 from fst.runtime.texts import ROOM
-from fst.tables import BLANK, LIST, ONE, STARTS_SPECIAL, WORD_SYMBOLS, Tables, are_parts, field_kind, field_next, field_output
 
 CHUNK = 4096  # symbols, and those of a word or two, that the loops of a kernel go over at a time; 2048 to 16384 are equally fast
-BEYOND = 192  # more than `fst.runtime.kernels.BEYOND`, to the next multiple of 64
-NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels`
+BEYOND = 192  # more than `fst.runtime.kernels.wordpiece.BEYOND`, to the next multiple of 64
+NOT_PLAIN = 0x8000  # as in `fst.runtime.kernels.wordpiece`
 NUMBERS = 12  # the place of `numbers` in a machine, and in them those of what is to be known of added tokens, as in the kernels
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER, BLANK_CLASS = 8, 9, 10, 11, 12, 13, 14
-KEPT, COUNT, OPEN, BEFORE, WORD = 0, 1, 3, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels`
+KEPT, COUNT, OPEN, BEFORE, WORD = 0, 1, 3, 4, 5  # places in `Workspace.state`, as in `fst.runtime.kernels.wordpiece`
 PLACES = 9  # the place in `Workspace.arrays` of those of the symbols that are kept
 KEY_MASKS = np.array(
     [[(1 << 16 * min(max(length - 4 * word, 0), 4)) - 1 for word in range(3)] + [0] for length in range(WORD_SYMBOLS + 1)]
@@ -35,7 +36,7 @@ Machine = tuple[NDArray[Any], ...]
 
 
 def machine(tables: Tables) -> Machine:
-    """What `fst.runtime.kernels.encode_rows` takes for a machine."""
+    """What `fst.runtime.kernels.wordpiece.encode_rows` takes for a machine."""
     a, b = tables.classes[0::2], tables.classes[1::2]
     kind = field_kind(a)
     alone = np.where(kind == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
@@ -65,13 +66,13 @@ def _direct(tables: Tables) -> NDArray[np.uint16]:
     records = a[symbol[listed]]
     first = field_next(records)
     single = (field_output(records) == STARTS_SPECIAL) & (tables.symbols[first] == 1)
-    symbol[listed] = np.where(single, tables.symbols[first + single], 0)  # no fence, and without a rank, by `fst.verify`
+    symbol[listed] = np.where(single, tables.symbols[first + single], 0)  # no fence, and without a rank, by `fst.proof`
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
     return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 
 
 def _same_kind(array: NDArray[Any]) -> NDArray[Any]:
-    """An array as all machines have it: aligned and in C's order, which `fst.lent` takes for granted, and not to be written to."""
+    """An array as all machines have it: aligned and in C's order, which `fst.borrowed` takes for granted, and not to be written to."""
     known = np.require(array, requirements=["C", "A"]).view()
     known.flags.writeable = False
     return known
@@ -102,7 +103,7 @@ def locating(tables: Tables, of: Machine) -> Machine:
 
 
 def ids_per_unit(tables: Tables) -> int:
-    """How many ids a text may have for each unit of UTF-16: as many as the symbols that one character may become, by `fst.verify`."""
+    """How many ids a text may have for each unit of UTF-16: as many as the symbols that one character may become, by `fst.proof`."""
     a = tables.classes[0::2]
     lists = field_next(a[field_kind(a) == LIST])
     return int(tables.symbols[lists].max(initial=1))
@@ -145,7 +146,7 @@ class Workspace:
     """What one thread works with.
 
     Attributes:
-        state, arrays: ``work`` of `fst.runtime.kernels.encode_rows`, and its array of this name.
+        state, arrays: ``work`` of `fst.runtime.kernels.wordpiece.encode_rows`, and its array of this name.
         room: how many symbols it may hold back from one call to the next.
         text: uint16[ROOM], for texts.
         short_ids, short_starts, short_ends: arrays for one short text.

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.jit import Deferred
-from fst.tables import MULTIPLIERS, Array, parents_of
+from fst.machines.wordpiece import parents_of
+from fst.rows import MULTIPLIERS, Array
 
-NO_NODE = (1 << 32) - 1  # as in `fst.runtime.kernels`, like all that follows
+NO_NODE = (1 << 32) - 1  # as in `fst.runtime.kernels.wordpiece`, like all that follows
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
 FEW = 1 << 9  # nodes
@@ -24,11 +25,11 @@ NO_STRING = -1
 GRAM_MULTIPLIER, *_ = MULTIPLIERS
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
-link_nodes = Deferred("fst.runtime.kernels", "link_nodes")
+link_nodes = Deferred("fst.runtime.kernels.wordpiece", "link_nodes")
 
 
 class Trie(NamedTuple):
-    """A trie as `fst.runtime.kernels.match_at` walks it. Node 0 is the root, and parents come before their children.
+    """A trie as `fst.runtime.kernels.wordpiece.match_at` walks it. Node 0 is the root, and parents come before their children.
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
@@ -68,7 +69,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 
 def special_trie(specials: Array) -> Trie:
-    """The trie of ``specials`` of `fst.tables.Tables`, over units of UTF-16, with classes for values."""
+    """The trie of ``specials`` of `fst.machines.wordpiece.Tables`, over units of UTF-16, with classes for values."""
     labels = np.maximum(specials[:, 0], 0).astype(np.int64)
     return _linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], False)
 
@@ -92,7 +93,7 @@ def _linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlap
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """`fst.runtime.kernels.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
+    """`fst.runtime.kernels.wordpiece.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING

@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
+from fst.machines.wordpiece import Tables
+from fst.rows import CONTINUES_RUN, HAS_MARKS
 from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, of_all, of_ids
 from fst.runtime.machine import BEFORE, COUNT, KEPT, PLACES, WORD, Machine, Workspace, Workspaces
 from fst.runtime.texts import UTF_16, Ints, characters, units
-from fst.tables import CONTINUES_RUN, HAS_MARKS, Tables
 
 BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of places, as in `fst.runtime.kernels`
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of places, as in `fst.runtime.kernels.wordpiece`
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ Units = NDArray[np.uint16]
 Bytes = NDArray[np.uint8]
 
 gather_strings, gather_bytes, transcode = (
-    Deferred("fst.runtime.kernels", name) for name in ("gather_strings", "gather_bytes", "transcode")
+    Deferred("fst.runtime.kernels.wordpiece", name) for name in ("gather_strings", "gather_bytes", "transcode")
 )
 
 

@@ -10,25 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import file
+from fst import npz
 from fst.composition import Composition, Placing
 from fst.cores import thread_count
 from fst.errors import TextError, UnsupportedError
-from fst.once import Once
-from fst.runtime.added import Added
+from fst.lazy import Lazy
+from fst.machines.wordpiece import Tables
 from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, Task, of_ids
-from fst.runtime.before import Before
-from fst.runtime.call import Caller
-from fst.runtime.cuts import blanks
 from fst.runtime.decoder import decoded
-from fst.runtime.encoding import BatchEncoding
+from fst.runtime.fallback import SecondReader
+from fst.runtime.fallback_added_tokens import Added
+from fst.runtime.fallback_composition import Before
 from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
-from fst.runtime.rows import cut, in_bytes
-from fst.runtime.second import SecondReader
+from fst.runtime.safe_cuts import blanks
 from fst.runtime.stream import Stream
 from fst.runtime.templates import frame
 from fst.runtime.texts import Ints, Source, Texts, check, lay_out, rows_of
-from fst.tables import Tables
+from fst.runtime.transformers.call import Caller
+from fst.runtime.transformers.encoding import BatchEncoding
+from fst.runtime.trim import cut, in_bytes
 
 OFFSETS = (False, True, "chars", "bytes")
 SECOND = {  # what takes a second reading of some texts
@@ -46,7 +46,7 @@ def load(path: str | Path) -> Tokenizer:
     The file is mapped, so that processes share its memory, and proven whole and safe before anything else is done with it.
 
     Args:
-        path: what ``fst compile`` or `fst.tables.Tables.save` wrote.
+        path: what ``fst compile`` or `fst.machines.wordpiece.Tables.save` wrote.
 
     Raises:
         TableError: it is not such a file, or not of this version, or damaged, or made to harm; the message says which and where.
@@ -58,7 +58,7 @@ def load(path: str | Path) -> Tokenizer:
         >>> load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
     """
-    return Tokenizer(file.load(path))
+    return Tokenizer(npz.load(path))
 
 
 class Tokenizer:
@@ -208,7 +208,7 @@ class Tokenizer:
         )
         return self._caller.run(self, text, text_pair, options, threads)
 
-    @Once
+    @Lazy
     def _caller(self) -> Caller:
         return Caller(self.about, self._ids_by_token)
 
@@ -323,7 +323,7 @@ class Tokenizer:
             >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
             [[1, 2], None, [1, 1]]
         """
-        from fst.runtime.columns import Filling, encoded
+        from fst.runtime.arrow import Filling, encoded
 
         if padding and max_length is None:
             raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
@@ -512,11 +512,11 @@ class Tokenizer:
         """The number of tokens, added ones included; ``len(tok)`` is the same."""
         return len(self._tables.token_ids)
 
-    @Once
+    @Lazy
     def _locating(self) -> Machine:
         return locating(self._tables, self._machine)
 
-    @Once
+    @Lazy
     def _second_locating(self) -> SecondReader | None:
         composition, placing = self.about.get("composition"), self.about.get("placing")
         if not placing:
@@ -525,16 +525,16 @@ class Tokenizer:
             return Added(self._tables, self._machine, Placing.from_stored(placing))
         return Before(self._tables, Composition.from_stored(composition) if composition else None, Placing.from_stored(placing))
 
-    @Once
+    @Lazy
     def _ids_by_token(self) -> dict[str, int]:
         return dict(zip(self._tables.tokens, self._tables.token_ids.tolist(), strict=True))
 
-    @Once
+    @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
         names = {number: token for token, number in self._ids_by_token.items()}
         return names | {token["id"]: token["decoded"] for token in self.about["late"].values()}
 
-    @Once
+    @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
         # how a special token is written.

@@ -14,8 +14,8 @@ from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizer
 
 import fst
 from fst.compile import wordpiece
-from fst.compile.added import added_tokens
-from fst.tables import WHITE_SPACE
+from fst.compile.text.added_tokens import added_tokens
+from fst.rows import WHITE_SPACE
 
 TOKENS = (
     *("[UNK]", "a", "b", "c", "##a", "##b", "foo", "##foo", "你", "好", "s", "e", "sea", "##d", "fo", "##o", "##c", "f", "##f", "##s"),

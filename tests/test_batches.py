@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 from machines import ADDED, PIECES, compiled
 
 import fst
+from fst.machines.wordpiece import Tables
 from fst.runtime import batch
 from fst.runtime.tokenizer import SHORT
-from fst.tables import Tables
 
 BLOCK = 64
 KINDS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}

@@ -20,7 +20,7 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import wordpiece
-from fst.runtime.kernels import lay_out, plan_rows
+from fst.runtime.kernels.wordpiece import lay_out, plan_rows
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh", "##x", "!"]
 VOCABULARIES = ("bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from machines import PIECES, TOKENS, compiled
 
 import fst
+from fst.machines.wordpiece import Tables, Walk
 from fst.runtime import machine
-from fst.tables import Tables, Walk
 
 LIMITS = (1, 5, 12, 13, 100)
 FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
@@ -38,7 +38,7 @@ def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def symbols_in_a_chunk(longest: int) -> int:
     """Say how many symbols are read before the words among them are encoded."""
-    from fst.runtime import kernels
+    from fst.runtime.kernels import wordpiece as kernels
 
     return machine.Workspace(longest, 64).room - int(kernels.BEYOND)
 

@@ -231,14 +231,14 @@ def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -
 
 def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says how many ids there are, how many there may be, and what to do."""
-    monkeypatch.setattr("fst.runtime.columns.MOST_IDS", 10)
+    monkeypatch.setattr("fst.runtime.arrow.MOST_IDS", 10)
     with pytest.raises(fst.TextError, match=r"11 ids in one array, and .* at most 10; encode slices"):
         tokenizer().encode_arrow(pa.array(["a" * 11]), add_special_tokens=False)
 
 
 def test_without_pyarrow() -> None:
     """Where pyarrow is missing the message says what to install."""
-    code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.columns"
+    code = "import sys; sys.modules['pyarrow'] = None; import fst.runtime.arrow"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.endswith('ModuleNotFoundError: columns take pyarrow 18 or later: pip install \'pyarrow>=18\'\n')

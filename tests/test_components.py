@@ -24,14 +24,15 @@ from tokenizers.pre_tokenizers import Split
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import characters, normalizers, pre_tokenizers, wordpiece
-from fst.compile.alphabets import alphabet
+from fst.compile import wordpiece
+from fst.compile.text import characters, normalizers, pre_tokenizers
+from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import vocabulary_of
 from fst.composition import Composition
+from fst.rows import NONE, field_next, pack
 from fst.runtime.batch import UNSUSPECTED
-from fst.runtime.before import Before
+from fst.runtime.fallback_composition import Before
 from fst.runtime.texts import MOST, ROOM, Limits, rows_of
-from fst.tables import NONE, field_next, pack
 
 Part = dict[str, Any]
 

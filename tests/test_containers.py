@@ -15,7 +15,7 @@ from commands import TIMEOUT, ids_of, posix
 from test_kept_kernels import UNPRIVILEGED, bound
 
 from fst.cli.kernels import compile_all
-from fst.runtime.instructions import DISABLED
+from fst.runtime.kernels.intrinsics import DISABLED
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGE = (REPOSITORY / "docs" / "containers.md").read_text(encoding="utf-8")

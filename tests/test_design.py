@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 import fst
-from fst import alphabet, tables, verify
-from fst.compile import reference_characters
-from fst.runtime import added, batch, kernels, machine, matching
+from fst import alphabet, proof, rows
+from fst.compile.text import reference_characters
+from fst.runtime import batch, fallback_added_tokens, machine, matching
+from fst.runtime.kernels import wordpiece as kernels
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
@@ -27,20 +28,20 @@ MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", 
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
 ONLY_IN = {
-    "numba": {"fst/jit.py", "fst/kernel_cache.py", "fst/lent.py", "runtime/instructions.py"},
-    "tokenizers": {"compile/reference_characters.py", "cli/against.py", "runtime/hf.py"},
-    "huggingface_hub": {"compile/hub.py"},
+    "numba": {"fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py", "runtime/kernels/intrinsics.py"},
+    "tokenizers": {"compile/text/reference_characters.py", "cli/against.py", "runtime/transformers/hf.py"},
+    "huggingface_hub": {"compile/sources/hub.py"},
 }
 
 SOURCES = {
     path.relative_to(REPOSITORY).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
     for folder in FOLDERS
-    for path in sorted((REPOSITORY / folder).glob("*.py"))
+    for path in sorted((REPOSITORY / folder).rglob("*.py"))
 }
 MODULES = [
-    ".".join([FOLDERS[name.split("/")[0]], *([] if name.endswith("__init__.py") else [name.split("/")[1].removesuffix(".py")])])
-    for name in SOURCES
-    if not name.endswith("__main__.py")
+    ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
+    for folder, *parts in (name.removesuffix(".py").split("/") for name in SOURCES)
+    if parts[-1] != "__main__"
 ]
 TESTS = sorted(path for path in Path(__file__).parent.glob("test_*.py"))
 
@@ -111,7 +112,7 @@ def test_only_the_command_line_imports_click(name: str) -> None:
     assert name.startswith("cli/") or "click" not in {module.split(".")[0] for module in imports(SOURCES[name])}
 
 
-@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.file"])
+@pytest.mark.parametrize("module", ["fst", "fst.compile", "fst.runtime.tokenizer", "fst.npz"])
 def test_imports_are_light(module: str) -> None:
     """Nothing that a user imports brings numba, click or the reference with it."""
     code = f"import sys, {module}; sys.exit(bool({{'numba', 'click', 'tokenizers'}} & sys.modules.keys()))"
@@ -127,35 +128,38 @@ def test_names_are_found() -> None:
 
 def test_encoding_imports_numba_alone() -> None:
     """A tokenizer that was loaded needs numba and no compiler."""
-    code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime import kernels; "
+    code = "import fst, sys; fst.Tokenizer, fst.load; from fst.runtime.kernels import wordpiece; "
     code += "sys.exit('numba' not in sys.modules or any(name.startswith('fst.compile') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 SAME = {
-    "NEXT": tables.MAX_NEXT,
-    "OUTPUT": tables.MAX_OUTPUT,
-    "KIND_SHIFT": tables.KIND_SHIFT,
-    "OUTPUT_SHIFT": tables.OUTPUT_SHIFT,
-    "LABEL_SHIFT": tables.LABEL_SHIFT,
-    "MANY": tables.MANY,
-    "FAIL": tables.FAIL,
-    "LIST": tables.LIST,
-    "LAST_OUTPUT": tables.END,
-    "ROOT": tables.ROOT,
-    "STARTS_SPECIAL": tables.STARTS_SPECIAL,
-    "HAS_MARKS": tables.HAS_MARKS,
-    "CONTINUES_RUN": tables.CONTINUES_RUN,
-    "LONGEST_WORD": tables.WORD_SYMBOLS,
+    "NEXT": rows.MAX_NEXT,
+    "OUTPUT": rows.MAX_OUTPUT,
+    "KIND_SHIFT": rows.KIND_SHIFT,
+    "OUTPUT_SHIFT": rows.OUTPUT_SHIFT,
+    "LABEL_SHIFT": rows.LABEL_SHIFT,
+    "MANY": rows.MANY,
+    "FAIL": rows.FAIL,
+    "LIST": rows.LIST,
+    "LAST_OUTPUT": rows.END,
+    "ROOT": rows.ROOT,
+    "STARTS_SPECIAL": rows.STARTS_SPECIAL,
+    "HAS_MARKS": rows.HAS_MARKS,
+    "CONTINUES_RUN": rows.CONTINUES_RUN,
+    "LONGEST_WORD": rows.WORD_SYMBOLS,
     "NOT_PLAIN": machine.NOT_PLAIN,
     "SLACK": batch.SLACK,
     **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
     **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(added, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_SOURCE")},
-    **{name: getattr(added, name) for name in ("WORD_PART", "BEGINS_WORD", "ENDS_WORD", "SPACED", "WHITE", "MIXED", "BEGINS_RAW")},
-    **{name.upper(): flag for name, flag in added.FLAGS.items()},
+    **{name: getattr(fallback_added_tokens, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_SOURCE")},
+    **{
+        name: getattr(fallback_added_tokens, name)
+        for name in ("WORD_PART", "BEGINS_WORD", "ENDS_WORD", "SPACED", "WHITE", "MIXED", "BEGINS_RAW")
+    },
+    **{name.upper(): flag for name, flag in fallback_added_tokens.FLAGS.items()},
     **{name: getattr(matching, name) for name in ("NO_NODE", "SKIP", "REST", "LENGTH", "VALUE", "ENDING", "LEAST", "IS_INNER")},
-    **{name: getattr(added, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
+    **{name: getattr(fallback_added_tokens, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
 }
 
 
@@ -168,18 +172,18 @@ def test_constants_of_kernels(name: str) -> None:
 
 def test_constants_that_kernels_derive() -> None:
     """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
-    kinds = {kind for kind in range(4) if kind << tables.KIND_SHIFT & int(kernels.RARE)}
-    assert kinds == {tables.MANY, tables.FAIL} == {tables.OTHER, tables.LIST}
-    assert verify.MAX_RANK < 64
+    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(kernels.RARE)}
+    assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
+    assert proof.MAX_RANK < 64
     assert int(kernels.CLASS) + 1 == 1 << int(kernels.RANK_SHIFT)
-    assert int(kernels.CLASS) >= tables.MAX_LABEL
-    assert int(kernels.LOW_7) + 1 == 1 << tables.PAGE_BITS == 1 << int(kernels.U7)
+    assert int(kernels.CLASS) >= rows.MAX_LABEL
+    assert int(kernels.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(kernels.U7)
 
 
 def test_multipliers_of_words_are_odd() -> None:
     """The multipliers of the hash are odd and have all bits of a word, and there is one for each four symbols."""
-    assert all(number % 2 and number.bit_length() > 60 for number in tables.MULTIPLIERS)
-    assert 4 * len(tables.MULTIPLIERS) == tables.WORD_SYMBOLS
+    assert all(number % 2 and number.bit_length() > 60 for number in rows.MULTIPLIERS)
+    assert 4 * len(rows.MULTIPLIERS) == rows.WORD_SYMBOLS
 
 
 def test_masks_of_words_keep_their_symbols() -> None:
@@ -187,10 +191,10 @@ def test_masks_of_words_keep_their_symbols() -> None:
     masks = machine.KEY_MASKS.reshape(-1, 4)
     assert len(masks) == int(kernels.LONGEST_WORD) + 2
     for length, mask in enumerate(masks[:-1]):
-        assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (tables.WORD_SYMBOLS - length)
+        assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (rows.WORD_SYMBOLS - length)
         assert mask[3] == 0
     assert masks[-1].tolist() == [0, 0, 0, 2**64 - 1]
-    assert tables.MAX_LABEL <= 0xFFFF  # so that there is no class 0xFFFF
+    assert rows.MAX_LABEL <= 0xFFFF  # so that there is no class 0xFFFF
 
 
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
@@ -205,17 +209,17 @@ def test_chunks_have_room(longest: int) -> None:
     assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
     assert state is work.state
     assert [len(memo) for memo in memos] == [3, 3]
-    assert int(kernels.BEYOND) >= 64 + verify.MAX_LISTED + tables.WORD_SYMBOLS
+    assert int(kernels.BEYOND) >= 64 + proof.MAX_LISTED + rows.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:
     """A symbol that is isolated is no code point."""
-    assert alphabet.ISOLATED >= tables.CODE_POINTS
+    assert alphabet.ISOLATED >= rows.CODE_POINTS
 
 
 def test_characters_are_those_of_the_reference() -> None:
     """The file of characters is what the reference says of them today."""
-    kept = files("fst.compile").joinpath("characters.tsv").read_text("ascii").splitlines()
+    kept = files("fst.compile.text").joinpath("characters.tsv").read_text("ascii").splitlines()
     assert kept == list(reference_characters.lines())
 
 

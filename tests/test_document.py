@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.compile import wordpiece
-from fst.runtime.document import document
-from fst.tables import Tables
+from fst.machines.wordpiece import Tables
+from fst.runtime.transformers.document import document
 
 TEXTS = (*PIECES, *ADDED, " ".join(PIECES), "", "un-affable É e\u0301 世x x世 A1b2 ½ ﷺ")
 PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}

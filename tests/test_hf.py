@@ -25,7 +25,7 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import wordpiece
-from fst.tables import Tables
+from fst.machines.wordpiece import Tables
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 TOKENS = (EXAMPLES / "english-uncased-8000.txt").read_text(encoding="utf-8").splitlines()
@@ -468,7 +468,7 @@ except ImportError as error:
 def test_older_transformers_is_refused(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     """A version before 5, whose tokenizers are made otherwise, is refused by name."""
     monkeypatch.setattr(library("transformers"), "__version__", "4.57.1")
-    hf = importlib.import_module("fst.runtime.hf")
+    hf = importlib.import_module("fst.runtime.transformers.hf")
     hf._class.cache_clear()
     with pytest.raises(fst.UnsupportedError, match=r"^transformers 4.57.1: fst.hf needs version 5 or later; the call, tok"):
         fst.hf(fst.Tokenizer(tables))

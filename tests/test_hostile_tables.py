@@ -25,11 +25,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fst
-from fst import file
+from fst import npz
 from fst.compile import wordpiece
 from fst.composition import Composition, Images
-from fst.tables import (
-    ARRAYS,
+from fst.machines.wordpiece import ARRAYS, MAX_LATE, Tables, Walk
+from fst.rows import (
     CONTINUES_RUN,
     END,
     FAIL,
@@ -38,7 +38,6 @@ from fst.tables import (
     HOLE,
     LIST,
     MANY,
-    MAX_LATE,
     MAX_NEXT,
     MAX_OUTPUT,
     NONE,
@@ -47,8 +46,6 @@ from fst.tables import (
     ROOT,
     STARTS_SPECIAL,
     Array,
-    Tables,
-    Walk,
     field_kind,
     field_label,
     field_next,
@@ -99,9 +96,9 @@ def forged(parts: Mapping[str, bytes]) -> bytes:
     local, central = b"", b""
     for name, content in parts.items():
         crc = zlib.crc32(content)
-        central += file._central(name, len(content), crc, len(local))
-        local += file._local(name, len(content), crc, len(local)) + content
-    return local + central + file._end(len(central), len(local))
+        central += npz._central(name, len(content), crc, len(local))
+        local += npz._local(name, len(content), crc, len(local)) + content
+    return local + central + npz._end(len(central), len(local))
 
 
 def with_header(data: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
@@ -1213,7 +1210,7 @@ def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: 
         tokenizer = fst.load(path)
     except fst.TableError:
         return
-    tables = file.load(path)
+    tables = npz.load(path)
     for text in TEXTS:
         walk = Walk(tables)
         ids = walk.run(text)

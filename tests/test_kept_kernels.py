@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 from commands import CACHE, TIMEOUT, posix
 
-from fst.compile import placement
+from fst.borrowed import kind_of
+from fst.compile import displacement
 from fst.jit import _kept_code, destination, kernel
-from fst.lent import kind_of
-from fst.runtime import kernels
-from fst.runtime.instructions import DISABLED
+from fst.runtime.kernels import wordpiece as kernels
+from fst.runtime.kernels.intrinsics import DISABLED
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 
@@ -29,7 +29,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
 
-USE = "import sys, pathlib, test_lent; test_lent.use_everything(pathlib.Path(sys.argv[1]))"
+USE = "import sys, pathlib, test_borrowed; test_borrowed.use_everything(pathlib.Path(sys.argv[1]))"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 10 s; "
 
@@ -67,7 +67,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """Every kernel that Python calls is kept by `fst warmup`, those for ids alone and those for all else."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (kernels, placement)
+        for module in (kernels, displacement)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"})
     ]

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fst.compile.classes import _special_trie
-from fst.runtime import kernels, matching
+from fst.runtime import matching
+from fst.runtime.kernels import wordpiece as kernels
 from fst.runtime.matching import Trie, special_trie, trie
 
 STRINGS = st.lists(st.text("ab\U0001f600", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)

@@ -15,14 +15,15 @@ import pytest
 from machines import compiled
 
 import fst
-from fst import file
+from fst import npz
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
 from fst.compile import wordpiece
 from fst.compile.wordpiece import vocabulary_of
 from fst.errors import UnsupportedError
-from fst.runtime.document import document
-from fst.tables import ARRAYS, FINISH, MAX_LABEL, Tables, Walk, field_label
+from fst.machines.wordpiece import ARRAYS, Tables, Walk
+from fst.rows import FINISH, MAX_LABEL, field_label
+from fst.runtime.transformers.document import document
 
 TOKENS = (
     *("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz", "b", "un", "##aff", "##able", "##é", "."),
@@ -233,7 +234,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
     """What is told of tables can be told, and tables can be made of it again."""
     again = pickle.loads(pickle.dumps(tokenizer))
-    assert file.dumps(again._tables) == file.dumps(tables)
+    assert npz.dumps(again._tables) == npz.dumps(tables)
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
@@ -246,7 +247,7 @@ def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
 def accepted(tables: Tables) -> Tables | None:
     """The tables as they are loaded from their file, if they are."""
     try:
-        return file.loads(file.dumps(tables))
+        return npz.loads(npz.dumps(tables))
     except fst.TableError:
         return None
 

@@ -23,9 +23,9 @@ import pytest
 from machines import ADDED, PIECES, compiled
 
 import fst
-from fst import file
-from fst.once import Once
-from fst.tables import ARRAYS, Tables
+from fst import npz
+from fst.lazy import Lazy
+from fst.machines.wordpiece import ARRAYS, Tables
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods())
@@ -103,14 +103,14 @@ def test_unpickled_tables_cannot_be_written() -> None:
         array = getattr(found, name)
         with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
             array.flags.writeable = True
-        assert array.ctypes.data % file.ALIGNMENT == 0 or not array.size
+        assert array.ctypes.data % npz.ALIGNMENT == 0 or not array.size
 
 
 def test_pickled_tables_are_proven() -> None:
     """Tables that a kernel would go astray on, or that are damaged or cut short, do not come out of a pickle."""
     entries = tables().entries.copy()
     entries[0] |= np.uint64((1 << 24) - 1)
-    data = file.dumps(tables())
+    data = npz.dumps(tables())
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 1
     _, (unsound,) = replace(tables(), entries=entries).__reduce__()
@@ -134,7 +134,7 @@ class _ForgedTables(_Forged):
     """The tables of it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return file.loads, (self.data,)
+        return npz.loads, (self.data,)
 
 
 def test_copies_are_the_tokenizer_itself() -> None:
@@ -240,7 +240,7 @@ def test_what_is_computed_once_holds_no_lock() -> None:
     meeting = Barrier(2)
 
     class Slow:
-        @Once
+        @Lazy
         def value(self) -> int:
             meeting.wait(timeout=30)
             return 3
@@ -248,7 +248,7 @@ def test_what_is_computed_once_holds_no_lock() -> None:
     one = Slow()
     assert together(2, lambda _: one.value) == [3, 3]
     assert one.value == 3
-    assert isinstance(Slow.value, Once)
+    assert isinstance(Slow.value, Lazy)
 
 
 # Processes

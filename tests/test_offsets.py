@@ -64,9 +64,10 @@ from test_reference import (
 from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
-from fst.compile import characters, wordpiece
+from fst.compile import wordpiece
+from fst.compile.text import characters
+from fst.machines.wordpiece import LATE_FLAGS, Tables, Walk
 from fst.runtime import batch, machine
-from fst.tables import LATE_FLAGS, Tables, Walk
 
 FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
 BLOCK = 64

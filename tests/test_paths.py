@@ -27,13 +27,14 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import vocabulary as vocabularies
 from fst.compile import wordpiece
-from fst.compile.vocabulary import Vocabulary
+from fst.compile.sources import vocabulary as vocabularies
+from fst.compile.sources.vocabulary import Vocabulary
 from fst.compile.wordpiece import automaton
 from fst.failure import Failure, link
-from fst.file import load
-from fst.tables import CODE_POINTS, Tables, Walk
+from fst.machines.wordpiece import Tables, Walk
+from fst.npz import load
+from fst.rows import CODE_POINTS
 from fst.transducer import Transducer
 from fst.trie import NULL, Trie, build
 

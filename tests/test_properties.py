@@ -22,7 +22,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 import fst
 from fst.compile import wordpiece
 from fst.failure import Failure, link
-from fst.tables import CODE_POINTS, Tables, Walk
+from fst.machines.wordpiece import Tables, Walk
+from fst.rows import CODE_POINTS
 from fst.transducer import fold
 from fst.trie import NULL, ROOT, build
 

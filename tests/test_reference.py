@@ -24,7 +24,8 @@ from tokenizers import Tokenizer, normalizers
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 import fst
-from fst.compile import characters, wordpiece
+from fst.compile import wordpiece
+from fst.compile.text import characters
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import folders, wordpiece
+from fst.compile import wordpiece
+from fst.compile.sources import pretrained
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = (
@@ -144,7 +145,7 @@ def same_settings(tokenizer: fst.Tokenizer, reference: Any) -> None:
 
 @pytest.fixture(scope="module")
 def auto() -> Any:
-    """The reference for folders."""
+    """The reference for pretrained."""
     return pytest.importorskip("transformers", reason="the reference for folders").AutoTokenizer.from_pretrained
 
 
@@ -232,7 +233,7 @@ SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra
 
 @pytest.mark.parametrize("config", [{}, SAID], ids=["nothing said", "settings"])
 @pytest.mark.parametrize("source", [MINIMAL, UNLIKE_BERT], ids=["minimal", "unlike BERT's"])
-@pytest.mark.parametrize("name", [*folders.FAMILIES, *folders.AS_IT_STANDS[1:]])
+@pytest.mark.parametrize("name", [*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]])
 def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
     """Each class takes the same parts of a tokenizer.json as in the reference, and makes the same of those that it does not have."""
     folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
@@ -241,7 +242,7 @@ def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source:
     same_settings(tokenizer, reference)
 
 
-@pytest.mark.parametrize("kind", folders.MODEL_TYPES)
+@pytest.mark.parametrize("kind", pretrained.MODEL_TYPES)
 def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, auto: Any, tmp_path: Path) -> None:
     """A config.json that names a type of model, and no class, gives what AutoTokenizer gives."""
     folder = write(tmp_path / "folder", {"tokenizer.json": UNLIKE_BERT, "config.json": {"model_type": kind}})
@@ -323,7 +324,7 @@ FLAGGED: dict[str, Json] = {
 def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tmp_path: Path) -> None:
     """The added tokens of a folder have the ids and the settings that AutoTokenizer gives them, whatever is made of these settings."""
     folder = write(tmp_path / "folder", files)
-    read, _ = folders.read(folder)
+    read, _ = pretrained.read(folder)
     expected = json.loads(auto(folder).backend_tokenizer.to_str())
     assert {part["id"]: part for part in read["added_tokens"]} == {part["id"]: part for part in expected["added_tokens"]}
 
@@ -432,7 +433,7 @@ KEYS = (
 )  # fmt: skip
 
 
-@given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(folders.FILES))
+@given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
     """Whatever stands in the files of a folder, it is read, or refused in this package's own words."""

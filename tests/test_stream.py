@@ -27,8 +27,8 @@ from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
 import fst
-from fst.compile import vocabulary as vocabularies
 from fst.compile import wordpiece
+from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.wordpiece import assemble
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch, of_all, of_ids
@@ -544,6 +544,6 @@ def test_what_needs_a_second_reading_is_refused(tmp_path: Path) -> None:
 
 def reference_json() -> str:
     """Say in full what the tokens of all tests are."""
-    from fst.runtime.document import document
+    from fst.runtime.transformers.document import document
 
     return json.dumps(document(compiled(added=())))

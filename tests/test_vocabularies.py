@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models
 
 import fst
-from fst.compile import vocabulary as vocabularies
 from fst.compile import wordpiece
+from fst.compile.sources import vocabulary as vocabularies
 
 # White space as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"

@@ -16,7 +16,8 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst.compile import wordpiece
-from fst.tables import MULTIPLIERS, OTHER, WORD_SYMBOLS, Tables, Walk, field_kind, field_label
+from fst.machines.wordpiece import Tables, Walk
+from fst.rows import MULTIPLIERS, OTHER, WORD_SYMBOLS, field_kind, field_label
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
 REAL = ("bert-base-uncased", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese", "KR-BERT")

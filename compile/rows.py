@@ -1,0 +1,258 @@
+"""Lay a transducer out as rows of entries: dense, a slot for every label, or compact, rows displaced into each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError
+from fst.jit import Deferred
+from fst.rows import END, FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
+from fst.transducer import Transducer
+from fst.trie import NULL, ROOT, Ints, spread
+
+ODD = np.uint64(0x9E3779B97F4A7C15)
+MOST_SHAPES, MOST_LABELS, ROUNDS = 1000, 2048, 3  # what is looked at to find columns: all but 2 % of the rows; and how often
+WORDS_AT_A_TIME, WORD_BITS = 16, 64
+DENSE_SLOTS = 1 << 16  # "auto" takes dense rows up to here, 512 KiB: they stay in a core's own cache
+place = Deferred("fst.compile.displacement", "place")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A transducer as entries.
+
+    Attributes:
+        layout: "dense" or "compact".
+        entries: uint64[slots].
+        pool: uint32[n].
+        slots: int64[states + 1], the slot at which each state's row begins; the last is the dead state's, and ``slots[-1]`` is
+            therefore the slot of the state -1.
+        columns: int64[labels], where in a row each label of the alphabet is; 0: it is in no row, and always takes the default.
+    """
+
+    layout: str
+    entries: NDArray[np.uint64]
+    pool: NDArray[np.uint32]
+    slots: Ints
+    columns: Ints
+
+
+def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
+    """Make the rows.
+
+    Args:
+        transducer: the machine.
+        visits: float64[states], how often each state is expected to be visited; the rows of the most visited are put together.
+        layout: "dense", "compact", or "auto": dense if that is small, else compact.
+
+    Raises:
+        UnsupportedError: the machine does not fit the layout's fields.
+    """
+    shapes = _shapes(transducer)
+    columns = _columns(transducer, shapes)
+    width = int(columns.max(initial=0)) + 1
+    states = len(transducer.trie) + 1
+    if width > FINISH:
+        raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {FINISH - 1}")
+    if layout == "auto":
+        layout = "dense" if states * width <= DENSE_SLOTS else "compact"
+    if layout == "dense" and states * width > MAX_NEXT:
+        raise UnsupportedError(f"layout dense with {states} states of {width} entries: there is room for {MAX_NEXT}; use compact")
+
+    transitions = _Transitions.of(transducer, columns)
+    pool, finish, output, kind = _outputs(transducer, transitions)
+    order = np.append(ROOT, 1 + np.argsort(-np.append(visits[1:], -1), kind="stable"))
+    if layout == "dense":
+        slots = np.empty(states, np.int64)
+        slots[order] = np.arange(states) * width
+        entries = _dense(transducer, transitions, columns, slots, finish, output, kind)
+    else:
+        slots, size = _place(transitions, shapes, order, width)
+        entries = np.full(size, HOLE)
+        entries[slots[transitions.source] + transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+        entries[slots] = finish
+    return Rows(layout, entries, pool, slots, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Transitions:
+    """Explicit transitions on labels that have a column, in order of source."""
+
+    source: Ints
+    column: Ints
+    target: Ints
+    emitted: Ints
+
+    @classmethod
+    def of(cls, transducer: Transducer, columns: Ints) -> _Transitions:
+        # The root has no default: what it lacks leads to the dead state.
+        lacking = np.setdiff1d(np.flatnonzero(columns), transducer.label[: transducer.row_start[1]])
+        source = np.concatenate([np.full(len(lacking), ROOT), np.repeat(np.arange(len(transducer.trie)), np.diff(transducer.row_start))])
+        column = columns[np.concatenate([lacking, transducer.label])]
+        target = np.concatenate([np.full(len(lacking), NULL), transducer.target])
+        emitted = np.concatenate([np.zeros(len(lacking), np.int64), transducer.emitted])
+        kept = column > 0
+        return cls(source[kept], column[kept], target[kept], emitted[kept])
+
+
+def _shapes(transducer: Transducer) -> Ints:
+    """A number for each state and for the dead one, the same for rows of the same labels."""
+    # A sum of numbers that stand for labels. Should different rows ever have the same, one is placed a little later than it might be.
+    powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
+    before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
+    sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
+    shapes: Ints = np.unique(np.append(sums, np.uint64(0)), return_inverse=True)[1]
+    return shapes
+
+
+def _columns(transducer: Transducer, shapes: Ints) -> Ints:
+    """Columns for the labels of transitions below the roots.
+
+    The fewer gaps rows have, the more of them fit into each other. Scripts stand together, the most frequent first, and in them the most
+    frequent characters, until that is improved.
+    """
+    trie = transducer.trie
+    sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
+    # r♯ is at rest in no state unless it can be reached by reading ♯; then its edges are edges like others.
+    at_root = (sources == ROOT) | ((sources == trie.suffix_root) & ~np.isin(trie.suffix_root, trie.edge_children))
+    counts = np.bincount(transducer.label[~at_root], minlength=len(trie.letters))
+    scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
+    order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
+    used = order[counts[order] > 0]
+    most, rest = used[:MOST_LABELS], used[MOST_LABELS:]
+    columns = np.zeros(len(trie.letters), np.int64)
+    columns[np.append(_untangled(most, _differences(transducer, shapes, most)), rest)] = np.arange(1, len(used) + 1)
+    return columns
+
+
+def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
+    """In how many rows there is one of two labels without the other, for any two. Only the shapes that take most room are looked at."""
+    _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
+    lengths = np.diff(transducer.row_start)
+    most = np.argsort(-counts * lengths[first], kind="stable")[:MOST_SHAPES]
+    first, lengths = first[most], lengths[first[most]]
+    column = np.full(len(transducer.trie.letters), len(labels))  # one more for all other labels
+    column[labels] = np.arange(len(labels))
+    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact, since there are less than 2^24 rows
+    has[np.repeat(np.arange(len(most)), lengths), column[transducer.label[spread(transducer.row_start[first], lengths)]]] = 1
+    has = has[:, :-1]
+    both = (has.T * counts[most].astype(np.float32)) @ has
+    own = np.diag(both)
+    found: NDArray[np.float32] = own[:, None] + own - 2 * both
+    return found
+
+
+def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
+    """Labels in an order in which neighbours differ little: what is between two places is turned round where that helps (2-opt)."""
+    order = np.arange(len(labels) + 1)  # the last stands for the end, which is as near to all
+    costs = np.pad(differences, ((0, 1), (0, 1)))
+    for _ in range(ROUNDS):
+        for first in range(1, len(labels)):
+            before, begin = order[first - 1], order[first]
+            ends, after = order[first:-1], order[first + 1 :]
+            gains = costs[before, begin] + costs[ends, after] - costs[before, ends] - costs[begin, after]
+            best = int(gains.argmax())
+            if gains[best] > 0:
+                order[first : first + best + 1] = order[first : first + best + 1][::-1].copy()
+    return labels[order[:-1]]
+
+
+def _outputs(
+    transducer: Transducer, transitions: _Transitions
+) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
+    """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
+    failure, trie = transducer.failure, transducer.trie
+    length = np.diff(failure.pops_start)
+    whole = failure.whole.copy()
+    whole[ROOT] = True  # between words there is nothing to segment
+    starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
+    lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
+    pool, output = _share(failure.pops, starts, lengths)
+    kind = np.select([lengths == 0, lengths == 1], [NONE, ONE], MANY)
+    states = len(trie)
+    kind[:states][~whole] = FAIL
+    finish = pack(np.append(trie.level, 0), FINISH, np.append(output[:states], 0), np.append(kind[:states], FAIL))
+    return pool, finish, output[states:], kind[states:]
+
+
+def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
+    """Put each different list of two ids and more into the pool once.
+
+    Returns:
+        The pool, and for each list its one id, or where it stands in the pool (0 for an empty list).
+    """
+    output = np.zeros(len(starts), np.int64)
+    output[lengths == 1] = pops[starts[lengths == 1]]
+    longer = np.flatnonzero(lengths > 1)
+    # Number the lists of each length by their id so far and the next id, as the levels of a trie are numbered.
+    number = pops[starts[longer]]
+    pool: list[NDArray[np.uint32]] = [np.empty(0, np.uint32)]
+    used, place = 0, 1
+    while len(longer):
+        _, number = np.unique(number << 32 | pops[starts[longer] + place], return_inverse=True)
+        place += 1
+        ends = lengths[longer] == place
+        numbers, first = np.unique(number[ends], return_index=True)
+        members = longer[ends]
+        lists = pops[starts[members[first]][:, None] + np.arange(place)].astype(np.uint32)
+        lists[:, -1] |= np.uint32(END)
+        output[members] = used + np.searchsorted(numbers, number[ends]) * place
+        pool.append(lists.ravel())
+        used += lists.size
+        longer, number = longer[~ends], number[~ends]
+    if used > MAX_OUTPUT:
+        raise UnsupportedError(f"outputs of {used} ids: the pool has room for {MAX_OUTPUT}")
+    return np.concatenate(pool), output
+
+
+def _place(transitions: _Transitions, shapes: Ints, order: Ints, width: int) -> tuple[Ints, int]:
+    """A base for every row, and the number of slots, `width` of them after the last base."""
+    states = len(order)
+    starts = np.searchsorted(transitions.source, np.arange(states + 1))
+    bases = np.empty(states, np.int64)
+    tried = np.zeros(int(shapes.max()) + 1, np.int64)
+    free = np.empty(WORDS_AT_A_TIME, np.uint64)
+    room = len(transitions.source) + states + 2 * width
+    while True:
+        room *= 2
+        occupied = np.zeros((room + 2 * width) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
+        tried[:] = 0
+        if place.call(order, starts, transitions.column, shapes, bases, occupied, tried, free) >= 0:
+            break
+    size = int(bases.max()) + width
+    if size > MAX_NEXT:
+        raise UnsupportedError(f"a table of {size} entries: there is room for {MAX_NEXT}")
+    return bases, size
+
+
+def _dense(
+    transducer: Transducer,
+    transitions: _Transitions,
+    columns: Ints,
+    slots: Ints,
+    finish: NDArray[np.uint64],
+    output: Ints,
+    kind: Ints,
+) -> NDArray[np.uint64]:
+    """Every row with every column: where there is no explicit transition, the default of `fst.transducer` spelt out."""
+    trie = transducer.trie
+    states, width = len(slots), int(columns.max(initial=0)) + 1
+    labels = np.flatnonzero(columns)
+    from_suffix_root = np.full(width, NULL)
+    from_suffix_root[columns[labels]] = trie.children(np.full(len(labels), trie.suffix_root), labels)
+    from_root = np.full(width, NULL)
+    from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
+
+    fails = (field_kind(finish) == FAIL)[:, None]
+    emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
+    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
+    rows[ROOT] = slots[from_root]
+    rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
+    rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
+    rows[:, 0] = finish
+    entries = np.empty(states * width, np.uint64)
+    entries.reshape(states, width)[slots // width] = rows
+    return entries

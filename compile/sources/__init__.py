@@ -1,0 +1,1 @@
+"""Where vocabularies come from: one file a format."""

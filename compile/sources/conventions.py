@@ -1,0 +1,41 @@
+"""What special tokens are for, where nothing but their spelling says it: as in BERT's tokenizers, and as in RoBERTa's."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from typing import Any
+
+from fst.compile.sources.templates import Template
+
+BERT_NAMES = {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
+ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"}
+
+
+def named_tokens(specials: Container[str], unk_token: str, padding: Any) -> dict[str, str]:
+    """The names of special tokens: of those that are spelled as usual, of the unknown token, and of the one that padding names.
+
+    Example:
+        >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
+        {'unk_token': '<unk>', 'pad_token': '[PAD]', 'cls_token': '<s>'}
+    """
+    named = {name: token for names in (ROBERTA_NAMES, BERT_NAMES) for name, token in names.items() if token in specials}
+    named["unk_token"] = unk_token
+    if isinstance(padding, Mapping) and isinstance(padding.get("pad_token"), str):
+        named["pad_token"] = padding["pad_token"]
+    return {name: named[name] for name in BERT_NAMES if name in named}
+
+
+def model_input_names(pair: Template) -> list[str]:
+    """What a model takes: type ids where they tell the texts of a pair apart.
+
+    Example:
+        >>> model_input_names((("A", 0), ("B", 1)))
+        ['input_ids', 'token_type_ids', 'attention_mask']
+    """
+    types = ["token_type_ids"] if any(type_id for _, type_id in pair) else []
+    return ["input_ids", *types, "attention_mask"]
+
+
+def side(setting: Any) -> str:
+    """The side that the truncation or the padding of a tokenizer.json is at."""
+    return "left" if isinstance(setting, Mapping) and setting.get("direction") == "Left" else "right"

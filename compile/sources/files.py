@@ -1,0 +1,50 @@
+"""Files that a vocabulary is read from: text in UTF-8, of a size that a vocabulary may have, from whoever wrote it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fst.errors import VocabularyError, cut
+from fst.rows import WHITE_SPACE
+
+MAX_SOURCE_BYTES = 1 << 28
+
+
+def read_text(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        VocabularyError: it is too large, or not UTF-8, or begins with a byte-order mark.
+        OSError: it cannot be read.
+    """
+    if path.stat().st_size > MAX_SOURCE_BYTES:
+        raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
+    data = path.read_bytes()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; if the file is text, save it as UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
+    return text
+
+
+def parse_json(text: str, path: Path) -> Any:
+    """What a JSON file says; `path` is for the message of the VocabularyError that says that it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise VocabularyError(f"{path} is not JSON: {cut(str(error))}") from None
+
+
+def parse_lines(text: str) -> dict[str, int]:
+    r"""A token a line, as the reference reads them: lines end at "\n" alone, white space at their end is no part of them, and of equal
+    tokens the last one counts.
+    """
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}

@@ -1,0 +1,339 @@
+"""Folders as ``save_pretrained`` writes them and the Hugging Face Hub has them: several files that say one thing together.
+
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some classes take a
+``tokenizer.json`` as it stands, and ConvBERT's takes all of it but the post-processor. BERT's and the rest of its relatives take only the
+tokens from it, and make everything else anew from the settings in ``tokenizer_config.json``. Either way one ``tokenizer.json`` can state
+the outcome; this module makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
+from fst.compile.sources.files import parse_json, parse_lines, read_text
+from fst.compile.sources.kinds import ONLY
+from fst.compile.sources.models import model_of, tokens_of
+from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
+from fst.compile.text.components import field_of, sequence
+from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
+from fst.settings import MAX_MODEL_LENGTH
+
+DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
+SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
+ELSE = f"to compile the {DOCUMENT} or the {VOCABULARY} in it alone, name that"
+FILES = (DOCUMENT, CONFIG, VOCABULARY, SPECIALS, ADDED, MODEL)
+
+Json = dict[str, Any]
+BERT_INPUTS, OTHER_INPUTS = ("input_ids", "token_type_ids", "attention_mask"), ("input_ids", "attention_mask")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Classes of tokenizers that are made anew, of tokens and settings.
+
+    Attributes:
+        names: the special tokens, unless a setting says otherwise.
+        inputs: what a model takes.
+        post_processor: what stands around texts; cls and sep are put in.
+        greedy: names of special tokens that take a blank before them along, if they are given as strings.
+        keeps_document: whether a ``tokenizer.json`` counts as it stands, except for its post-processor.
+    """
+
+    names: Mapping[str, str]
+    inputs: tuple[str, ...]
+    post_processor: Mapping[str, Any]
+    greedy: tuple[str, ...] = ()
+    keeps_document: bool = False
+
+
+BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
+CONVBERT = replace(BERT, keeps_document=True)
+DISTILBERT = Family(BERT_NAMES, OTHER_INPUTS, {"type": "BertProcessing"})
+MPNET = Family(
+    {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "[UNK]", **ROBERTA_NAMES},
+    OTHER_INPUTS,
+    {"type": "RobertaProcessing", "trim_offsets": True, "add_prefix_space": False},
+    greedy=("mask_token",),
+)
+# Names of classes, without "Fast" at their end.
+FAMILIES = {
+    **dict.fromkeys(
+        ["BertTokenizer", "ElectraTokenizer", "MobileBertTokenizer", "SqueezeBertTokenizer", "LxmertTokenizer", "LayoutLMTokenizer"],
+        BERT,
+    ),
+    "ConvBertTokenizer": CONVBERT,
+    "DistilBertTokenizer": DISTILBERT,
+    "MPNetTokenizer": MPNET,
+}  # fmt: skip
+AS_IT_STANDS = ("PreTrainedTokenizer", "TokenizersBackend")
+# The class that a config.json stands for if no file names one, by its type of model.
+MODEL_TYPES = {
+    **dict.fromkeys(
+        ["align", "bark", "bert", "blip", "bros", "chinese_clip", "convbert", "distilbert", "electra", "ernie", "flava", "git",
+         "grounding-dino", "layoutlm", "lxmert", "megatron-bert", "mm-grounding-dino", "mobilebert", "nomic_bert", "squeezebert", "tvp",
+         "vilt", "visual_bert"], "BertTokenizer",
+    ),
+    "mpnet": "MPNetTokenizer",
+}  # fmt: skip
+# Types of model with which tokenizer.json is taken as it stands, whatever class is named.
+ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
+# Settings that are kept as they are.
+AS_THEY_ARE = ("padding_side", "truncation_side", "clean_up_tokenization_spaces")
+# Settings that would change ids, and the values with which they do not.
+HARMLESS: Mapping[str, tuple[Any, ...]] = {
+    "word_tokenizer_type": (None,),
+    "subword_tokenizer_type": (None, "wordpiece"),
+    "do_basic_tokenize": (None, True),
+    "never_split": (None, []),
+    "split_special_tokens": (None, False),
+    "fast_tokenizer_files": (None, [DOCUMENT]),
+    "init_inputs": (None, []),
+}
+
+# Options of the compiler by their names in tokenizer_config.json.
+OPTIONS = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
+
+
+@dataclass(frozen=True)
+class Files:
+    """What the files of a folder say; a file that is not there says nothing.
+
+    Attributes:
+        document: tokenizer.json, or None.
+        lines: the tokens of vocab.txt, or None where tokenizer.json has them.
+        config: tokenizer_config.json.
+        specials: special_tokens_map.json, in use before tokenizer_config.json had added_tokens_decoder.
+        added: added_tokens.json, likewise.
+        model: config.json.
+    """
+
+    document: Json | None
+    lines: Mapping[str, int] | None
+    config: Json
+    specials: Json
+    added: Json
+    model: Json
+
+
+def read(folder: Path) -> tuple[Json, dict[str, Any]]:
+    """Read a folder.
+
+    Returns:
+        The tokenizer.json that the files amount to, and the settings beside it, named as in `fst.compile.sources.vocabulary`.
+
+    Raises:
+        VocabularyError: it holds no vocabulary, or a file is not laid out as it should be.
+        UnsupportedError: a file asks for something that is not supported; the message names it.
+        OSError: a file cannot be read.
+    """
+    files = _files(folder)
+    try:
+        return _outcome(files)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{folder}: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        raise VocabularyError(f"{folder}: its files are not laid out as those of a tokenizer: {reason(error)}") from None
+
+
+def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
+    """A warning, with a remedy, if the tokenizer_config.json beside a vocab.txt contradicts how the vocab.txt alone is compiled.
+
+    Args:
+        vocabulary: the vocab.txt.
+        given: options of the compiler; they override the files.
+    """
+    if vocabulary.name != VOCABULARY:
+        return None
+    try:
+        config = _object(vocabulary.parent / CONFIG) or {}
+    except (VocabularyError, OSError):
+        return None
+    try:
+        _refuse(config)
+        name = _class(Files({}, None, config, {}, {}, {}))
+    except UnsupportedError as error:
+        asked = str(error).removesuffix(f"; {ELSE}")
+        return f"{vocabulary} is compiled as BERT's, though its tokenizer is another, so that ids differ: {asked}"
+    said = _contradicting(config, given)
+    if name and FAMILIES.get(name, BERT).names != BERT_NAMES:
+        said["tokenizer_class"] = name
+    if not said:
+        return None
+    settings = ", ".join(f"{name} {quoted(value)}" for name, value in said.items())
+    return f"{vocabulary} is compiled alone, without the {CONFIG} beside it, which says {settings}: compile {vocabulary.parent} instead"
+
+
+def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
+    """The settings that differ from the compiler's options and their defaults."""
+    lower = given.get("lowercase", True)
+    usual: Json = {"do_lower_case": lower, "tokenize_chinese_chars": True, "strip_accents": lower, **BERT_NAMES}
+    said = {name: config[name] for name in usual if config.get(name) is not None and OPTIONS.get(name, name) not in given}
+    contents = {name: value.get("content") if isinstance(value, dict) else value for name, value in said.items()}
+    return {name: value for name, value in contents.items() if value != usual[name]}
+
+
+def _files(folder: Path) -> Files:
+    document, lines = _object(folder / DOCUMENT), None
+    if document is None:
+        if not (folder / VOCABULARY).is_file():
+            names = sorted(path.name for path in folder.iterdir())
+            found = f", but {listed(names)}" if names else ""
+            raise VocabularyError(f"{folder} holds neither a {DOCUMENT} nor a {VOCABULARY}{found}; {ONLY}")
+        lines = parse_lines(read_text(folder / VOCABULARY))
+    config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
+    return Files(document, lines, config, specials, added, model)
+
+
+def _object(path: Path) -> Json | None:
+    if not path.is_file():
+        return None
+    found = parse_json(read_text(path), path)
+    if not isinstance(found, dict):
+        raise VocabularyError(f"{path} is no JSON object, but {quoted(found)}")
+    return found
+
+
+def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
+    if files.document is not None:
+        model_of(files.document)
+    _refuse(files.config)
+    name = _class(files)
+    family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
+    tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
+    return _document(files, family, tokens), _settings(files, family, tokens, is_class_known=name is not None)
+
+
+def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
+    """The tokenizer.json that states what all files together say."""
+    if family is None:
+        return _as_it_stands(files, tokens)
+    if family.keeps_document and files.document is not None:
+        document = _as_it_stands(files, tokens)
+        ids = _ids(_vocabulary(files), document["added_tokens"])
+        return {**document, "post_processor": _post_processor(family, tokens, ids)}
+    return _made_anew(files, family, tokens)
+
+
+def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]:
+    return {**vocabulary, **{token["content"]: token["id"] for token in added}}
+
+
+def _named(tokens: SpecialTokens, name: str) -> str:
+    if name not in tokens.named:
+        raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
+    return tokens.named[name].content
+
+
+def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int]) -> Json:
+    cls, sep = (_named(tokens, name) for name in ("cls_token", "sep_token"))
+    return {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}
+
+
+def _refuse(config: Json) -> None:
+    """Refuse settings that change ids in ways that are not supported."""
+    for name, harmless in HARMLESS.items():
+        if config.get(name) not in harmless:
+            raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")
+    code = config.get("auto_map")
+    if isinstance(code, list) or (isinstance(code, dict) and "AutoTokenizer" in code):
+        raise UnsupportedError(f"{CONFIG} asks for code of its own, as auto_map; {ELSE}")
+
+
+def _class(files: Files) -> str | None:
+    """The name of the class that the files name, or None; it is a supported one."""
+    kind = files.model.get("model_type")
+    stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
+    if kind in ALWAYS_AS_IT_STANDS:
+        stated = AS_IT_STANDS[0]
+    if not stated and kind:
+        if kind not in MODEL_TYPES:
+            raise UnsupportedError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
+        stated = MODEL_TYPES[kind]
+    if not stated:
+        return None
+    name = str(stated).removesuffix("Fast")
+    if name not in FAMILIES and name not in AS_IT_STANDS:
+        known = ", ".join([*FAMILIES, "PreTrainedTokenizerFast"])
+        raise UnsupportedError(f"tokenizer_class {cut(str(stated))}: supported are {known}; {ELSE}")
+    if name in AS_IT_STANDS and files.document is None:
+        raise UnsupportedError(f"tokenizer_class {stated} without a {DOCUMENT}")
+    return name
+
+
+def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """The special tokens where no file names them, and which of these take a blank before them along."""
+    if family is not None:
+        return family.names, family.greedy
+    padding = (files.document or {}).get("padding")
+    return ({} if padding is None else {"pad_token": field_of(padding, "pad_token", "padding")}), ()
+
+
+def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
+    """The tokenizer.json, with the added tokens that it does not have."""
+    document = files.document or {}
+    return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
+
+
+def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
+    """BERT's tokenizer, of tokens and settings."""
+    vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
+    added = tokens.added_to((), vocabulary)
+    return {
+        "version": "1.0",
+        "truncation": document.get("truncation"),
+        "padding": document.get("padding"),
+        "added_tokens": added,
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": config.get("tokenize_chinese_chars", True),
+            "strip_accents": config.get("strip_accents"),
+            "lowercase": config.get("do_lower_case", True),
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": _post_processor(family, tokens, _ids(vocabulary, added)),
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": _named(tokens, "unk_token"),
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocabulary,
+        },
+    }
+
+
+def _vocabulary(files: Files) -> Mapping[str, int]:
+    if files.document is None:
+        return files.lines or {}
+    return tokens_of(model_of(files.document))
+
+
+def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
+    """What the files state beside what ids follow from. Where they name no class, what they leave open is left open."""
+    config = files.config
+    found: dict[str, Any] = {name: config[name] for name in AS_THEY_ARE if name in config}
+    found["model_max_length"] = _length(config.get("model_max_length", config.get("max_len")))
+    found["named_tokens"] = {name: token.content for name, token in tokens.named.items()}
+    found["extra_special_tokens"] = [token.content for token in tokens.extras]
+    inputs = config.get("model_input_names")
+    if inputs is not None or is_class_known:
+        found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
+    if not is_class_known and files.document is not None:
+        specials = {token["content"] for token in files.document.get("added_tokens") or ()}
+        usual = named_tokens(specials, field_of(model_of(files.document), "unk_token", "model"), files.document.get("padding"))
+        found["named_tokens"] = {**usual, **found["named_tokens"]}
+    return found
+
+
+def _length(value: Any) -> int | None:
+    """The length of a model's input; a very large number stands for none."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ValueError(f"model_max_length {quoted(value)} is no number")
+    return None if value > MAX_MODEL_LENGTH else int(value)

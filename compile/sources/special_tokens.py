@@ -1,0 +1,190 @@
+"""The special tokens of a folder: which have names, and which tokens are added to a vocabulary, in the order in which transformers does it.
+
+Added tokens that the vocabulary does not have get their ids by that order. Three files say which there are: ``tokenizer_config.json``
+under names, as ``extra_special_tokens``, and as ``added_tokens_decoder``; where it has no such thing, ``special_tokens_map.json``,
+``added_tokens.json`` and ``tokenizer.json`` count as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from types import NoneType
+from typing import Any
+
+from fst.compile.text.components import field_of, mapping
+from fst.errors import listed, quoted
+
+Json = Mapping[str, Any]
+# The names that every class knows, in the order in which their tokens are added.
+NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """An added token, as the reference has it; `normalized` is None where it is what `special` is not."""
+
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool | None = None
+    special: bool = False
+
+    def listed(self) -> dict[str, Any]:
+        """As a tokenizer.json has it."""
+        return {**asdict(self), "normalized": not self.special if self.normalized is None else self.normalized}
+
+
+@dataclass(frozen=True)
+class SpecialTokens:
+    """What a folder says of special tokens and of added ones.
+
+    Attributes:
+        named: name → token.
+        extras: special tokens without a name.
+        numbered: added tokens by numbers that order them.
+    """
+
+    named: Mapping[str, AddedToken]
+    extras: Collection[AddedToken]
+    numbered: Mapping[int, AddedToken]
+
+    def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
+        """All added tokens with their ids: those that a tokenizer.json has already, and these after them, some of which may be the same."""
+        there = [added_token(part) for part in present]
+        tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
+        ids = dict(vocabulary)
+        for token in tokens:
+            if token.content:
+                ids.setdefault(token.content, len(ids))
+        return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
+
+    def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
+        """First what has numbers and is not there as it should be; then what else is not there. What has a name becomes special."""
+        additions = [token for _, token in sorted(self.numbered.items()) if there.get(token.content) != token.listed()]
+        known = {*there, *(token.content for token in additions)}
+        additions += [token for token in (*self.named.values(), *self.extras) if token.content not in known]
+        names = {token.content for token in self.named.values()}
+        return [replace(token, special=token.special or token.content in names) for token in additions]
+
+
+def special_tokens(config: Json, older: Json, added: Json, document: Json, defaults: Json, greedy: Collection[str]) -> SpecialTokens:
+    """What the files of a folder say of special tokens; one that is not there says nothing.
+
+    Args:
+        config: tokenizer_config.json.
+        older: special_tokens_map.json.
+        added: added_tokens.json.
+        document: tokenizer.json.
+        defaults: name → token, where no file says otherwise.
+        greedy: names of tokens that take a blank before them along, where they are given as strings.
+
+    Raises:
+        KeyError, TypeError, ValueError: a file is not laid out as it should be.
+    """
+    _need_lists(config)
+    _need_lists(older)
+    stated, own = _stated(config, older)
+    numbered = _numbered(config, added, document, [*(stated.get(name) for name in NAMES), *(stated.get("extra_special_tokens") or ())])
+    usual = {name: stated.get(name, defaults.get(name)) for name in NAMES}
+    named = {
+        **{name: value for name, value in usual.items() if value is not None},
+        **{name: value for name, value in stated.items() if _is_own(name) and _is_token(value)},
+        **own,
+    }
+    extras = stated.get("extra_special_tokens", stated.get("additional_special_tokens")) or ()
+    return SpecialTokens(
+        named={name: _special(value, greedy=name in greedy) for name, value in named.items()},
+        extras=[_special(value) for value in extras],
+        numbered=numbered,
+    )
+
+
+def _need_lists(file: Json) -> None:
+    for name in ("extra_special_tokens", "additional_special_tokens"):
+        if not isinstance(file.get(name), list | dict | NoneType):
+            raise ValueError(f"{name} is {quoted(file[name])}; it must be a list of tokens")
+
+
+def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What tokenizer_config.json says, and over it special_tokens_map.json; and the tokens with names that no class knows.
+
+    This goes step by step as the reference goes: what is said twice depends on it, and so does the order in which tokens are added.
+    """
+    stated = dict(config)
+    if not stated.get("extra_special_tokens") and "additional_special_tokens" in stated:
+        stated["extra_special_tokens"] = stated.pop("additional_special_tokens")
+    own = {name: stated.pop(name) for name in config if _is_own(name) and isinstance(stated[name], str)}
+    own |= _with_names(stated)
+    if "added_tokens_decoder" not in config:
+        listed = stated.get("extra_special_tokens") or []
+        stated |= {name: _of_older(value) if name != "extra_special_tokens" else value for name, value in older.items()}
+        if isinstance(older.get("extra_special_tokens"), list):
+            more = map(_of_older, older["extra_special_tokens"])
+            stated["extra_special_tokens"] = [*listed, *(token for token in more if token not in listed)]
+        own |= _with_names(stated)
+    return stated, own
+
+
+def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
+    """The added tokens that have numbers. Those of added_tokens.json are special if they are said to be, but not in mappings."""
+    if "added_tokens_decoder" in config:
+        numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
+        return {_number(number): added_token(part) for number, part in numbered.items()}
+    special = {_special(value).content for value in said if isinstance(value, str | AddedToken)}
+    older = {_number(number): AddedToken(name, normalized=name not in special, special=name in special) for name, number in added.items()}
+    return older | {field_of(part, "id", "an added token"): added_token(part) for part in document.get("added_tokens") or ()}
+
+
+def _number(said: Any) -> int:
+    """The id of an added token from a file, where it is a key, as a string, or a value."""
+    try:
+        if isinstance(said, str) or type(said) is int:
+            return int(said)
+    except ValueError:
+        pass
+    raise ValueError(f"an added token has {quoted(said)} for its id; it must be a whole number")
+
+
+def _with_names(stated: dict[str, Any]) -> dict[str, Any]:
+    """Take the extra special tokens away, if they have names."""
+    return stated.pop("extra_special_tokens") if isinstance(stated.get("extra_special_tokens"), dict) else {}
+
+
+def _is_own(name: str) -> bool:
+    return name.endswith("_token") and name not in NAMES
+
+
+def _of_older(value: Any) -> Any:
+    """In special_tokens_map.json every mapping is a special token."""
+    return replace(added_token(value), special=True) if isinstance(value, Mapping) else value
+
+
+def _is_token(value: Any) -> bool:
+    return isinstance(value, str | AddedToken) or (isinstance(value, Mapping) and value.get("__type") == "AddedToken")
+
+
+def _special(value: Any, *, greedy: bool = False) -> AddedToken:
+    """A special token from what stands for it."""
+    if not _is_token(value):
+        raise ValueError(f"{quoted(value)} stands for a special token; it is a string, or a mapping of the type AddedToken")
+    if isinstance(value, AddedToken):
+        return value
+    if isinstance(value, str):
+        return AddedToken(value, lstrip=greedy, special=True)
+    return added_token({name: setting for name, setting in value.items() if name != "__type"})
+
+
+def added_token(part: Json) -> AddedToken:
+    """An added token from the mapping that stands for it."""
+    field_of(part, "content", "an added token")
+    settings = {name: setting for name, setting in part.items() if name != "id"}
+    unknown = sorted(settings.keys() - AddedToken.__dataclass_fields__.keys())
+    if unknown:
+        raise ValueError(f"an added token has {listed(unknown)}, which added tokens do not have")
+    token = AddedToken(**settings)
+    flags = [token.single_word, token.lstrip, token.rstrip, token.special, bool(token.normalized)]
+    if not isinstance(token.content, str) or not all(isinstance(flag, bool) for flag in (*flags, token.normalized or False)):
+        raise ValueError(f"added token {quoted(part)}: its content is a string, and its settings are true or false")
+    return token

@@ -1,0 +1,138 @@
+"""Templates: which ids stand around a text, or around the texts of a pair, as a post-processor says it.
+
+A template is a sequence of pieces, each with the type id of its ids: ids of special tokens, or where a text stands, "A" or "B".
+The type id of a text is that of its piece also where special tokens are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fst.compile.text.components import field_of, kind_of, sequence
+from fst.errors import UnsupportedError, cut, listed, quoted
+from fst.proof import MAX_TYPE_ID
+
+Piece = tuple[tuple[int, ...] | str, int]
+Template = tuple[Piece, ...]
+FIRST, SECOND = "A", "B"
+TEMPLATE = "a template of TemplateProcessing"
+BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
+
+
+def bert(cls: int, sep: int) -> tuple[Template, Template]:
+    """The templates of BERT, for a text and for a pair.
+
+    Example:
+        >>> bert(101, 102)[0]
+        (((101,), 0), ('A', 0), ((102,), 0))
+    """
+    single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
+    return single, (*single, (SECOND, 1), ((sep,), 1))
+
+
+def roberta(cls: int, sep: int) -> tuple[Template, Template]:
+    """The templates of RoBERTa: two separators between the texts of a pair, and no type ids.
+
+    Example:
+        >>> roberta(0, 2)[1]
+        (((0,), 0), ('A', 0), ((2,), 0), ((2,), 0), ('B', 0), ((2,), 0))
+    """
+    single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
+    return single, (*single, ((sep,), 0), (SECOND, 0), ((sep,), 0))
+
+
+def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Template]:
+    """The templates for a text and for a pair that the post-processor of a tokenizer.json stands for.
+
+    Raises:
+        UnsupportedError: it is of another kind, or asks for more than a template says.
+        KeyError, TypeError, ValueError: it is not laid out as one.
+    """
+    if part is None:
+        return BARE
+    kind = kind_of(part, "post_processor")
+    if kind not in POST_PROCESSORS:
+        raise UnsupportedError(f"post_processor {cut(kind)}: only {', '.join(POST_PROCESSORS)} are supported")
+    return POST_PROCESSORS[kind](part)
+
+
+def trims(part: Mapping[str, Any] | None) -> bool:
+    """Whether a post-processor takes white space at the ends of tokens out of their offsets."""
+    return part is not None and (part.get("trim_offsets") is True or any(map(trims, part.get("processors", ()))))
+
+
+def around(template: Template) -> list[int]:
+    """All ids that a template adds, in their order."""
+    return [number for content, _ in template if not isinstance(content, str) for number in content]
+
+
+def _of_bert(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    cls, sep = map(_id, _fields(part, "cls", "sep"))
+    return bert(cls, sep)
+
+
+def _of_roberta(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    cls, sep, *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
+    if not all(isinstance(flag, bool) for flag in flags):
+        raise ValueError("trim_offsets and add_prefix_space are true or false")
+    return roberta(_id(cls), _id(sep))
+
+
+def _of_template(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    *templates, special_tokens = _fields(part, "single", "pair", "special_tokens")
+    single, pair = (tuple(_piece(piece, special_tokens) for piece in sequence(template, TEMPLATE)) for template in templates)
+    if _texts(single) != [FIRST]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
+    if sorted(_texts(pair)) != [FIRST, SECOND]:
+        raise UnsupportedError("post_processor TemplateProcessing whose 'pair' does not have each of its texts exactly once")
+    return single, pair
+
+
+def _of_sequence(part: Mapping[str, Any]) -> tuple[Template, Template]:
+    processors = sequence(_fields(part, "processors")[0], "processors of a post_processor Sequence")
+    if len(processors) > 1:
+        raise UnsupportedError(f"post_processor Sequence of {len(processors)}: only a Sequence of one is supported")
+    return of_post_processor(processors[0] if processors else None)
+
+
+POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Template, Template]]] = {
+    "TemplateProcessing": _of_template,
+    "BertProcessing": _of_bert,
+    "RobertaProcessing": _of_roberta,
+    "Sequence": _of_sequence,
+}
+
+
+def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
+    """What a post-processor has under these names, and under no others: by what else it has the reference may take it for another one."""
+    unknown = sorted(part.keys() - {"type", *names})
+    if unknown:
+        raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which this version does not know")
+    return [field_of(part, name, part["type"]) for name in names]
+
+
+def _id(named: Any) -> Any:
+    """The id in a list of a token and its id."""
+    if not isinstance(named, list) or len(named) != 2:
+        raise ValueError(f"post_processor has {quoted(named)} for a special token; it must be a list of a token and its id")
+    return named[1]
+
+
+def _piece(piece: Any, special_tokens: Any) -> Piece:
+    kind = next((kind for kind in ("Sequence", "SpecialToken") if isinstance(piece, Mapping) and piece.keys() == {kind}), None)
+    if kind is None:
+        raise ValueError(f"{TEMPLATE} has the piece {quoted(piece)}; it must be a mapping of Sequence or of SpecialToken")
+    type_id, name = (field_of(piece[kind], field, f"{kind} in {TEMPLATE}") for field in ("type_id", "id"))
+    if type(type_id) is not int or not 0 <= type_id <= MAX_TYPE_ID:
+        raise ValueError(f"type_id {quoted(type_id)} is no whole number from 0 to {MAX_TYPE_ID}")
+    if not isinstance(name, str):
+        raise ValueError(f"{kind} in {TEMPLATE} has {quoted(name)} for its id; it must be a string")
+    if kind == "Sequence":
+        return name, type_id
+    token = field_of(special_tokens, name, "special_tokens of TemplateProcessing")
+    return tuple(sequence(field_of(token, "ids", f"special token {quoted(name)}"), f"ids of the special token {quoted(name)}")), type_id
+
+
+def _texts(template: Template) -> list[str]:
+    return [content for content, _ in template if isinstance(content, str)]

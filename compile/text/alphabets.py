@@ -1,0 +1,156 @@
+"""Normalizers and pre-tokenizers, with the marks that are to be ordered between them, composed into one alphabet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.alphabet import BREAK, ISOLATED, Alphabet
+from fst.compile.text import characters
+from fst.compile.text.components import Component
+from fst.compile.text.compositions import composition, placing
+from fst.compile.text.maps import Ints, Map, Symbols, closed_up, counts, union
+from fst.compile.text.normalizers import Normalization, normalization, ordered
+from fst.compile.text.pre_tokenizers import Splits
+from fst.composition import Composition, Placing
+from fst.errors import UnsupportedError
+from fst.proof import MAX_LISTED
+from fst.rows import CODE_POINTS
+
+Ranks = NDArray[np.uint8]
+
+
+class Folded(NamedTuple):
+    """What some code points become; all others stay as they are. The arrays have a row for each of them.
+
+    Attributes:
+        codes: int64[n], the code points.
+        symbols, ranks, passes, hidden, composition, placing: those of `fst.alphabet.Alphabet`.
+    """
+
+    codes: Ints
+    symbols: Symbols
+    ranks: Ranks
+    passes: NDArray[np.bool_]
+    hidden: Ranks
+    composition: Composition | None
+    placing: Placing | None
+
+
+def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
+    """The alphabet of components.
+
+    Args:
+        normalizers: from `fst.compile.text.normalizers.components`.
+        pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
+        specials: the strings that are cut out of the raw text first, with their ids.
+
+    Raises:
+        UnsupportedError: what they do together is not what an alphabet can say.
+
+    Example:
+        >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
+        ['deja', 'vu']
+    """
+    return _of_all(_folded(json.dumps([[*normalizers], [*pre_tokenizers]])), specials)
+
+
+@lru_cache(maxsize=2)
+def _folded(described: str) -> Folded:
+    """What components do, which JSON describes. It is kept for the next vocabulary: most have the same ones."""
+    normalizers, pre_tokenizers = json.loads(described)
+    normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
+    _need_splits_at_white_space(normal, split)
+    first, last = normal.first, normal.second.then(split)
+    composed = None
+    if normal.composed:
+        composed, first = composition(normal)
+    codes = union(first.sources, last.sources, np.flatnonzero(characters.orders()))
+    rows = first.apply(codes)
+    ranks, passes = np.zeros(rows.shape, np.uint8), np.zeros(len(codes), bool)
+    if normal.ordered:
+        rows, ranks, passes = ordered(rows)
+    dropped = counts(last.apply(rows[:, 0]) >= 0) == 0
+    hidden = np.where(dropped, ranks[:, 0], 0)
+    is_bare = dropped & (ranks[:, 0] == 0)
+    rows, ranks = _mapped(rows, ranks, last)
+    places = placing(normal, last, codes[is_bare & (ranks[:, 0] > 0)])
+    rows, ranks = _settled(rows, ranks)
+    ranks, hidden = _renumbered(ranks, hidden)
+    rows = _isolated(rows)
+    _need_room(codes, rows)
+    return Folded(codes, rows, ranks, passes & ranks.any(), hidden, composed, places)
+
+
+def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
+    """Show that the white space that Strip would take away stands between words anyway."""
+    for since in normal.stripped:
+        left = since.then(split).apply(characters.those("white"))
+        if np.any((left >= 0) & (left != BREAK)):
+            raise UnsupportedError("normalizer Strip without a pre_tokenizer that splits at all white space")
+
+
+def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
+    """The images of symbols, all with the rank of what they are made from."""
+    images = by.apply(rows)
+    ranks = np.repeat(ranks, images.shape[2], axis=1)
+    images, ranks = closed_up(images.reshape(ranks.shape), ranks)
+    return images, ranks
+
+
+def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
+    """Leave fences only where they meet those of a neighbour: equal ones that meet inside are nothing, and others inside always break."""
+    fences = (rows > BREAK) & (rows < ISOLATED)
+    if not fences.any():
+        return rows, ranks
+    meets = fences[:, 1:] & (rows[:, 1:] == rows[:, :-1])
+    rows, ranks = closed_up(np.where(np.pad(meets, ((0, 0), (0, 1))) | np.pad(meets, ((0, 0), (1, 0))), -1, rows).astype(np.int32), ranks)
+    present = rows >= 0
+    inside = np.arange(rows.shape[1]) < counts(present)[:, None] - 1
+    inside[:, 0] = False
+    return np.where(inside & (rows > BREAK) & (rows < ISOLATED), BREAK, rows).astype(np.int32), ranks
+
+
+def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
+    """The same ranks without gaps; where all are equal, or no mark is left, nothing moves, and there are none."""
+    is_used = np.zeros(1 << 8, bool)
+    is_used[0] = is_used[ranks] = is_used[hidden] = True
+    used = np.flatnonzero(is_used)
+    if len(used) < 3 or not ranks.any():
+        return np.zeros_like(ranks), np.zeros_like(hidden)
+    return np.searchsorted(used, ranks).astype(np.uint8), np.searchsorted(used, hidden).astype(np.uint8)
+
+
+def _isolated(rows: Symbols) -> Symbols:
+    """Write a character that stands alone between blanks as one symbol, which takes a reader one look-up."""
+    if rows.shape[1] < 3:
+        return rows
+    first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
+    alone = (first == BREAK) & (inside >= 0) & (inside < CODE_POINTS) & (last == BREAK) & (counts(others >= 0) == 0)
+    isolated = np.full_like(rows, -1)
+    isolated[:, 0] = inside + ISOLATED
+    return np.where(alone[:, None], isolated, rows)
+
+
+def _need_room(codes: Ints, rows: Symbols) -> None:
+    """Show that tables have room for what each character becomes."""
+    symbols = counts(rows >= 0)
+    if symbols.max(initial=0) > MAX_LISTED:
+        code = int(codes[np.argmax(symbols)])
+        raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
+
+
+def _of_all(folded: Folded, specials: Mapping[str, int]) -> Alphabet:
+    """The alphabet, which has a row for every code point."""
+    codes, rows, ranks, passes, hidden, composed, places = folded
+    symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
+    symbols[:, 0] = np.arange(CODE_POINTS)
+    symbols[codes] = rows
+    all_ranks, all_passes, all_hidden = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8)
+    all_ranks[codes], all_passes[codes], all_hidden[codes] = ranks, passes, hidden
+    return Alphabet(symbols, all_ranks, all_passes, all_hidden, specials, composed, places)

@@ -1,0 +1,188 @@
+"""What a table needs beside classes: where composed letters are seen, the characters that may compose, and what becomes of all others on
+their own; and where marks are ordered in several steps, the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from fst.alphabet import BREAK, ISOLATED
+from fst.compile.text import characters
+from fst.compile.text.maps import Ints, Map, counts, union
+from fst.compile.text.normalizers import Normalization, decomposition
+from fst.composition import HANGUL, ITSELF, MOST, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.errors import UnsupportedError
+from fst.rows import CODE_POINTS
+
+
+def composition(normal: Normalization) -> tuple[Composition, Map]:
+    """The composition that normalizers leave, and what becomes of each character in a text without suspects.
+
+    A character of such a text becomes, composed, what it would become if it stood alone: nothing in what any other becomes composes with
+    what is before it. Then only the order of marks is left.
+
+    Raises:
+        UnsupportedError: a text would not stay as it is if it were normalised once more, which is how a table reads it.
+    """
+    name = str(normal.composed)
+    whole = normal.before.then(decomposition(name))
+    _need_few([whole])
+    found = _step(normal.before, name)
+    images = {source: list(map(ord, found.apply(chr(source))[0])) for source in whole.sources.tolist()}
+    first = Map.to_lists(images)
+    _need_same_again(first, name)
+    return replace(found, suspects=_suspects(first)), first
+
+
+def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
+    """The steps that say where symbols come from, if a table, which orders marks once, would say something else.
+
+    Args:
+        normal: what normalizers do.
+        last: what becomes of characters after the last ordering: none, one or several symbols.
+        bare: characters that marks are left of, and not the letter before them.
+
+    Raises:
+        UnsupportedError: a character becomes too many on the way.
+    """
+    is_single = len(normal.steps) == 1
+    alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare
+    if len(normal.steps) < 2 and not len(alone):
+        return None
+    _need_few([before.then(decomposition(name)) for before, name in normal.steps])
+    steps = [_step(before, name) for before, name in normal.steps]
+    suspects = [[code, code] for code in alone.tolist()] + ([] if is_single else _seen_in_steps(steps))
+    if not suspects:
+        return None
+    is_left = (last.images >= 0) & ((last.images < BREAK) | (last.images >= ISOLATED))
+    changed = counts(is_left) != 1
+    left = Map(last.sources[changed], np.where(is_left, last.sources[:, None], -1).astype(np.int32)[changed])
+    return Placing(steps, [name for _, name in normal.steps], _images(left), suspects)
+
+
+def _need_few(steps: Sequence[Map]) -> None:
+    """Show that no character becomes more than can be told from what a table makes up to do harm."""
+    whole = Map.identity()
+    for step in steps:
+        whole = whole.then(step)
+        most = max(int(counts(of.images >= 0).max(initial=0)) for of in (whole, step))
+        if most > MOST // 2:
+            raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MOST // 2}")
+
+
+def _with_marks_of_their_own(before: Map, name: str) -> Ints:
+    """Characters that become several before a normalizer decomposes them, so that their marks have places that other marks can take."""
+    by, orders = decomposition(name), characters.orders()
+    marked = np.append(orders > 0, False)  # -1, the last one, is none
+    marked[by.sources] = counts(orders[by.images] > 0) > 0
+    return before.sources[counts(marked[before.images[:, 1:]]) > 0]
+
+
+def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
+    """Runs of characters by which several steps may give other places than a single one."""
+    composing = frozenset(map(chr, _seconds().tolist() if any(step.pairs for step in steps) else ()))
+    singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
+    runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
+    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two of them act alike
+    return [[first, after - 1] for first, after in pairwise(edges) if _is_seen_in_steps(chr(first), steps, composing)]
+
+
+def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
+    """Whether a character composes; has marks of their own; or, after the first step, is a mark that changes, or a letter that goes or
+    becomes a mark.
+
+    What else there is of marks is put in order by the first step, and stays so. Those that come of letters take nobody's place.
+    """
+    marks, text = _orders(), char
+    for number, step in enumerate(steps):
+        decomposing = replace(step, first=Images([]), pairs={})
+        for other in text:
+            images = [decomposing.apply(chr(code))[0] for code in step.first.of(ord(other))]
+            begins = images[0][:1] if images else ""
+            if begins in composing or any(ord(part) in marks for image in images[1:] for part in image):
+                return True
+            if number and ord(text[0]) in marks and images != [other]:
+                return True
+            if number and ord(other) not in marks and (not images or ord(begins) in marks):
+                return True
+        text, _ = step.apply(text)
+    return False
+
+
+def _need_same_again(first: Map, name: str) -> None:
+    """Show that what composed text consists of becomes itself."""
+    possible = np.ones(CODE_POINTS, bool)
+    possible[first.sources] = False
+    possible[first.images[first.images >= 0]] = True
+    parts = characters.canonical().apply(characters.those("composed"))
+    seen = np.zeros(CODE_POINTS, bool)
+    seen[characters.canonical().apply(np.flatnonzero(possible))] = True  # -1 is a noncharacter
+    possible[characters.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
+    again = first.apply(np.flatnonzero(possible))
+    if np.any(again[:, 0] != np.flatnonzero(possible)) or np.any(again[:, 1:] >= 0):
+        raise UnsupportedError(f"normalizer {name} after a normalizer that changes what it has changed")
+
+
+def _suspects(first: Map) -> frozenset[int]:
+    """Characters that become something that composes with what may stand before it."""
+    second = np.zeros(CODE_POINTS, bool)
+    second[_seconds()] = True
+    found = first.sources[counts(second[first.images] & (first.images >= 0)) > 0]
+    unchanged = second.copy()
+    unchanged[first.sources] = False
+    return frozenset(union(found, np.flatnonzero(unchanged)).tolist())
+
+
+def _step(before: Map, name: str) -> Composition:
+    """What a normalizer makes of characters that a map has changed before."""
+    pairs = _pairs() if name.endswith("C") else {}
+    return Composition(_images(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
+
+
+@cache
+def _seconds() -> Ints:
+    """Characters that compose with what may stand before them."""
+    jamo = np.arange(VOWELS, VOWELS + VOWEL_COUNT), np.arange(TRAILING + 1, TRAILING + TRAILING_COUNT)
+    return union(np.array([second for _, second in _pairs()]), *jamo)
+
+
+@cache
+def _pairs() -> dict[tuple[int, int], int]:
+    """What composes, other than syllables: of each composed character, its last mark, and all before it as one character."""
+    wholes = [code for code in characters.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
+    parts = [tuple(code for code in row if code >= 0) for row in characters.canonical().apply(np.array(wholes)).tolist()]
+    by_parts = dict(zip(parts, wholes, strict=True))
+    return {(by_parts.get(found[:-1], found[0]), found[-1]): whole for found, whole in by_parts.items()}
+
+
+@cache
+def _orders() -> dict[int, int]:
+    orders = characters.orders()
+    return {code: int(orders[code]) for code in np.flatnonzero(orders).tolist()}
+
+
+def _without_syllables(parts: Map) -> Map:
+    kept = (parts.sources < HANGUL) | (parts.sources >= HANGUL + SYLLABLES)
+    return Map(parts.sources[kept], parts.images[kept])
+
+
+def _lists(of: Map) -> dict[int, list[int]]:
+    rows = zip(of.sources.tolist(), of.images.tolist(), strict=True)
+    return {source: [code for code in row if code >= 0] for source, row in rows}
+
+
+def _images(of: Map) -> Images:
+    """A map as runs."""
+    are_characters = (of.sources < 0xD800) | (of.sources >= 0xE000)
+    sources, images = of.sources[are_characters], of.images[are_characters]
+    images = np.where(images == sources[:, None], ITSELF, images)
+    ends = np.append((np.diff(sources) != 1) | np.any(images[1:] != images[:-1], axis=1), True)
+    lasts = np.flatnonzero(ends[: len(images)])
+    firsts = np.append(0, lasts + 1)[: len(lasts)]
+    rows = zip(sources[firsts].tolist(), sources[lasts].tolist(), images[firsts].tolist(), strict=True)
+    return Images([[first, last, *(image for image in row if image >= 0)] for first, last, row in rows])

@@ -1,0 +1,122 @@
+"""Maps: what each code point of a text becomes, none, one or several, without a look at its neighbours; they compose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.rows import CODE_POINTS
+
+Symbols = NDArray[np.int32]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Map:
+    """A map of code points to lists of symbols, which are code points or have numbers past them.
+
+    Attributes:
+        sources: int64[n], ascending: the code points that are changed; all others stay as they are.
+        images: int32[n, width], what each becomes, -1 where it is fewer.
+    """
+
+    sources: Ints
+    images: Symbols
+
+    @classmethod
+    def identity(cls) -> Map:
+        """The map that changes nothing."""
+        return cls(np.empty(0, np.int64), np.empty((0, 1), np.int32))
+
+    @classmethod
+    def of(cls, sources: Iterable[int] | Ints, images: Symbols | Ints) -> Map:
+        """The map of sources in any order to rows of images."""
+        unsorted = np.array(sources if isinstance(sources, np.ndarray) else list(sources), np.int64)
+        order = np.argsort(unsorted, kind="stable")
+        return cls(unsorted[order], images[order].astype(np.int32))
+
+    @classmethod
+    def to_lists(cls, changes: Mapping[int, Sequence[int]]) -> Map:
+        """The map of sources to lists.
+
+        >>> Map.to_lists({98: [], 99: [1, 2]}).apply(np.array([97, 98, 99])).tolist()
+        [[97, -1], [-1, -1], [1, 2]]
+        """
+        images = np.full((len(changes), max(map(len, changes.values()), default=1) or 1), -1, np.int32)
+        for row, listed in enumerate(changes.values()):
+            images[row, : len(listed)] = listed
+        return cls.of(changes, images)
+
+    @classmethod
+    def constant(cls, sources: Ints, listed: Sequence[int]) -> Map:
+        """The map of all sources to one list."""
+        return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
+
+    def apply(self, symbols: Ints | Symbols) -> Symbols:
+        """The images of symbols: int32[..., width], -1 where there are fewer, or no symbol."""
+        rows, width = self._rows(symbols).ravel(), self.images.shape[1]
+        images = np.full((len(rows), width), -1, np.int32)
+        images[:, 0] = symbols.ravel()
+        changed = np.flatnonzero(rows > 0)
+        images[changed] = self.images[rows[changed] - 1]
+        return images.reshape(*symbols.shape, width)
+
+    def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
+        """The row of images that each symbol has, from 1 on, 0 for those that are not changed."""
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last place is for what is no code point
+        rows[self.sources] = np.arange(1, 1 + len(self.sources))
+        found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]
+        return found
+
+    def then(self, following: Map) -> Map:
+        """This map, and then another.
+
+        >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
+        [[98, -1], [-1, -1], [101, -1]]
+        """
+        sources = union(self.sources, following.sources)
+        first = self.apply(sources)
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # most are not, and need no second look
+        second = following.apply(first[changed])
+        (second,) = closed_up(second.reshape(len(second), second.shape[1] * second.shape[2]))
+        images = np.full((len(sources), max(first.shape[1], second.shape[1])), -1, np.int32)
+        images[:, : first.shape[1]] = first
+        images[changed] = -1
+        images[changed, : second.shape[1]] = second
+        return Map(sources, images)
+
+
+def union(*sources: Ints) -> Ints:
+    """Code points that are in any of some arrays, in ascending order."""
+    seen = np.zeros(CODE_POINTS, bool)
+    seen[np.concatenate(sources)] = True
+    return np.flatnonzero(seen)
+
+
+def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """How many of each row are true: a column after the other, since numpy takes ten times as long along short rows."""
+    return reduce(np.add, are.T, np.zeros(len(are), np.int64))
+
+
+def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
+    """Rows without gaps of -1 between their symbols, as many columns as the longest has symbols; and what stands beside symbols, likewise.
+
+    Beside what is no symbol stands 0.
+
+    >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
+    [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]
+    """
+    present = rows >= 0
+    sizes = counts(present)
+    row, column = np.nonzero(present)
+    place = np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]
+    shape = len(rows), max(int(sizes.max(initial=1)), 1)
+    closed = [np.full(shape, -1, rows.dtype), *(np.zeros(shape, array.dtype) for array in beside)]
+    for without, array in zip(closed, (rows, *beside), strict=True):
+        without[row, place] = array[row, column]
+    return closed

@@ -1,0 +1,203 @@
+"""Normalizers, folded: whatever components there are, a text goes through one map, one canonical ordering, and another map.
+
+Most normalizers are maps of characters, and maps compose. Canonical ordering, which sorts the marks after each letter, looks at
+neighbours, and so does composition; decomposition is a map, and canonical ordering after it. These rules leave one ordering:
+
+- An ordering is not seen where another follows, and every mark that is left by then has the place in canonical ordering that it had
+  before: to sort what is sorted in parts is to sort the whole, for a stable sort.
+- Composition is not seen where an ordering follows, and by then every composed character has become what the characters have become
+  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.)
+- Where what is left comes from depends on each ordering, seen or not: `fst.composition.Placing` takes one after the other.
+- What Strip takes away is not seen where words are split at white space.
+
+Whatever no rule applies to is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import characters
+from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
+from fst.compile.text.maps import Map, Symbols, counts
+from fst.errors import UnsupportedError, quoted
+
+KNOWN: Fields = {
+    "BertNormalizer": {"lowercase": FLAG, "strip_accents": FLAG_OR_NULL, "clean_text": FLAG, "handle_chinese_chars": FLAG},
+    "NFC": {},
+    "NFD": {},
+    "NFKC": {},
+    "NFKD": {},
+    "Lowercase": {},
+    "StripAccents": {},
+    "Strip": {"strip_left": FLAG, "strip_right": FLAG},
+    "Replace": {"pattern": MAPPING, "content": STRING},
+}
+
+
+def components(component: Component | None) -> tuple[dict[str, Any], ...]:
+    """The normalizers of a ``tokenizer.json``, one after the other.
+
+    Raises:
+        UnsupportedError: there is one that is not supported.
+        ValueError: one is not laid out as it should be.
+    """
+    return flat(component, "normalizer", "normalizers", KNOWN)
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """What normalizers do to a text: `first` to each character, then, if it is `ordered`, canonical ordering, then `second`.
+
+    Attributes:
+        composed: the normalizer that composes the text after the ordering, if one does and no ordering follows.
+        before: what becomes of characters before that normalizer decomposes them.
+        steps: of each ordering, seen or not, what becomes of characters between the one before and this one, and the normalizer: NFC, NFD,
+            NFKC or NFKD. What becomes of them after the last is `second`.
+        stripped: for each Strip, what becomes of characters after it.
+    """
+
+    first: Map
+    ordered: bool
+    second: Map
+    composed: str | None = None
+    before: Map = field(default_factory=Map.identity)
+    steps: tuple[tuple[Map, str], ...] = ()
+    stripped: tuple[Map, ...] = ()
+
+    def mapped(self, by: Map) -> Normalization:
+        """Map each character."""
+        stripped = tuple(since.then(by) for since in self.stripped)
+        if self.ordered:
+            return replace(self, second=self.second.then(by), stripped=stripped)
+        return replace(self, first=self.first.then(by), stripped=stripped)
+
+    def normalized(self, name: str) -> Normalization:
+        """Decompose the text and order it canonically, as a normalizer does that may also compose it."""
+        step = self._ordered(decomposition(name), (self.second if self.ordered else self.first, name))
+        return replace(step, composed=name, before=self.first.then(self.second)) if name.endswith("C") else step
+
+    def _ordered(self, by: Map, step: tuple[Map, str]) -> Normalization:
+        ordered = replace(self.mapped(by), ordered=True, composed=None, steps=(*self.steps, step))
+        if not self.ordered:
+            return ordered
+        self._need_same_places(ordered.second)
+        if self.composed:
+            self._need_same_composed(self.composed, ordered.second)
+        return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
+
+    def _need_same_places(self, since: Map) -> None:
+        """Show that the last ordering is not seen after another one."""
+        orders = characters.orders()
+        marks = np.flatnonzero(orders)
+        images = since.apply(marks)
+        if np.any((images >= 0) & (orders[images] != orders[marks][:, None])):
+            raise UnsupportedError("normalizers that order marks, then change them, and then order them again")
+
+    def _need_same_composed(self, name: str, since: Map) -> None:
+        """Show that the last composition is not seen after another ordering."""
+        decomposition = characters.canonical()
+        whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
+        width = max(whole.shape[1], parts.shape[1])
+        if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
+            raise UnsupportedError(f"normalizer {name} before a normalizer that tells composed letters from others")
+
+
+def decomposition(name: str) -> Map:
+    """What becomes of characters where a normalizer decomposes a text, for compatibility or not."""
+    return characters.compatible() if "K" in name else characters.canonical()
+
+
+def _padded(rows: Symbols, width: int) -> Symbols:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=-1)
+
+
+def normalization(parts: Sequence[Component]) -> Normalization:
+    """What normalizers do to a text, one after the other.
+
+    Args:
+        parts: from `components`.
+
+    Raises:
+        UnsupportedError: it is not a map, an ordering and a map.
+    """
+    result = Normalization(Map.identity(), False, Map.identity())
+    for part in parts:
+        result = _then(result, part)
+    return result
+
+
+def _then(before: Normalization, part: Component) -> Normalization:
+    """What one more normalizer does."""
+    kind = part["type"]
+    if kind == "BertNormalizer":
+        return _then_bert(before, part)
+    if kind == "Strip":
+        strip = part["strip_left"] or part["strip_right"]
+        return replace(before, stripped=(*before.stripped, Map.identity())) if strip else before
+    if kind == "Lowercase":
+        return before.mapped(characters.lower())
+    if kind == "StripAccents":
+        return before.mapped(characters.dropped("combining"))
+    if kind == "Replace":
+        return before.mapped(_replacement(part))
+    return before.normalized(kind)
+
+
+def strips(part: Component) -> bool:
+    """Whether a BertNormalizer strips accents: as asked, else together with lower-casing."""
+    return part["type"] == "BertNormalizer" and bool(part["lowercase"] if part["strip_accents"] is None else part["strip_accents"])
+
+
+def _then_bert(before: Normalization, part: Component) -> Normalization:
+    result = before
+    if part["clean_text"]:
+        result = result.mapped(characters.clean())
+    if part["handle_chinese_chars"]:
+        result = result.mapped(characters.spaced())
+    if strips(part):
+        result = result.normalized("NFD").mapped(characters.dropped("nonspacing"))
+    return result.mapped(characters.lower()) if part["lowercase"] else result
+
+
+def _replacement(part: Component) -> Map:
+    pattern = part["pattern"].get("String")
+    if not isinstance(pattern, str) or len(pattern) != 1:
+        raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])}: only one character, given as a String, can be replaced")
+    return Map.to_lists({ord(pattern): list(map(ord, part["content"]))})
+
+
+def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
+    """Order the symbols that each character becomes, as far as that does not depend on its neighbours.
+
+    Returns:
+        The symbols; for each the place in canonical ordering by which its neighbours' may still move past it, 0 if they may not; and
+        whether all symbols of a character may move, so that a run of marks goes on through it.
+
+    Raises:
+        UnsupportedError: a character becomes marks and then something else, so that they would belong to what is before it.
+    """
+    rows, places, after = _in_order(rows)
+    last = after.max(axis=1, keepdims=True)
+    if np.any((places > 0) & (after == 0) & (last > 0)):
+        raise UnsupportedError("a normalizer that replaces a character by marks, followed by something else")
+    return rows, np.where(after == last, places, 0).astype(np.uint8), last[:, 0] == 0
+
+
+def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
+    """Each row in canonical order; the places of its symbols in it; and how many of them, up to each, are no marks."""
+    present = rows >= 0
+    places = np.where(present, characters.orders()[rows], 0)
+    after = (present & (places == 0)).cumsum(axis=1)
+    marked = np.flatnonzero(counts(places > 0))  # most rows have no marks, and are in order
+    keys = np.where(present[marked], after[marked] << 8 | places[marked], np.iinfo(np.intp).max)
+    order = np.argsort(keys, axis=1, kind="stable")
+    rows = rows.copy()
+    for array in (rows, places, after):
+        array[marked] = np.take_along_axis(array[marked], order, axis=1)
+    return rows, places, after

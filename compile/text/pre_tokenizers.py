@@ -1,0 +1,105 @@
+"""Pre-tokenizers, folded: each says of a character whether it ends words, is a word, or begins one beside characters of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.alphabet import BREAK, ISOLATED
+from fst.compile.text import characters
+from fst.compile.text.components import FLAG, STRING_OR_NULL, Component, Fields, flat
+from fst.compile.text.maps import Map, closed_up
+from fst.errors import quoted
+from fst.rows import CODE_POINTS
+
+KNOWN: Fields = {
+    "BertPreTokenizer": {},
+    "Whitespace": {},
+    "WhitespaceSplit": {},
+    "Punctuation": {"behavior": STRING_OR_NULL},
+    "Digits": {"individual_digits": FLAG},
+}
+BEHAVIORS = ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedWithNext")
+
+
+def components(component: Component | None) -> tuple[dict[str, Any], ...]:
+    """The pre-tokenizers of a ``tokenizer.json``, one after the other.
+
+    Raises:
+        UnsupportedError: there is one that is not supported.
+        ValueError: one is not laid out as it should be.
+    """
+    parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
+    for part in parts:
+        if part.get("behavior") not in (None, *BEHAVIORS):
+            raise ValueError(f"pre_tokenizer Punctuation has {quoted(part['behavior'])} for its behavior")
+    return parts
+
+
+GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
+
+
+class Splits:
+    """What pre-tokenizers do, one after the other, at each normalised character.
+
+    Each looks at the words of the one before it; but whether a word ends between two characters is always a matter of these two, so
+    that the words of all together end where those of any one do.
+
+    Attributes:
+        removed: bool[0x110000], it stands between words, and is in none.
+        before, after: bool[0x110000], a word ends before it, or after it.
+        groups: uint8[0x110000], a word ends between neighbours of different groups.
+    """
+
+    def __init__(self, parts: Sequence[Component]) -> None:
+        self.removed, self.before, self.after = np.zeros((3, CODE_POINTS), bool)
+        self.groups = np.zeros(CODE_POINTS, np.uint8)
+        for part in parts:
+            self._split(part)
+
+    def _split(self, part: Component) -> None:
+        kind = part["type"]
+        if kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit"):
+            self._split_at("white", "Removed")
+        if kind == "BertPreTokenizer":
+            self._split_at("punctuation", "Isolated")
+        if kind == "Whitespace":
+            self._split_at("word", "Contiguous")
+        if kind == "Punctuation":
+            self._split_at("punctuation", part["behavior"] or "Isolated")
+        if kind == "Digits":
+            self._split_at("numeric", "Isolated" if part["individual_digits"] else "Contiguous")
+
+    def _split_at(self, name: str, behavior: str) -> None:
+        found = characters.those(name)
+        if behavior == "Removed":
+            self.removed[found] = True
+        elif behavior == "Contiguous":
+            self.groups[found] |= GROUPS[name]
+        if behavior in ("Isolated", "MergedWithNext"):
+            self.before[found] = True
+        if behavior in ("Isolated", "MergedWithPrevious"):
+            self.after[found] = True
+
+    def map(self) -> Map:
+        """What each normalised character becomes: symbols of `fst.alphabet.Alphabet`."""
+        fences = self._fences()
+        changed = np.flatnonzero(self.removed | self.before | self.after | (fences >= 0))
+        removed, before, after = (array[changed] for array in (self.removed, self.before, self.after))
+        left, right = (np.where(side, BREAK, fences[changed]) for side in (before, after))
+        alone = before & after & ~removed
+        inside = np.select([removed, alone], [BREAK, changed + ISOLATED], changed)
+        images = np.column_stack([np.where(removed | alone, -1, left), inside, np.where(removed | alone, -1, right)])
+        return Map.of(changed, *closed_up(images))
+
+    def _fences(self) -> NDArray[np.int64]:
+        """The symbol around each character that keeps it from others, but not from those of its group; -1 in the group of letters."""
+        letters = self.groups[ord("a")]
+        found = np.flatnonzero(np.bincount(self.groups))
+        others = found[found != letters]
+        symbols = np.full(1 + found[-1], -1)
+        symbols[others] = BREAK + 1 + np.arange(len(others))
+        return symbols[self.groups]

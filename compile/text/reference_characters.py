@@ -1,0 +1,132 @@
+"""Ask the reference what it does to every character, and write the answers down as ``characters.tsv``.
+
+``tokenizers`` normalises with three versions of Unicode at once (categories of 8.0, decompositions of 9.0, lower case of 17.0), so no
+table of the host, and no single version of the standard, gives its ids. Its own normalizers and pre-tokenizer are asked instead, with
+every code point, in about twenty seconds::
+
+    python -m fst.compile.text.reference_characters > compile/text/characters.tsv
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cmp_to_key
+from typing import Any
+
+from fst.rows import CODE_POINTS
+
+HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps when they stand in this order
+
+HEADER = """\
+# What tokenizers {version} does to each code point; made by fst.compile.text.reference_characters.
+# property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged, or do not have it.
+#   clean        drop or blank: what clean_text does
+#   cjk          yes: handle_chinese_chars puts blanks around it
+#   nonspacing   yes: strip_accents drops it, having decomposed the text
+#   combining    yes: StripAccents drops it
+#   lower        its lower case (hexadecimal)
+#   canonical    its canonical decomposition (hexadecimal; hangul: the standard's rule for syllables)
+#   compatible   its compatibility decomposition, where that is another
+#   composed     yes: it has a canonical decomposition, and composition makes it
+#   order        of a mark: its place in canonical ordering
+#   white        yes: white space
+#   punctuation  yes: punctuation
+#   numeric      yes: a number
+#   word         yes: \\w of Whitespace's pattern
+"""
+
+
+def scalar_values() -> Iterator[str]:
+    """Every character that a text can hold."""
+    return (chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
+
+
+def properties() -> Iterator[tuple[str, str, str]]:
+    """Property, character and value, for all characters of which there is something to say."""
+    from tokenizers import normalizers, pre_tokenizers
+
+    def bert(**changed: bool) -> Callable[[str], str]:
+        settings: dict[str, Any] = dict.fromkeys(("clean_text", "handle_chinese_chars", "strip_accents", "lowercase"), False)
+        normalize: Callable[[str], str] = normalizers.BertNormalizer(**(settings | changed)).normalize_str
+        return normalize
+
+    clean, cjk, strip = bert(clean_text=True), bert(handle_chinese_chars=True), bert(strip_accents=True)
+    lower, combining, white = (each().normalize_str for each in (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip))
+    canonical, compatible, composed = (each().normalize_str for each in (normalizers.NFD, normalizers.NFKD, normalizers.NFC))
+    punctuation, numeric = pre_tokenizers.Punctuation().pre_tokenize_str, pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
+    word = pre_tokenizers.Whitespace().pre_tokenize_str
+
+    marks = []
+    for char in scalar_values():
+        decomposed = canonical(char)
+        if clean(char) != char:
+            yield "clean", char, "blank" if clean(char) else "drop"
+        if cjk(char) != char:
+            yield "cjk", char, "yes"
+        if not strip(char) and decomposed == char:
+            yield "nonspacing", char, "yes"
+        if not combining(char):
+            yield "combining", char, "yes"
+        if lower(char) != char:
+            yield "lower", char, hexadecimal(lower(char))
+        if decomposed != char:
+            yield "canonical", char, "hangul" if "가" <= char <= "힣" else hexadecimal(decomposed)
+        if composed(char) == char != decomposed:
+            yield "composed", char, "yes"
+        if compatible(char) != decomposed:
+            yield "compatible", char, hexadecimal(compatible(char))
+        if not white(char):
+            yield "white", char, "yes"
+        if len(punctuation(f"a{char}b")) > 1:
+            yield "punctuation", char, "yes"
+        if len(numeric(f"a{char}b")) > 1:
+            yield "numeric", char, "yes"
+        if len(word(f"a{char}b")) == 1:
+            yield "word", char, "yes"
+        probe = canonical(HIGH + char + LOW)
+        if decomposed == char and probe.index(LOW) < probe.index(HIGH):
+            marks.append(char)
+
+    def order(a: str, b: str) -> int:
+        """Below 0 where the reference puts `a` first, above 0 where it puts `b` first, 0 where it leaves them as they stand."""
+        return int(canonical(a + b) == b + a) - int(canonical(b + a) == a + b)
+
+    place, previous = 0, ""
+    for mark in sorted(marks, key=cmp_to_key(order)):
+        place += not previous or order(previous, mark) < 0
+        previous = mark
+        yield "order", mark, str(place)
+
+
+def hexadecimal(text: str) -> str:
+    """Code points as numbers."""
+    return " ".join(f"{ord(char):X}" for char in text)
+
+
+def runs(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
+    """Lines: neighbours of equal value in one line. A line per character would be 40 times as long."""
+    by_property: dict[str, list[tuple[int, str]]] = {}
+    for name, char, value in found:
+        by_property.setdefault(name, []).append((ord(char), value))
+    for name, values in sorted(by_property.items()):
+        values.sort()
+        first = last = values[0][0]
+        value = values[0][1]
+        for code, other in [*values[1:], (CODE_POINTS + 1, "")]:
+            if code != last + 1 or other != value:
+                yield f"{name}\t{first:X}\t{last:X}\t{value}"
+                first, value = code, other
+            last = code
+
+
+def lines() -> Iterator[str]:
+    """The lines of ``characters.tsv``."""
+    import tokenizers
+
+    yield from HEADER.format(version=tokenizers.__version__).splitlines()
+    yield from runs(properties())
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(line)

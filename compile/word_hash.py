@@ -1,0 +1,80 @@
+"""The table of words: a perfect hash of the words that are one token, so that most words need one look-up and not one a character.
+
+Every slot is half a cache line. A word's hash names a bucket, and the bucket's displacement is chosen such that all words of the bucket
+come to slots of their own ("hash and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order
+of their most frequent word, each in the first slots that fit, so that frequent words lie together. A word that fits nowhere is left out:
+the transducer knows it anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text.added_tokens import without
+from fst.jit import Deferred
+from fst.rows import MULTIPLIERS, WORD_SYMBOLS
+from fst.trie import NULL, ROOT, Ints, Trie
+
+FULL = 0.75  # of the slots, at most
+MOST = int(FULL * (1 << 18))  # words, the most frequent ones: 8 MB, more than what caches hold
+WORDS_PER_BUCKET = 4  # at most; slots and buckets are powers of two
+displace = Deferred("fst.compile.displacement", "displace")
+
+
+def word_table(
+    trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """Make the table.
+
+    Args:
+        trie: the vocabulary; the most frequent tokens have the lowest ids.
+        class_of_label: int64[labels], the class of each letter of the trie.
+        forbidden: strings of classes that no word of the table is to hold: late tokens.
+
+    Returns:
+        ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`.
+    """
+    keys, ids = _whole_words(trie, class_of_label, forbidden)
+    slots = 1 << int(np.ceil(np.log2(len(keys) / FULL)))
+    buckets = max(slots // WORDS_PER_BUCKET, 2)
+    hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(axis=1, dtype=np.uint64)
+    shift = 64 - (buckets - 1).bit_length()
+    bucket = (hashed >> np.uint64(shift)).astype(np.int64)
+    base = (hashed >> np.uint64(shift - (slots - 1).bit_length())).astype(np.int64) & (slots - 1)
+
+    # Words by bucket, buckets in the order of their first words.
+    first = np.full(buckets, len(keys))
+    np.minimum.at(first, bucket, np.arange(len(keys)))
+    members = np.argsort(first[bucket], kind="stable")
+    starts = np.append(np.flatnonzero(np.diff(first[bucket[members]], prepend=-1)), len(keys))
+    displacements, slot = np.zeros(buckets, np.int64), np.full(len(keys), -1)
+    displace.call(members, starts, bucket, base, displacements, np.zeros(slots, np.bool_), slot)
+
+    words = np.zeros((slots, 4), np.uint64)
+    placed = slot >= 0
+    words[slot[placed], :3] = keys[placed]
+    words[slot[placed], 3] = np.where(ids[placed] >= 0, np.uint64(1 << 32) | ids[placed].astype(np.uint64), np.uint64(0))
+    return words.ravel(), displacements.astype(np.uint16)
+
+
+def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
+    """Keys and ids of the words that are one token, in the order of their ids; the first is the empty word, which has none (-1)."""
+    symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
+    begun = np.zeros(len(trie), bool)  # reached from r, and not through r♯
+    begun[ROOT] = True
+    for level in range(1, min(WORD_SYMBOLS, int(trie.level[-1])) + 1):
+        nodes = np.flatnonzero(trie.level == level)
+        begun[nodes] = begun[trie.parent[nodes]]
+        symbols[nodes] = symbols[trie.parent[nodes]]
+        symbols[nodes, level - 1] = class_of_label[trie.label[nodes]]
+    begun[[ROOT, trie.suffix_root]] = False
+    whole = np.flatnonzero(begun & (trie.token != NULL))
+    whole = whole[without(symbols[whole], forbidden)]
+    whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])[:MOST]
+    ids = trie.token[whole]
+    ids[0] = NULL
+    keys: NDArray[np.uint64] = symbols[whole].view(np.uint64)
+    return keys, ids

@@ -1,0 +1,1 @@
+"""Machines: one file a kind of table."""

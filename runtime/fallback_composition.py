@@ -1,0 +1,111 @@
+"""What a text goes through before it is read, where normalisation composes letters, or orders marks in steps: see `fst.composition`.
+
+Nearly all texts go through nothing. The others are found by their units, and read in slow, plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.composition import Composition, Place, Placing
+from fst.machines.wordpiece import Tables, Walk
+from fst.rows import are_fences, are_left
+from fst.runtime.fallback import Read, Suspects
+from fst.runtime.texts import Ints, Units, units
+
+Symbol = tuple[int, Place]  # a class, and where it comes from
+
+
+class Before:
+    """Reads the texts that a kernel would read, or locate, as if nothing in them composed.
+
+    Args:
+        tables: of a tokenizer.
+        composition: what is composed, if anything is.
+        placing: what says where symbols come from, if more is to be known of that than what composes.
+    """
+
+    is_noted = False
+
+    def __init__(self, tables: Tables, composition: Composition | None, placing: Placing | None = None) -> None:
+        self._tables = tables
+        self._composition, self._placing = composition, placing
+        self._is_left = are_left(tables.classes[0::2])
+        self._without_specials = replace(tables, specials=np.full((1, 4), -1, np.int32))
+        composing = [(code, code) for code in composition.suspects] if composition else []
+        self._composing = Suspects(composing)
+        self._suspects = Suspects([*composing, *(placing.suspects if placing else ())])
+
+    def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.bool_]:  # noqa: ARG002 - of a protocol
+        """Those with suspects, and some that only look like it."""
+        return self._suspects.are_in(text, starts)
+
+    def read(self, texts: Sequence[str]) -> Read:
+        """The symbols of texts.
+
+        Special tokens are cut out of the raw text; what stands between them is composed, and there are none in it, whatever it looks like.
+        """
+        end = len(self._tables.classes) // 2, (0, 0)
+        symbols = [symbol for text in texts for symbol in (*self._symbols(text), end)]
+        numbers, places = [number for number, _ in symbols], [first | last << 32 for _, (first, last) in symbols]
+        return np.array(numbers, np.uint16), np.array(places, np.uint64)
+
+    def _symbols(self, text: str) -> Iterator[Symbol]:
+        # A text that is read for its places alone is not composed, so that its ids are those that it has without them.
+        composition = self._composition if self._composing.are_in(units(text), np.array([0, 2 * len(text)]))[0] else None
+        start = position = 0
+        cut = Reader(self._tables)
+        while position < len(text):
+            special = cut.special(text, position)
+            if special is None:
+                position += 1
+                continue
+            yield from self._composed(text, start, position, composition)
+            start, number = special
+            yield number, (position, start)
+            position = start
+        yield from self._composed(text, start, len(text), composition)
+
+    def _composed(self, text: str, start: int, end: int, composition: Composition | None) -> Iterator[Symbol]:
+        """The symbols of a stretch between special tokens."""
+        stretch = text[start:end]
+        itself = stretch, [(at, at + 1) for at in range(len(stretch))]
+        composed, places = composition.apply(stretch) if composition else itself
+        read = Reader(self._without_specials).read(composed)
+        symbols = [(number, (places[first][0], places[last - 1][1])) for number, (first, last) in read]
+        left = self._left_places(stretch, sum(bool(self._is_left[number]) for number, _ in symbols))
+        for number, own in symbols:
+            place = next(left, own) if self._is_left[number] else own
+            yield number, (start + place[0], start + place[1])
+
+    def _left_places(self, stretch: str, count: int) -> Iterator[Place]:
+        """The places of the symbols of a stretch that are left in words; none where there are not as many, in a table made to harm."""
+        places = list(islice(self._placing.places(stretch), count + 1)) if self._placing else []
+        return iter(places if len(places) == count else [])
+
+
+class Reader(Walk):
+    """A walk that keeps the symbols that it reads, and goes nowhere."""
+
+    def read(self, text: str) -> list[Symbol]:
+        """The symbols of a text."""
+        self._kept: list[Symbol] = []
+        position = 0
+        while position < len(text):
+            position = self._read(text, position)
+        return self._kept
+
+    def special(self, text: str, position: int) -> tuple[int, int] | None:
+        """The end and the class of the special token at a position."""
+        return self._special(text, position)
+
+    def _step_class(self, number: int) -> None:
+        if self._kept and self._kept[-1][0] == number and are_fences(self.tables.classes[2 * number]):
+            self._kept.pop()
+        else:
+            self._kept.append((number, self._place))

@@ -1,0 +1,561 @@
+"""The call: texts in, what a model is fed out; arguments and results are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+
+A call goes through four steps::
+
+    resolve     arguments → `Options`: what they mean for this tokenizer
+    gather      text, text_pair → `Inputs`: a flat list of texts, and which of them make a sample
+    plan_rows   the ids of all texts → which of them go into each row: truncation and windows
+    lay_out     the plan → arrays: special tokens around, type ids and masks beside, padding before or behind
+
+Nothing of it is state: what a call asks for goes from one step to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from itertools import chain, pairwise
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.cores import thread_count
+from fst.errors import TextError
+from fst.jit import Deferred
+from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, of_ids
+from fst.runtime.texts import Limits, Strings, not_text_at, rows_of
+from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+
+if TYPE_CHECKING:
+    from fst.runtime.tokenizer import Tokenizer
+
+KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND = 0, 1, 2, 3  # as in `fst.runtime.kernels.wordpiece`
+TRUNCATION = {
+    False: KEEP,
+    "do_not_truncate": KEEP,
+    True: LONGEST_FIRST,
+    "longest_first": LONGEST_FIRST,
+    "only_first": ONLY_FIRST,
+    "only_second": ONLY_SECOND,
+}
+NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
+PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
+SIDES = ("right", "left")
+MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
+MOST = (1 << 63) - 1
+FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
+SHORT = 1 << 14  # characters, at most, in them
+plan_rows, lay_out = (Deferred("fst.runtime.kernels.wordpiece", name) for name in ("plan_rows", "lay_out"))
+WINDOWS = 5  # of `cut` of `fst.runtime.kernels.wordpiece.plan_rows`
+PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.wordpiece.plan_rows`
+
+
+class Template(NamedTuple):
+    """``single`` and ``pair`` of `fst.runtime.kernels.wordpiece.lay_out`."""
+
+    single: Ints
+    pair: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What the arguments of a call mean.
+
+    Attributes:
+        special: whether special tokens are put around texts.
+        cut: ``cut`` of `fst.runtime.kernels.wordpiece.plan_rows`; `tight`: it is to truncate, and there is less than no room.
+        most: how many ids of a text without a second one are of use; None: all of them.
+        windows: whether there is a row for each window.
+        padding: `NOTHING`, `LONGEST` or `FIXED`.
+        width: what rows are padded to if it is fixed.
+        multiple: what the length of padded rows is a multiple of.
+        pad_left: whether padding comes first.
+        words: whether texts come split into words.
+        whole: whether they do not, and no offsets are asked for.
+        kind: "np", "pt", or None for lists.
+        names: members that are a number for each token, "input_ids" first.
+        template: with planes for these.
+        offsets, length: whether these members are asked for.
+    """
+
+    special: bool
+    cut: Ints
+    tight: bool
+    most: int | None
+    windows: bool
+    padding: str
+    width: int
+    multiple: int
+    pad_left: bool
+    words: bool
+    whole: bool
+    kind: str | None
+    names: tuple[str, ...]
+    template: Template
+    offsets: bool
+    length: bool
+
+    def padded(self, longest: int) -> int:
+        """What rows are padded to, by the length of the longest; 0 is nothing."""
+        if self.padding == NOTHING:
+            return 0
+        width = self.width if self.padding == FIXED else longest
+        return width + -width % self.multiple
+
+
+class Inputs(NamedTuple):
+    """Texts.
+
+    Attributes:
+        texts: those of all samples or, if they came split, their words: first texts, then second ones.
+        samples: ``samples`` of `fst.runtime.kernels.wordpiece.plan_rows`.
+        paired: whether there are second ones.
+        alone: whether it is one sample, and no batch.
+    """
+
+    texts: Sequence[str]
+    samples: Ints
+    paired: bool
+    alone: bool
+
+
+class Layout(NamedTuple):
+    """Which ids go where.
+
+    Attributes:
+        plan: ``plan`` of `fst.runtime.kernels.wordpiece.plan_rows`.
+        width: what rows are padded to.
+        size: the length of every row, padding included; None: they are not of one length.
+        options: of the call.
+    """
+
+    plan: Ints
+    width: int
+    size: int | None
+    options: Options
+
+    @property
+    def sizes(self) -> Ints:
+        """The length of each row, padding included."""
+        return np.maximum(self.plan[:, LENGTH], self.width)
+
+    def put(self, values: NDArray[np.int32], template: Template) -> Ints:
+        """What each id has, in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
+        single, pair = template
+        count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
+        planes = np.empty((single.shape[1] - 1, count), np.int64)
+        lay_out.call(values, self.plan, single, pair, self.width, self.options.pad_left, planes)
+        return planes
+
+    def rows(self, plane: Any) -> Iterator[Any]:
+        """What is one after the other, row by row."""
+        ends = np.cumsum(self.sizes).tolist()
+        return (plane[begin:end] for begin, end in pairwise([0, *ends]))
+
+    def members(self, planes: Ints) -> dict[str, Any]:
+        """The members of the result that are a number for each token."""
+        names, kind = self.options.names, self.options.kind
+        if self.size is None or kind is None:
+            return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
+        arrays = planes.reshape(len(names), len(self.plan), self.size)
+        arrays = arrays if kind == "np" else as_tensor("input_ids", arrays, kind)
+        return {name: arrays[plane] for plane, name in enumerate(names)}
+
+    def member(self, name: str, plane: Ints) -> Any:
+        """A member of the result from a number, or a span, for each token."""
+        kind = self.options.kind
+        if kind is None:
+            flat = plane.tolist()
+            return list(self.rows(flat if plane.ndim == 1 else list(map(tuple, flat))))
+        if self.size is None:
+            return as_tensor(name, list(self.rows(plane)), kind)
+        return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
+
+    def numbers(self, name: str, numbers: Ints) -> Any:
+        """A member of the result from a number for each row."""
+        kind = self.options.kind
+        return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
+
+
+class Caller:
+    """What a tokenizer's calls need to know of it.
+
+    Args:
+        about: of its tables.
+        ids: token → id.
+    """
+
+    def __init__(self, about: Mapping[str, Any], ids: Mapping[str, int]) -> None:
+        self._single, self._pair = about["single"], about["pair"]
+        self._added = _added(self._single), _added(self._pair)
+        self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
+        self._pad_id = ids.get(about["named_tokens"].get("pad_token", ""))
+        self.pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
+        self._longest, self._inputs = about["model_max_length"], about["model_input_names"]
+        self._template = cache(self._make_template)
+        self.resolve = lru_cache(FEW)(self._resolve)
+
+    def _resolve(
+        self,
+        add_special_tokens: bool,
+        padding: Any,
+        truncation: Any,
+        max_length: int | None,
+        stride: int,
+        is_split_into_words: bool,
+        pad_to_multiple_of: int | None,
+        padding_side: str | None,
+        truncation_side: str | None,
+        return_tensors: Any,
+        return_token_type_ids: bool | None,
+        return_attention_mask: bool | None,
+        return_overflowing_tokens: bool,
+        return_special_tokens_mask: bool,
+        return_offsets_mapping: bool,
+        return_length: bool,
+    ) -> Options:
+        """What the arguments of a call mean.
+
+        Raises:
+            ValueError: one of them has no such value, or two of them do not go together.
+        """
+        if max_length is not None and padding is False and truncation is None:
+            truncation = True
+        strategy = KEEP if truncation is None else _choice("truncation", truncation, TRUNCATION)
+        filling = _choice("padding", padding, PADDING)
+        longest = self._longest if max_length is None else _count("max_length", max_length)
+        if longest is None:
+            strategy, filling = KEEP, NOTHING if filling == FIXED else filling
+        longest = longest or 0
+        if filling != NOTHING:
+            self.filler(padding)
+        multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
+        if strategy != KEEP and filling != NOTHING and longest % multiple:
+            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so that rows cannot be both")
+        left = longest - self._added[0]
+        if strategy != KEEP and 0 <= left < _count("stride", stride):
+            raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
+        added = self._added if add_special_tokens else (0, 0)
+        rooms = [longest - number for number in added]
+        pad_left = _choice("padding_side", self.pad_side if padding_side is None else padding_side, SIDES) == "left"
+        cut_left = _choice("truncation_side", self._cut_side if truncation_side is None else truncation_side, SIDES) == "left"
+        asked = {
+            "input_ids": True,
+            "token_type_ids": return_token_type_ids,
+            "attention_mask": return_attention_mask,
+            "special_tokens_mask": bool(return_special_tokens_mask),
+        }
+        names = tuple(name for name, wanted in asked.items() if (name in self._inputs if wanted is None else wanted))
+        windows = bool(return_overflowing_tokens)
+        return Options(
+            special=bool(add_special_tokens),
+            cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
+            tight=strategy != KEEP and min(rooms) < 0,
+            most=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more: whether there is more is asked too
+            windows=windows,
+            padding=filling,
+            width=longest,
+            multiple=multiple,
+            pad_left=pad_left,
+            words=bool(is_split_into_words),
+            whole=not (is_split_into_words or return_offsets_mapping),
+            kind=tensor_kind(return_tensors),
+            names=names,
+            template=self._template(bool(add_special_tokens), names),
+            offsets=bool(return_offsets_mapping),
+            length=bool(return_length),
+        )
+
+    def filler(self, padding: Any) -> int:
+        """The id that fills rows.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if self._pad_id is None:
+            raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
+        return self._pad_id
+
+    def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
+        """Make what `fst.Tokenizer.__call__` gives."""
+        if threads is not None:
+            thread_count(threads)
+        short = _encoded_short(tokenizer, text) if options.whole and text_pair is None and type(text) is list else None
+        inputs = Inputs(text, _few_singles(len(text)), False, False) if short else gather(text, text_pair, options.words)
+        if options.offsets:
+            batch = _batch(tokenizer, inputs, options, True, threads)
+            ids, splits = batch.ids, batch.row_splits
+        else:
+            ids, splits = short or _encoded(tokenizer, inputs, options, threads)
+        layout = _planned(splits, inputs.samples, options)
+        planes = layout.put(ids, options.template)
+        data = layout.members(planes)
+        if options.offsets:
+            data["offset_mapping"] = layout.member("offset_mapping", np.ascontiguousarray(self._offsets(layout, batch).T))
+        if options.length:
+            data["length"] = layout.numbers("length", layout.sizes)
+        if options.windows:
+            data["overflow_to_sample_mapping"] = layout.numbers("overflow_to_sample_mapping", layout.plan[:, SAMPLE])
+        elif inputs.alone and options.kind is None:
+            data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
+        return BatchEncoding(data, partial(self._rows, tokenizer, inputs, options, threads))
+
+    def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
+        """All rows of a call, with all that is known of their tokens."""
+        rows, samples = self._traced(tokenizer, inputs, options, threads)
+        if options.cut[0] == KEEP:
+            return rows
+        cut = options.cut.copy()
+        cut[WINDOWS] = True
+        asked = (tokenizer, inputs, replace(options, cut=cut, most=None, windows=True), threads)
+        # The rows are all windows already, or windows of all samples are made when those of one are first asked for.
+        windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
+        for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
+            rows[first].cut_off = partial(_others, windows, number)
+        return rows
+
+    def _traced(
+        self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None
+    ) -> tuple[list[Encoding], Ints]:
+        """The rows of a call, and the sample of each."""
+        batch = _batch(tokenizer, inputs, options, True, threads)
+        layout = _planned(batch.row_splits, inputs.samples, options)
+        ids = layout.put(batch.ids, self._template(options.special, TRACED))
+        words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
+        table = np.concatenate([ids, words, self._offsets(layout, batch)])
+        tokens = list(map(tokenizer.id_to_token, ids[0].tolist()))
+        counts = (1 + layout.plan[:, PAIRED]).tolist()
+        tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
+        rows = [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
+        return rows, layout.plan[:, SAMPLE]
+
+    def _offsets(self, layout: Layout, batch: Batch) -> Ints:
+        """Begin and end of the characters of each token: int64[2, n]."""
+        assert batch.offsets is not None
+        template = self._template(layout.options.special, ("offset",))
+        return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
+
+    def _make_template(self, special: bool, names: Sequence[str]) -> Template:
+        pad = [-1, *_constants(names, self._pad_id or 0, 0, 0, 1, -1)]
+        pieces = ([*_pieces(template, special, names), pad] for template in (self._single, self._pair))
+        return Template(*(np.array(rows, np.int64) for rows in pieces))
+
+
+def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
+    """Lay the texts of a call out one after the other.
+
+    Args:
+        text, text_pair: as in `fst.Tokenizer.__call__`.
+        words: whether texts come split into words.
+
+    Raises:
+        TextError: they are not texts; the message says where.
+        ValueError: there are not as many second texts as first ones.
+    """
+    if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
+        return Inputs(text, _singles(len(text)), False, False)
+    many = isinstance(text, list | tuple) and (not words or (bool(text) and isinstance(text[0], list | tuple)))
+    if not many:
+        given = [(text, text_pair) if text_pair else text]
+    elif text_pair is None:
+        given = list(text)
+    elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
+        found = len(text_pair) if isinstance(text_pair, list | tuple) else f"{type(text_pair).__name__}, which is no list"
+        raise ValueError(f"text is a batch of {len(text)}, so text_pair is to be one; it is {found}")
+    else:
+        given = list(zip(text, text_pair, strict=True))
+    samples = [_sample(row, sample, words) for row, sample in enumerate(given)]
+    firsts, seconds = [first for first, _ in samples], [second for _, second in samples]
+    present = [second for second in seconds if second is not None]
+    texts = [*chain.from_iterable(firsts), *chain.from_iterable(present)] if words else firsts + present
+    first_ends = np.cumsum([0, *(len(first) if words else 1 for first in firsts)])
+    second_ends = np.cumsum([first_ends[-1], *(0 if second is None else len(second) if words else 1 for second in seconds)])
+    paired = np.array([second is not None for second in seconds], np.int64)
+    rows = np.stack([first_ends[:-1], first_ends[1:], second_ends[:-1], second_ends[1:], paired], axis=1)
+    return Inputs(texts, rows, bool(present), not many)
+
+
+def _singles(count: int) -> Ints:
+    """Samples of one text each."""
+    return _few_singles(count) if count <= FEW else _few_singles.__wrapped__(count)
+
+
+@lru_cache(FEW)
+def _few_singles(count: int) -> Ints:
+    numbers = np.arange(count)
+    return np.stack([numbers, numbers + 1, *[np.zeros_like(numbers)] * 3], axis=1)
+
+
+def _sample(row: int, given: Any, words: bool) -> tuple[Any, Any]:
+    """The first and the second text of a sample, or None."""
+    if _is_text(given, words):
+        return given, None
+    if isinstance(given, list | tuple) and len(given) == 2 and all(_is_text(text, words) for text in given):
+        return given[0], given[1]
+    what = "a list of words, or a pair of such lists" if words else "a str, or a pair of them"
+    raise TextError(f"row {row} is to be {what}, and is {type(given).__name__}: {given!r:.80}")
+
+
+def _is_text(given: Any, words: bool) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
+
+
+def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool, threads: int | None) -> Batch:
+    """The ids of texts and, if they are to be located, where they come from."""
+    try:
+        most = None if inputs.paired else options.most
+        return tokenizer._encode(rows_of(inputs.texts), framed=False, located=located, most=most, threads=threads)
+    except TextError as error:
+        raise _not_text(inputs) or error from None
+
+
+def _not_text(inputs: Inputs) -> TextError | None:
+    """The error for the first sample that is not text, by its own number: texts are more, of pairs or in words."""
+    for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
+        for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
+            place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
+            if place is not None:
+                return not_text_at(row, place, text)
+    return None
+
+
+def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
+    """The ids of texts, which may have room behind them, and where those of each begin."""
+    short = _encoded_short(tokenizer, inputs.texts)
+    if short:
+        return short
+    batch = _batch(tokenizer, inputs, options, False, threads)
+    return batch.ids, batch.row_splits
+
+
+def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
+    """The same for a few short texts, without the steps that many need.
+
+    None where they are not few, or not short, or no texts, or may have to be read twice.
+    """
+    if not 0 < len(texts) <= FEW or tokenizer._second:
+        return None
+    workspaces = tokenizer._workspaces
+    work = workspaces.take()
+    try:
+        text, starts = Strings(texts).gather(0, len(texts), Limits(SHORT, SHORT, len(texts)), work.text, "strict")
+    except TextError:
+        text, starts = work.text[:0], np.zeros(1, np.int64)
+    found = None
+    if len(starts) > 1:
+        ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
+        of_ids.rows.call(text, starts, NO_MORE, tokenizer._machine, (*tokenizer._no_frame, ids, splits[1:]), work.arrays)
+        found = ids, splits
+    workspaces.give_back(work)
+    return found
+
+
+def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
+    """Truncate samples, and say what goes where."""
+    cut = options.cut
+    if options.tight:
+        _check_room(samples, cut)
+    plan = np.empty((len(samples), PLAN_FIELDS), np.int64)
+    rows, longest, least, most, wrong = plan_rows.call(splits, samples, cut, plan)
+    if wrong >= 0:
+        raise _refusal(wrong, samples[wrong].tolist(), splits, cut)
+    if rows > len(plan):
+        plan = np.empty((rows, PLAN_FIELDS), np.int64)
+        _, longest, least, most, _ = plan_rows.call(splits, samples, cut, plan)
+    width = options.padded(longest)
+    size = most if most > width else width
+    return Layout(plan, width, size if least >= size or width == size or not rows else None, options)
+
+
+def _by_sample(rows: Sequence[Encoding], samples: Ints) -> list[list[Encoding]]:
+    """The rows of each sample; rows come in the order of their samples."""
+    ends = np.cumsum(np.bincount(samples)).tolist()
+    return [[*rows[begin:end]] for begin, end in pairwise([0, *ends])]
+
+
+def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[Encoding]:
+    """The windows of a sample, without the first one."""
+    return windows()[sample][1:]
+
+
+def _check_room(samples: Ints, cut: Ints) -> None:
+    """Refuse a length that special tokens alone exceed."""
+    for paired in set(samples[:, PAIRED].tolist()):
+        room, added = int(cut[1 + paired]), int(cut[6 + paired])
+        if room < 0:
+            raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
+
+
+def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
+    """The error for a sample that cannot be truncated as it is asked."""
+    first, first_end, second, second_end, paired = sample
+    strategy, room, stride = int(cut[0]), int(cut[1 + paired]), int(cut[3])
+    lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
+    found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"
+    if strategy == ONLY_SECOND and not paired:
+        return ValueError(f"truncation='only_second': {found}, but there is no second text")
+    for name, only, length in (("only_first", ONLY_FIRST, lengths[0]), ("only_second", ONLY_SECOND, lengths[1])):
+        if strategy == only and length <= sum(lengths) - room:
+            return ValueError(f"truncation={name!r}: {found}, so that nothing of it would be left; pass 'longest_first'")
+    return ValueError(f"stride={stride}: {found}, so that a window would not go beyond the one before it; pass a smaller one")
+
+
+def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.int32]:
+    """The number of each id's word within its text."""
+    if not options.words:
+        assert batch.words is not None
+        return batch.words
+    begins, ends = inputs.samples[:, 0:4:2].T.ravel(), inputs.samples[:, 1:4:2].T.ravel()
+    numbers = np.arange(len(inputs.texts)) - np.repeat(begins, ends - begins)
+    return np.repeat(numbers, np.diff(batch.row_splits)).astype(np.int32)
+
+
+def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[str]) -> Iterator[list[int]]:
+    for content, type_id in template:
+        if isinstance(content, str):
+            text = "AB".index(content)
+            yield [text, *_constants(names, 0, type_id, 1, 0, text)]
+        elif special:
+            yield from ([-1, *_constants(names, number, type_id, 1, 1, -1)] for number in content)
+
+
+def _constants(names: Sequence[str], number: int, type_id: int, attended: int, special: int, text: int) -> list[int]:
+    """What a special token, a token of a text, or padding has in planes."""
+    fields = {
+        "input_ids": number,
+        "token_type_ids": type_id,
+        "attention_mask": attended,
+        "special_tokens_mask": special,
+        "sequence_ids": text,
+        "word_ids": -1,
+        "offset": 0,
+    }
+    return [fields[name] for name in names]
+
+
+def _added(template: Sequence[Sequence[Any]]) -> int:
+    """How many special tokens there are in a template."""
+    return sum(len(content) for content, _ in template if not isinstance(content, str))
+
+
+def _choice(name: str, asked: Any, choices: Any) -> Any:
+    """What is asked for by one of some values, or by an enumeration's member of such a value."""
+    value = getattr(asked, "value", asked)
+    if value not in choices:
+        raise ValueError(f"{name}={value!r}: there are {', '.join(map(repr, choices))}")
+    return choices[value] if isinstance(choices, dict) else value
+
+
+def _count(name: str, asked: Any) -> int:
+    """A number that is not below 0."""
+    try:
+        number = index(asked)
+    except TypeError:
+        raise ValueError(f"{name}={asked!r} is no whole number") from None
+    if not 0 <= number <= MOST:
+        raise ValueError(f"{name}={number} is below 0, or beyond all bounds")
+    return number

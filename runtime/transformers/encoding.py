@@ -1,0 +1,422 @@
+"""What a call gives: the arrays that a model is fed with, and for each row of them which token stands for which characters and words.
+
+Names and meanings are those of ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections import UserDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError
+from fst.lazy import Lazy
+
+Ints = NDArray[np.int64]
+Span = tuple[int, int]
+TENSORS = ("np", "pt")
+
+
+class CharSpan(NamedTuple):
+    """From one character of a text to before another."""
+
+    start: int
+    end: int
+
+
+class TokenSpan(NamedTuple):
+    """From one token of a row to before another."""
+
+    start: int
+    end: int
+
+
+@dataclass(eq=False)
+class Encoding:
+    """One row: its tokens, and where they come from. Only `pad` and `truncate` change it.
+
+    Words and characters are those of the text that ``sequence_index`` says: 0 is the first one, 1 the second of a pair; in a row of one
+    text they are the row's, whatever it says. Where texts came split into words, offsets are within a word.
+
+    Attributes:
+        tokens: the tokens, special ones and padding included; so with all that follows.
+        n_sequences: how many texts there are in it, 1 or 2.
+        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None. Nothing writes to it.
+        cut_off: makes the rows of `overflowing`; None: there are none.
+    """
+
+    tokens: list[str | None]
+    n_sequences: int
+    table: Ints
+    cut_off: Callable[[], Sequence[Encoding]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"<fst.Encoding, {len(self)} tokens>"
+
+    @property
+    def ids(self) -> list[int]:
+        """The id of each token."""
+        return self._list(0)
+
+    @property
+    def type_ids(self) -> list[int]:
+        """The type id of each token."""
+        return self._list(1)
+
+    @property
+    def attention_mask(self) -> list[int]:
+        """1 for each token, 0 for padding."""
+        return self._list(2)
+
+    @property
+    def special_tokens_mask(self) -> list[int]:
+        """1 for special tokens that were put around texts, and for padding; 0 for all others."""
+        return self._list(3)
+
+    @property
+    def sequence_ids(self) -> list[int | None]:
+        """The text that each token is of, 0 or 1; None for special tokens that were put around texts, and for padding."""
+        return _or_none(self._list(4))
+
+    @property
+    def word_ids(self) -> list[int | None]:
+        """The number of each token's word within its text; None as in `sequence_ids`."""
+        return _or_none(self._list(5))
+
+    @property
+    def offsets(self) -> list[Span]:
+        """Begin and end of each token's characters within its text; (0, 0) where there are none."""
+        return list(zip(self._list(6), self._list(7), strict=True))
+
+    @property
+    def words(self) -> list[int | None]:
+        """`word_ids` by its old name, which warns, as in ``tokenizers``."""
+        warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
+        return self.word_ids
+
+    @property
+    def overflowing(self) -> list[Encoding]:
+        """Copies of the rows that truncation cut off this one. They have no `overflowing` themselves."""
+        return [replace(row, tokens=[*row.tokens]) for row in self._overflowing]
+
+    @Lazy
+    def _overflowing(self) -> list[Encoding]:
+        return [] if self.cut_off is None else [replace(row, tokens=[*row.tokens]) for row in self.cut_off()]
+
+    def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
+        """Fill this row and those in `overflowing` up to a length; longer rows stay as they are.
+
+        Args:
+            length: in tokens.
+            direction: "right" or "left", the side of the padding.
+            pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
+
+        Raises:
+            ValueError: there is no such direction.
+        """
+        _check(direction)
+        for row in self._overflowing:
+            row.pad(length, direction, pad_id, pad_type_id, pad_token)
+        count = max(length - len(self), 0)
+        tokens: list[str | None] = [pad_token] * count
+        table = np.repeat(np.array([[pad_id], [pad_type_id], [0], [1], [-1], [-1], [0], [0]]), count, axis=1)
+        self.tokens = self.tokens + tokens if direction == "right" else tokens + self.tokens
+        self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
+
+    def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
+        """Cut the row to a length. The rows cut off replace those in `overflowing`. Which text a token belongs to is lost.
+
+        Args:
+            max_length: in tokens, special ones included.
+            stride: how many tokens a row in `overflowing` shares with the one before it.
+            direction: "right" or "left", where tokens are cut off.
+
+        Raises:
+            ValueError: `stride` is not less than `max_length`, or there is no such direction.
+        """
+        _check(direction)
+        if max_length >= len(self):
+            return
+        if not max_length:
+            rows = [self._part(0, 0), replace(self)]
+        elif stride >= max_length:
+            raise ValueError(f"stride={stride}: it is to be less than max_length={max_length}")
+        else:
+            rows = [self._part(*span) for span in _windows(len(self), max_length, stride, direction)]
+            for row in rows:
+                row.table[4], row.n_sequences = 0, 1
+        self.tokens, self.table, self.n_sequences = rows[0].tokens, rows[0].table, rows[0].n_sequences
+        vars(self)["_overflowing"] = rows[1:]
+
+    def set_sequence_id(self, sequence_id: int) -> None:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
+
+    def token_to_sequence(self, token_index: int) -> int | None:
+        """The text that a token is of."""
+        return _or_none([self._at(4, token_index)])[0]
+
+    def token_to_word(self, token_index: int) -> int | None:
+        """The word that a token is of."""
+        return _or_none([self._at(5, token_index)])[0]
+
+    def token_to_chars(self, token_index: int) -> Span | None:
+        """The characters that a token stands for."""
+        if self._at(4, token_index) < 0:
+            return None
+        return self._at(6, token_index), self._at(7, token_index)
+
+    def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """The first token that stands for a character."""
+        first, end = self._range(sequence_index)
+        begins, ends = self.table[6:8, first:end]
+        return _first_of(np.flatnonzero((begins <= char_pos) & (char_pos < ends)) + first)
+
+    def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
+        """The word that a character is of."""
+        token = self.char_to_token(char_pos, sequence_index)
+        return None if token is None else self.token_to_word(token)
+
+    def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
+        """The tokens that a word became, as the first of them and the one behind the last."""
+        first, end = self._range(sequence_index)
+        words = self.table[5, first:end]
+        # Words ascend within a text. In a row of two texts of which neither is meant, the reference reads up to the first higher one.
+        words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
+        found = np.flatnonzero(words == word_index) + first
+        return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
+
+    def word_to_chars(self, word_index: int, sequence_index: int = 0) -> Span | None:
+        """The characters of a word."""
+        span = self.word_to_tokens(word_index, sequence_index)
+        return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
+
+    def _part(self, first: int, end: int) -> Encoding:
+        """A copy of some tokens as a row of one text."""
+        return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy())
+
+    def _list(self, field: int) -> list[int]:
+        found: list[int] = self.table[field].tolist()
+        return found
+
+    def _at(self, field: int, token_index: int) -> int:
+        """A field of a token; -1 where there is no such token."""
+        return int(self.table[field, token_index]) if 0 <= token_index < len(self) else -1
+
+    def _range(self, sequence_index: int) -> Span:
+        """The tokens from the first to before the last that are of a text; all of them where it is not there."""
+        if not 0 <= sequence_index < self.n_sequences:
+            return 0, len(self)
+        found = np.flatnonzero(self.table[4] == sequence_index)
+        return (int(found[0]), int(found[-1]) + 1) if len(found) else (0, 0)
+
+
+class BatchEncoding(UserDict[str, Any]):
+    """What a call gives: a dictionary of lists or arrays whose members are attributes too, and the rows they were made of.
+
+    ``encoding["input_ids"]`` and ``encoding.input_ids`` are a member, ``encoding[0]`` is the first row, an `Encoding`. Methods that take
+    two numbers may be given the second one alone: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Which characters tokens stand for is
+    found out when it is first asked; texts are kept for it. It does not go into a pickle.
+
+    Args:
+        data: the members.
+        rows: gives the rows when they are asked for; None: there are none.
+    """
+
+    def __init__(self, data: dict[str, Any] | None = None, rows: Callable[[], Sequence[Encoding]] | None = None) -> None:
+        self.data = {} if data is None else data
+        self._rows = rows
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self.data[key]
+        return self.encodings[key]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["data"][name]
+        except KeyError:
+            raise AttributeError(f"a {type(self).__name__} without {name!r}") from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.data, "_rows": None}
+
+    @property
+    def is_fast(self) -> bool:
+        """True: tokens can be traced to words and characters."""
+        return True
+
+    @Lazy
+    def encodings(self) -> Sequence[Encoding]:
+        """All rows.
+
+        Raises:
+            ValueError: it comes from a pickle, or from something else than a call.
+        """
+        if self._rows is None:
+            raise ValueError("the rows of this encoding are not known here: they do not go into a pickle; ask before, or encode again")
+        return self._rows()
+
+    @property
+    def n_sequences(self) -> int | None:
+        """How many texts there are in the first row, 1 or 2; None if there is no row."""
+        return self.encodings[0].n_sequences if self.encodings else None
+
+    def tokens(self, batch_index: int = 0) -> list[str | None]:
+        """The tokens of a row, special ones and padding included."""
+        return self.encodings[batch_index].tokens
+
+    def word_ids(self, batch_index: int = 0) -> list[int | None]:
+        """For each token of a row the number of its word within its text; None for special tokens around texts, and for padding."""
+        return self.encodings[batch_index].word_ids
+
+    def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
+        """For each token of a row the text that it is of, 0 or 1; None for special tokens around texts, and for padding."""
+        return self.encodings[batch_index].sequence_ids
+
+    def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+        """The text that a token is of."""
+        row, token = self._row(batch_or_token_index, token_index)
+        return row.token_to_sequence(token)
+
+    def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
+        """The word that a token is of."""
+        row, token = self._row(batch_or_token_index, token_index)
+        return row.token_to_word(token)
+
+    def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
+        """The characters that a token stands for."""
+        row, token = self._row(batch_or_token_index, token_index)
+        span = row.token_to_chars(token)
+        return None if span is None else CharSpan(*span)
+
+    def char_to_token(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
+        """The first token that stands for a character."""
+        row, char = self._row(batch_or_char_index, char_index)
+        return row.char_to_token(char, sequence_index)
+
+    def char_to_word(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
+        """The word that a character is of."""
+        row, char = self._row(batch_or_char_index, char_index)
+        return row.char_to_word(char, sequence_index)
+
+    def word_to_tokens(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
+        """The tokens that a word became."""
+        row, word = self._row(batch_or_word_index, word_index)
+        span = row.word_to_tokens(word, sequence_index)
+        return None if span is None else TokenSpan(*span)
+
+    def word_to_chars(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> CharSpan | None:
+        """The characters of a word."""
+        row, word = self._row(batch_or_word_index, word_index)
+        span = row.word_to_chars(word, sequence_index)
+        return None if span is None else CharSpan(*span)
+
+    def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding:
+        """Make arrays of members that are lists: numpy's for "np", PyTorch's for "pt", none for None. It changes this very object.
+
+        Raises:
+            ValueError: there is no such kind, or rows of a member are not of one length.
+            ImportError: PyTorch is not installed.
+        """
+        kind = tensor_kind(tensor_type)
+        if kind is not None:
+            self.data = {name: as_tensor(name, value, kind) for name, value in self.data.items()}
+        return self
+
+    def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding:
+        """Move members that are PyTorch's to a device. It changes this very object."""
+        self.data = {
+            name: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value for name, value in self.data.items()
+        }
+        return self
+
+    def _row(self, row_or_index: int, index: int | None) -> tuple[Encoding, int]:
+        """A row and an index into it, from both, or from the index alone."""
+        if index is None:
+            return self.encodings[0], row_or_index
+        return self.encodings[row_or_index], index
+
+
+def tensor_kind(asked: Any) -> str | None:
+    """The kind of arrays that is asked for, by its name or by an enumeration's member of this value.
+
+    Raises:
+        ValueError: there is no such kind.
+    """
+    kind = getattr(asked, "value", asked)
+    if kind is not None and kind not in TENSORS:
+        raise ValueError(f"return_tensors={kind!r}: there are 'np', 'pt' and None")
+    return None if kind is None else str(kind)
+
+
+def as_tensor(name: str, value: Any, kind: str) -> Any:
+    """An array of the kind, int64; what is one already stays, and its memory is shared where it can be.
+
+    Args:
+        name: of the member, for messages.
+        value: numbers, lists of them, an array, or a list of arrays, for rows that are not of one length.
+        kind: "np", or "pt".
+
+    Raises:
+        ValueError: rows are not of one length, and it is "pt".
+        ImportError: PyTorch is not installed.
+    """
+    if kind == "np":
+        return value if isinstance(value, np.ndarray) else _numpy(value)
+    torch = _torch()
+    if torch.is_tensor(value):
+        return value
+    array = value if isinstance(value, np.ndarray) else _numpy(value)
+    if array.dtype == object:
+        raise ValueError(f"the rows of {name!r} are not of one length, and a tensor's are: pass padding=True, or truncation=True with it")
+    return torch.from_numpy(array)
+
+
+def _torch() -> Any:
+    try:
+        return import_module("torch")
+    except ImportError:
+        raise ImportError("return_tensors='pt' takes PyTorch, which is not installed: pip install torch") from None
+
+
+def _numpy(value: Any) -> NDArray[Any]:
+    if len({len(row) for row in value if hasattr(row, "__len__")}) > 1:
+        rows = np.empty(len(value), object)
+        rows[:] = [np.asarray(row, np.int64) for row in value]
+        return rows
+    return np.asarray(value, np.int64)
+
+
+def _check(direction: str) -> None:
+    if direction not in ("right", "left"):
+        raise ValueError(f"direction={direction!r}: there are 'right' and 'left'")
+
+
+def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
+    """Spans that together cover a row of so many tokens; the first is the one that the row keeps."""
+    step = longest - stride
+    begins = range(0, max(count - stride, 1), step)
+    spans = [(begin, min(begin + longest, count)) for begin in begins]
+    return spans if direction == "right" else [(count - end, count - begin) for begin, end in spans]
+
+
+def _or_none(numbers: list[int]) -> list[int | None]:
+    return [number if number >= 0 else None for number in numbers]
+
+
+def _first_of(found: NDArray[np.intp]) -> int | None:
+    return int(found[0]) if len(found) else None

@@ -1,0 +1,354 @@
+"""A tokenizer in the dress of ``transformers``: for whatever takes a fast tokenizer of that library and feeds models with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from fst.cores import thread_count
+from fst.errors import UnsupportedError
+from fst.runtime.decoder import decoded
+from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.transformers.document import added_tokens, document
+from fst.runtime.transformers.encoding import BatchEncoding, Encoding
+
+OLDEST = 5  # version of transformers
+ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
+BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
+KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
+
+
+def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> Any:
+    """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
+
+    It is a ``transformers.PreTrainedTokenizerBase``, and goes wherever a ``BertTokenizerFast`` goes: pipelines, data collators, trainers,
+    sentence-transformers. It is called with the arguments of that, and gives a ``transformers.BatchEncoding``. It can be pickled, and
+    ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and `fst.compile.wordpiece` compiles to equal tables. What would
+    change the vocabulary, such as ``add_tokens``, is refused.
+
+    Args:
+        tokenizer: what it encodes and decodes with.
+        threads: the default of the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
+            ``save_pretrained`` does not, since it belongs to a machine.
+        settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and others, as
+            transformers names them, in place of those that tables keep of the vocabulary's source.
+
+    Returns:
+        A ``transformers.PreTrainedTokenizerBase``.
+
+    Raises:
+        ImportError: transformers is not installed.
+        UnsupportedError: it is older than version 5, or a setting contradicts the table.
+        ValueError: `threads` is not a whole number of at least 1.
+
+    Example::
+
+        model = SentenceTransformer("all-MiniLM-L6-v2")
+        model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
+    """
+    return _class()(tokenizer, threads, **settings)
+
+
+def __getattr__(name: str) -> Any:
+    # Pickles name the class; it is made when it is first asked for, because it takes transformers to make it.
+    if name == "FstTokenizerFast":
+        return _class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _class() -> Any:
+    library = _transformers()
+    if int(library.__version__.split(".")[0]) < OLDEST:
+        what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes what a model is fed with whatever version there is"
+        raise UnsupportedError(f"transformers {library.__version__}: {what}")
+    return type("FstTokenizerFast", (FastTokenizer, library.PreTrainedTokenizerBase), {"__module__": __name__})
+
+
+def _transformers() -> Any:
+    try:
+        return import_module("transformers")
+    except ImportError as error:
+        raise ImportError("fst.hf is a tokenizer of transformers, which is not installed: pip install transformers") from error
+
+
+class FastTokenizer:
+    """What a fast tokenizer does its own way; all else is ``transformers.PreTrainedTokenizerBase``, which is put behind it.
+
+    Attributes:
+        fst: what it encodes and decodes with.
+        threads: the default of the argument `threads` of calls.
+    """
+
+    is_fast = True
+    vocab_files_names: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
+
+    if TYPE_CHECKING:  # of the base
+        pad_token: str | None
+        padding_side: str
+        truncation_side: str
+        model_input_names: list[str]
+        clean_up_tokenization_spaces: bool
+        unk_token_id: int | None
+        all_special_ids: list[int]
+        clean_up_tokenization: Callable[[str], str]
+        split_special_tokens: bool
+        _eventual_warn_about_too_long_sequence: Callable[[Any, int | None, bool], None]
+
+    def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
+        self.fst = tokenizer
+        self.threads = None if threads is None else thread_count(threads)
+        about = tokenizer.about
+        bert = {name: about[kept] for name, kept in BERT.items()} if about["normalizer_parts"] is None else {}
+        for name, value in bert.items():
+            if settings.get(name, value) != value:
+                raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
+            setattr(self, name, value)
+        super().__init__(**{**about["named_tokens"], **{name: about[name] for name in KEPT}, **bert, **settings})
+
+    def _encode_plus(
+        self,
+        text: Any,
+        text_pair: Any = None,
+        padding_strategy: Any = False,
+        truncation_strategy: Any = False,
+        padding_side: str | None = None,
+        truncation_side: str | None = None,
+        return_tensors: Any = None,
+        return_token_type_ids: bool | None = None,
+        return_attention_mask: bool | None = None,
+        split_special_tokens: bool | None = None,
+        sanitize_control_tokens: bool = False,
+        verbose: bool = True,
+        threads: int | None = None,
+        **others: Any,
+    ) -> Any:
+        """The call, after the base has looked at its arguments. Arguments in `others` that `fst.Tokenizer` does not take are ignored."""
+        if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
+            raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
+        if sanitize_control_tokens:
+            raise UnsupportedError("sanitize_control_tokens: special tokens in a text are always found; leave it False")
+        arguments = {name: value for name, value in others.items() if name in ARGUMENTS}
+        inputs = self.model_input_names
+        made = self._padding()(
+            text,
+            text_pair,
+            padding=padding_strategy,
+            truncation=truncation_strategy,
+            padding_side=padding_side or self.padding_side,
+            truncation_side=truncation_side or self.truncation_side,
+            return_tensors=return_tensors,
+            return_token_type_ids="token_type_ids" in inputs if return_token_type_ids is None else return_token_type_ids,
+            return_attention_mask="attention_mask" in inputs if return_attention_mask is None else return_attention_mask,
+            threads=self.threads if threads is None else threads,
+            **arguments,
+        )
+        self._eventual_warn_about_too_long_sequence(range(_longest(made.data["input_ids"])), arguments.get("max_length"), verbose)
+        paired = _is_paired(text, text_pair, arguments.get("is_split_into_words"))
+        return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
+
+    def _padding(self) -> Tokenizer:
+        """The tokenizer, which pads with the token that is set."""
+        named = self.fst.about["named_tokens"]
+        if self.pad_token and self.pad_token != named.get("pad_token"):
+            about = {**self.fst.about, "named_tokens": {**named, "pad_token": self.pad_token}}
+            self.fst = Tokenizer(replace(self.fst._tables, about=about))
+        return self.fst
+
+    def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
+        """The tokens of a text, or of two."""
+        tokens: list[str] = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **arguments).tokens()
+        return tokens
+
+    def _decode(
+        self, token_ids: Any, skip_special_tokens: bool = False, clean_up_tokenization_spaces: bool | None = None, **_unused: Any
+    ) -> str:
+        ids = token_ids["input_ids"] if isinstance(token_ids, Mapping) else token_ids
+        text = self.fst.decode([ids] if isinstance(ids, int) else ids, skip_special_tokens=skip_special_tokens)
+        cleans = self.clean_up_tokenization_spaces if clean_up_tokenization_spaces is None else clean_up_tokenization_spaces
+        return self.clean_up_tokenization(text) if cleans else text
+
+    def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
+        """A text from tokens."""
+        return decoded(tokens, self.fst.about["decoder"])
+
+    def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
+        """The token of an id, or those of several."""
+        if isinstance(ids, int):
+            return self.fst.id_to_token(ids)
+        skipped = set(self.all_special_ids) if skip_special_tokens else set[int]()
+        return [self.fst.id_to_token(number) for number in map(int, ids) if number not in skipped]
+
+    def _convert_token_to_id_with_added_voc(self, token: str) -> int | None:
+        number = self.fst.token_to_id(token)
+        return self.unk_token_id if number is None else number
+
+    def __len__(self) -> int:
+        return self.fst.vocab_size
+
+    @property
+    def vocab_size(self) -> int:
+        """How many tokens there are without the added ones; `len` has all."""
+        size: int = self.fst.about["model_tokens"]
+        return size
+
+    def get_vocab(self) -> dict[str, int]:
+        """Token → id, added ones included."""
+        return dict(self.fst._ids_by_token)
+
+    @property
+    def vocab(self) -> dict[str, int]:
+        """The same."""
+        return self.get_vocab()
+
+    @property
+    def added_tokens_decoder(self) -> dict[int, Any]:
+        """Id → added token."""
+        made = _transformers().AddedToken
+        listed = added_tokens(self.fst.about)
+        return {token["id"]: made(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
+
+    @property
+    def added_tokens_encoder(self) -> dict[str, int]:
+        """Added token → id."""
+        return {token.content: number for number, token in self.added_tokens_decoder.items()}
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """The same."""
+        return self.added_tokens_encoder
+
+    def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:  # noqa: ARG002
+        new = [str(token) for token in new_tokens if str(token) not in self.added_tokens_encoder]
+        if new:
+            raise UnsupportedError(f"add_tokens {new}: tables do not change; add them to the tokenizer.json, and compile that")
+        return 0
+
+    def num_special_tokens_to_add(self, pair: bool = False) -> int:
+        """How many special tokens are put around a text, or around two."""
+        template = self.fst.about["pair" if pair else "single"]
+        return sum(len(content) for content, _ in template if not isinstance(content, str))
+
+    @property
+    def _tokenizer(self) -> _Backend:
+        return _Backend(self.fst.about, len(self))
+
+    @property
+    def decoder(self) -> Any:
+        """The decoder of ``tokenizers`` that joins tokens as the table says; None if it names none."""
+        from tokenizers.decoders import WordPiece
+
+        decoder = self.fst.about["decoder"]
+        return None if decoder is None else WordPiece(**decoder)
+
+    def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
+        """Refused: calls leave nothing behind.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("set_truncation_and_padding: calls leave nothing behind; pass padding=, truncation=, max_length= to each")
+
+    def train_new_from_iterator(self, *_: Any, **__: Any) -> None:
+        """Refused: tables do not learn.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        what = "save_pretrained(folder), let AutoTokenizer.from_pretrained(folder) do it, save what it gives, and compile that"
+        raise UnsupportedError(f"train_new_from_iterator: tables do not learn; {what}")
+
+    def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
+        """Write the model's tokens to a ``vocab.txt``, as ``tokenizers`` does.
+
+        Args:
+            save_directory: an existing folder.
+            filename_prefix: what the name begins with, as in ``PREFIX-vocab.txt``.
+
+        Returns:
+            The path of the file.
+
+        Raises:
+            UnsupportedError: the ids are not the numbers of the lines, or a token holds a line feed.
+        """
+        tokens = list(self.fst.get_vocab().items())[: self.vocab_size]
+        if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
+            raise UnsupportedError("save_vocabulary: lines of a vocab.txt cannot tell these ids; save_pretrained writes a tokenizer.json")
+        written = Path(save_directory, f"{filename_prefix}-vocab.txt" if filename_prefix else "vocab.txt")
+        written.write_text("".join(f"{token}\n" for token, _ in tokens), "utf-8", newline="\n")
+        return (str(written),)
+
+    def _save_pretrained(
+        self,
+        save_directory: Any,
+        file_names: tuple[str, ...],
+        legacy_format: bool | None = None,  # noqa: ARG002
+        filename_prefix: str | None = None,
+    ) -> tuple[str, ...]:
+        """Write the tokenizer.json, and name the class that takes it as it stands."""
+        settings = json.loads(Path(file_names[0]).read_text("utf-8"))
+        del settings["added_tokens_decoder"]
+        settings["tokenizer_class"] = "PreTrainedTokenizerFast"
+        written = Path(save_directory, f"{filename_prefix}-tokenizer.json" if filename_prefix else "tokenizer.json")
+        for path, content in ((Path(file_names[0]), settings), (written, document(self.fst._tables))):
+            path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        return (*file_names, str(written))
+
+
+class _Backend:
+    """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer, with the members that transformers reads.
+
+    Args:
+        about: `fst.Tokenizer.about`.
+        size: how many tokens there are, added ones included.
+    """
+
+    def __init__(self, about: Mapping[str, Any], size: int) -> None:
+        # By this, token-classification pipelines know that a word may be several tokens.
+        self.model = SimpleNamespace(continuing_subword_prefix=about["continuing_subword_prefix"])
+        self._sizes = about["model_tokens"], size
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """How many tokens there are, with added ones or without."""
+        size: int = self._sizes[with_added_tokens]
+        return size
+
+    def __getattr__(self, name: str) -> Any:
+        what = "save_pretrained(folder) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
+        raise AttributeError(f"{name!r}: there is no tokenizers.Tokenizer behind fst.hf; {what}")
+
+
+class _Rows(Sequence[Encoding]):
+    """The rows of a result, which are made when the first of them is asked for."""
+
+    def __init__(self, made: BatchEncoding) -> None:
+        self._made = made
+
+    def __len__(self) -> int:
+        return len(self._made.encodings)
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._made.encodings[row]
+
+
+def _longest(ids: Any) -> int:
+    """How many ids there are in the longest row."""
+    if len(getattr(ids, "shape", ())) == 2:
+        return int(ids.shape[1])
+    return len(ids) if len(ids) and isinstance(ids[0], int) else max(map(len, ids), default=0)
+
+
+def _is_paired(text: Any, text_pair: Any, words: Any) -> bool:
+    """Whether the first sample of a call is a pair of texts."""
+    if text_pair:
+        return True
+    sample = text[0] if isinstance(text, list | tuple) and text else text
+    if words:
+        sample = sample[0] if isinstance(sample, list | tuple) and sample else sample
+    return isinstance(sample, list | tuple)

@@ -1,0 +1,194 @@
+"""Arrays that are lent to kernels: what a kernel finds in them, and that they are always of the types that it was compiled for."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import CACHE
+from machines import PIECES, TOKENS, compiled
+
+import fst
+from fst.borrowed import kind_of
+from fst.compile import rows, word_hash, wordpiece
+from fst.jit import Deferred, kernel
+from fst.runtime import batch, texts
+from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.transformers import call
+from fst.runtime.transformers.document import document
+
+KERNELS = {
+    **{f"{name} of {what}": getattr(of, name) for what, of in (("ids", batch.of_ids), ("all", batch.of_all)) for name in ("rows", "read")},
+    **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
+    **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
+    "place": rows.place,
+    "displace": word_hash.displace,
+}
+
+CALLS: tuple[dict[str, Any], ...] = (
+    {},
+    {"padding": True, "return_tensors": "np"},
+    {"padding": "max_length", "truncation": True, "max_length": 8, "pad_to_multiple_of": 4},
+    {"truncation": "longest_first", "max_length": 8, "stride": 1, "return_overflowing_tokens": True, "return_offsets_mapping": True},
+    {"add_special_tokens": False, "return_length": True, "return_special_tokens_mask": True},
+)
+
+
+@kernel
+def read(array: Any, seen: Any) -> Any:
+    """Write the elements of an array, and say what else is to be known of it."""
+    for count, place in enumerate(np.ndindex(array.shape)):
+        seen[count] = array[place]
+    return array.shape, array.size, array.itemsize
+
+
+@kernel
+def read_two(arrays: Any, seen: Any) -> Any:
+    """Have each of two arrays read by another kernel."""
+    first, second = arrays
+    return read(first, seen[0]), read(second, seen[1])
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
+@pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
+def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> None:
+    """A kernel, and one that it hands them to, finds in lent arrays what is in them and all that numpy says of them, and writes there."""
+    first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
+    second = -np.arange(9.0)
+    seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
+    told = Deferred("test_borrowed", "read_two").call((first, second), seen)
+    assert told == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
+    assert seen[0][: first.size].tolist() == first.ravel().tolist()
+    assert seen[1].tolist() == second.tolist()
+
+
+@pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
+def test_arrays_of_another_layout_are_not_lent(array: Any) -> None:
+    """An array that is not in the order of C is refused where types are determined."""
+    with pytest.raises(AssertionError, match="cannot be lent"):
+        kind_of((array,))
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
+    """Watch which types the arguments of kernels have that are compiled for one."""
+    found: dict[str, set[Any]] = {name: set() for name in KERNELS}
+
+    def watch(name: str, deferred: Deferred) -> None:
+        call = deferred.call
+
+        def watched(*arguments: Any) -> Any:
+            found[name].add(tuple(map(kind_of, arguments)))
+            result = call(*arguments)
+            monkeypatch.setattr(deferred, "call", watched)  # the first call has set it
+            return result
+
+        monkeypatch.setattr(deferred, "call", watched)
+
+    for name, deferred in KERNELS.items():
+        watch(name, deferred)
+    return found
+
+
+def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
+    """Encode texts in all ways that there are."""
+    pa = pytest.importorskip("pyarrow", reason="columns are pyarrow's")
+    wrong = ["a\ud800", *rows]
+    for batch_ in (rows, [row.encode() for row in rows]):
+        tokenizer.encode_batch(batch_)
+        tokenizer.encode_batch(batch_, max_length=3, add_special_tokens=False)
+        tokenizer.encode_batch(batch_ * 40, threads=2)
+        tokenizer.count_tokens(batch_)
+        tokenizer.encode_arrow(pa.array(batch_)[1:])
+        tokenizer.encode(batch_[0])
+    tokenizer.encode_batch(wrong, errors="replace")
+    tokenizer.encode(wrong[0], errors="replace")
+    tokenizer(rows)
+    tokenizer(rows[0])
+    tokenizer([])
+
+
+def use_everything(folder: Path) -> None:
+    """Compile tables of all kinds and encode with them in all ways that there are; the folder is for a vocabulary."""
+    tables = compiled()
+    for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS):
+        compiled(tokens, layout="compact")
+    rows = [*PIECES, " ".join(PIECES) * 300, "", "a " * (1 << 19)]
+    plain = fst.Tokenizer(tables)
+    use(plain, rows)
+    for asked in CALLS:
+        plain(list(PIECES), PIECES[::-1], **asked)
+        assert plain([[piece, piece] for piece in PIECES], is_split_into_words=True, **asked).encodings
+    plain.encode_batch(rows, offsets=True)
+    for offsets in (False, True):
+        stream = plain.stream(offsets=offsets)
+        for row in rows:
+            stream.write(row)
+        stream.close()
+    source, described = folder / "tokenizer.json", document(wordpiece(["[UNK]", "[PAD]", "a", "##b", "un", "##able"]))
+    source.write_text(json.dumps({**described, "normalizer": {"type": "NFC"}}))
+    composing = fst.Tokenizer(wordpiece(source))
+    use(composing, ["e\u0301a", "b"])
+    composing.encode_batch(["e\u0301a", "b"], offsets=True)
+    late = {"id": 6, "content": "un!", "lstrip": True, "rstrip": False, "single_word": False, "normalized": True, "special": False}
+    source.write_text(json.dumps({**described, "added_tokens": [late]}))
+    added = fst.Tokenizer(wordpiece(source))
+    use(added, ["a un! b", "unable"])
+    added.encode_batch(["a un! b", "unable"], offsets=True)
+
+
+def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
+    """Whatever is encoded, however, and with whichever tables: the arguments of a kernel are of the same types in all calls."""
+    use_everything(tmp_path)
+    assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(KERNELS, 1)
+
+
+def test_threads_that_are_first_at_once_share_a_kernel() -> None:
+    """A kernel that several threads call first, at the same time, is made once."""
+    deferred, at_once = Deferred("test_borrowed", "read"), threading.Barrier(4)
+
+    def first(number: int) -> Any:
+        call_, seen = deferred.call, np.zeros(3)
+        at_once.wait()
+        call_(np.full(3, number, "int32"), seen)
+        assert seen.tolist() == [number] * 3
+        return deferred.call
+
+    with ThreadPoolExecutor(4) as pool:
+        assert len(set(pool.map(first, range(4)))) == 1
+
+
+PROGRAM = """
+import sys
+import fst, numba
+from fst.compile import wordpiece
+tok = fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))
+print(tok.encode("ab").tolist(), tok(["ab", "b"])["input_ids"], "numba.np.linalg" in sys.modules)
+print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+def test_kept_kernels_are_used_without_the_compiler() -> None:
+    """A process that finds kernels on disk does not prepare numba for compiling, which imports linear algebra; it still can."""
+    fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
+def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
+    """A process that has to compile a kernel says so on standard error, once for each."""
+    program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)
+    assert done.stderr.splitlines() == [f"fst: compiling kernel displace, up to 10 s; kept in {tmp_path / CACHE}"]
