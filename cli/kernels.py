@@ -48,7 +48,7 @@ def compile_all() -> tuple[bool, str]:
         tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
         tokenizer(["ab"], return_tensors="np")
         tokenizer.encode_batch(["ab"], offsets=True)
-        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.SLACK, np.uint16))  # as for a column of Arrow
+        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.PAST_END, np.uint16))  # a column
         # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
         added = {"id": 3, "content": "a" * 600, "normalized": True}
         for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):

@@ -60,8 +60,9 @@ class BorrowedModel(models.ArrayModel):
 
 def kind_of(argument: Any) -> Any:
     """Numba's type of an argument, with all arrays in it lent."""
-    if type(argument) is tuple:
-        return types.Tuple([kind_of(part) for part in argument])
+    if isinstance(argument, tuple):
+        parts = [kind_of(part) for part in argument]
+        return types.Tuple(parts) if type(argument) is tuple else types.NamedTuple(parts, type(argument))
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be lent"

@@ -21,7 +21,7 @@ from fst.runtime.texts import Ints, Units, units
 Symbol = tuple[int, Place]  # a class, and where it comes from
 
 
-class Before:
+class CompositionFallback:
     """Reads the texts that a kernel would read, or locate, as if nothing in them composed.
 
     Args:

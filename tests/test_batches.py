@@ -325,7 +325,7 @@ import multiprocessing, sys
 import fst
 from fst.runtime import batch
 
-batch.LEAST = 1
+batch.MIN_SHARE = 1
 tokenizer = fst.load(sys.argv[1])
 texts = ["unaffable ab! <s>x [MASK]", "b " * 5_000] * 400
 

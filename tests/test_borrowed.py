@@ -20,13 +20,20 @@ import fst
 from fst.borrowed import kind_of
 from fst.compile import rows, word_hash, wordpiece
 from fst.jit import Deferred, kernel
-from fst.runtime import batch, texts
+from fst.machines.kernel_call import IdsOutput, SpansOutput
+from fst.machines.wordpiece import Tables
+from fst.runtime import texts
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.run import kernel_of
 from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document
 
 KERNELS = {
-    **{f"{name} of {what}": getattr(of, name) for what, of in (("ids", batch.of_ids), ("all", batch.of_all)) for name in ("rows", "read")},
+    **{
+        f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, output)
+        for output in (IdsOutput, SpansOutput)
+        for name in ("encode_rows", "encode_read")
+    },
     **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
     "place": rows.place,

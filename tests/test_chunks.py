@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from machines import PIECES, TOKENS, compiled
 
 import fst
+from fst.machines import kernel_call
 from fst.machines.wordpiece import Tables, Walk
-from fst.runtime import machine
 
 LIMITS = (1, 5, 12, 13, 100)
 FILLERS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
@@ -33,14 +33,12 @@ def tables(longest: int = 100, layout: str = "auto") -> Tables:
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make chunks as short as the longest word lets them be."""
-    monkeypatch.setattr(machine, "CHUNK", 0)
+    monkeypatch.setattr(kernel_call, "CHUNK", 0)
 
 
 def symbols_in_a_chunk(longest: int) -> int:
     """Say how many symbols are read before the words among them are encoded."""
-    from fst.runtime.kernels import wordpiece as kernels
-
-    return machine.Workspace(longest, 64).room - int(kernels.BEYOND)
+    return len(kernel_call.work_of(longest).symbols) - kernel_call.MARGIN
 
 
 def ids(tokenizer: fst.Tokenizer, text: str | bytes) -> list[int]:

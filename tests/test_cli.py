@@ -26,7 +26,7 @@ from fst.cli import bench, progress
 from fst.cli.main import main
 from fst.cli.packing import CHUNK
 from fst.compile import wordpiece
-from fst.runtime import batch
+from fst.runtime.run import kernel_of
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
@@ -882,7 +882,7 @@ class TestManners:
     ) -> None:
         """Every command that uses kernels tells when they are not there."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
-        monkeypatch.setattr(batch, "of_ids", batch.kernels())
+        kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]
         if command == "verify":
             reference(TOKENS).save(str(tmp_path / "tokenizer.json"))

@@ -30,9 +30,9 @@ from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import vocabulary_of
 from fst.composition import Composition
 from fst.rows import NONE, field_next, pack
-from fst.runtime.batch import UNSUSPECTED
-from fst.runtime.fallback_composition import Before
-from fst.runtime.texts import MOST, ROOM, Limits, rows_of
+from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.run import NO_SUSPECTS
+from fst.runtime.texts import ROOM, rows_of
 
 Part = dict[str, Any]
 
@@ -584,9 +584,9 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     tokenizer = fst.load(tmp_path / "tables.npz")
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
-    before = Before(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
-    suspected = before.suspected(*gathered, UNSUSPECTED).tolist()
+    gathered = rows.gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")
+    before = CompositionFallback(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
+    suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     assert batch.offsets is not None

@@ -19,8 +19,9 @@ import pytest
 import fst
 from fst import alphabet, proof, rows
 from fst.compile.text import reference_characters
-from fst.runtime import batch, fallback_added_tokens, machine, matching
-from fst.runtime.kernels import wordpiece as kernels
+from fst.machines import kernel_call
+from fst.machines.wordpiece_arguments import KEY_MASKS
+from fst.runtime.kernels import numbers, reading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
@@ -133,51 +134,27 @@ def test_encoding_imports_numba_alone() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-SAME = {
-    "NEXT": rows.MAX_NEXT,
-    "OUTPUT": rows.MAX_OUTPUT,
-    "KIND_SHIFT": rows.KIND_SHIFT,
-    "OUTPUT_SHIFT": rows.OUTPUT_SHIFT,
-    "LABEL_SHIFT": rows.LABEL_SHIFT,
-    "MANY": rows.MANY,
-    "FAIL": rows.FAIL,
-    "LIST": rows.LIST,
-    "LAST_OUTPUT": rows.END,
-    "ROOT": rows.ROOT,
-    "STARTS_SPECIAL": rows.STARTS_SPECIAL,
-    "HAS_MARKS": rows.HAS_MARKS,
-    "CONTINUES_RUN": rows.CONTINUES_RUN,
-    "LONGEST_WORD": rows.WORD_SYMBOLS,
-    "NOT_PLAIN": machine.NOT_PLAIN,
-    "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
-    **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(fallback_added_tokens, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_SOURCE")},
-    **{
-        name: getattr(fallback_added_tokens, name)
-        for name in ("WORD_PART", "BEGINS_WORD", "ENDS_WORD", "SPACED", "WHITE", "MIXED", "BEGINS_RAW")
-    },
-    **{name.upper(): flag for name, flag in fallback_added_tokens.FLAGS.items()},
-    **{name: getattr(matching, name) for name in ("NO_NODE", "SKIP", "REST", "LENGTH", "VALUE", "ENDING", "LEAST", "IS_INNER")},
-    **{name: getattr(fallback_added_tokens, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
-}
-
-
-@pytest.mark.parametrize("name", SAME)
-def test_constants_of_kernels(name: str) -> None:
-    """A constant that stands in the kernels, because machine code is kept by that file, is the one of the tables, or of the runtime."""
-    value = getattr(kernels, name)
-    assert int(value) == SAME[name]
-
-
 def test_constants_that_kernels_derive() -> None:
     """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
-    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(kernels.RARE)}
+    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(numbers.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
     assert proof.MAX_RANK < 64
-    assert int(kernels.CLASS) + 1 == 1 << int(kernels.RANK_SHIFT)
-    assert int(kernels.CLASS) >= rows.MAX_LABEL
-    assert int(kernels.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(kernels.U7)
+    assert int(reading.CLASS) + 1 == 1 << int(reading.RANK_SHIFT)
+    assert int(reading.CLASS) >= rows.MAX_LABEL
+    assert int(numbers.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(numbers.U7)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
+def test_kernels_are_short_and_read_names(name: str) -> None:
+    """A file of kernels has 400 lines at most, and no number stands for an array of a tuple or a field of a row."""
+    assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
+    positional = [
+        ast.unparse(node)
+        for node in ast.walk(SOURCES[name])
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("machine", "output", "work", "reader", "symbols", "plan", "cut")
+        if any(isinstance(part, ast.Constant) for part in ast.walk(node.slice))
+    ]
+    assert positional == []
 
 
 def test_multipliers_of_words_are_odd() -> None:
@@ -188,8 +165,8 @@ def test_multipliers_of_words_are_odd() -> None:
 
 def test_masks_of_words_keep_their_symbols() -> None:
     """The masks for a length keep so many symbols of a key, and those for all longer words make it one that no word has."""
-    masks = machine.KEY_MASKS.reshape(-1, 4)
-    assert len(masks) == int(kernels.LONGEST_WORD) + 2
+    masks = KEY_MASKS.reshape(-1, 4)
+    assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):
         assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (rows.WORD_SYMBOLS - length)
         assert mask[3] == 0
@@ -200,16 +177,14 @@ def test_masks_of_words_keep_their_symbols() -> None:
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
 def test_chunks_have_room(longest: int) -> None:
     """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
-    work = machine.Workspace(longest, 64)
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins, *memos = work.arrays
-    limit = work.room - int(kernels.BEYOND)
-    assert limit >= longest + 2 + machine.CHUNK
-    assert len(symbols) == work.room == 32 * len(masks)
-    assert len(stops) == len(begins) == len(results) == len(slots) == len(places) == work.room
-    assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
-    assert state is work.state
-    assert [len(memo) for memo in memos] == [3, 3]
-    assert int(kernels.BEYOND) >= 64 + proof.MAX_LISTED + rows.WORD_SYMBOLS
+    work = kernel_call.work_of(longest)
+    room = len(work.symbols)
+    assert room - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
+    assert room == 32 * len(work.masks)
+    assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {room}
+    assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * room}
+    assert [len(work.memo), len(work.symbol_memo)] == [3, 3]
+    assert kernel_call.MARGIN >= 64 + proof.MAX_LISTED + rows.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from commands import CACHE, TIMEOUT, posix
 from fst.borrowed import kind_of
 from fst.compile import displacement
 from fst.jit import _kept_code, destination, kernel
-from fst.runtime.kernels import wordpiece as kernels
+from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
@@ -29,6 +31,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
 
+KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 USE = "import sys, pathlib, test_borrowed; test_borrowed.use_everything(pathlib.Path(sys.argv[1]))"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 10 s; "
@@ -67,9 +70,9 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """Every kernel that Python calls is kept by `fst warmup`, those for ids alone and those for all else."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (kernels, displacement)
+        for module in (*map(import_module, KERNELS), displacement)
         for name, found in vars(module).items()
-        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"})
+        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) for name in called}

@@ -66,8 +66,9 @@ from tokenizers import AddedToken, Tokenizer, normalizers
 import fst
 from fst.compile import wordpiece
 from fst.compile.text import characters
+from fst.machines import kernel_call
 from fst.machines.wordpiece import LATE_FLAGS, Tables, Walk
-from fst.runtime import batch, machine
+from fst.runtime import batch
 
 FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
 BLOCK = 64
@@ -176,7 +177,7 @@ def short_chunked(longest: int) -> fst.Tokenizer:
 @pytest.fixture
 def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make chunks as short as the longest word lets them be."""
-    monkeypatch.setattr(machine, "CHUNK", 0)
+    monkeypatch.setattr(kernel_call, "CHUNK", 0)
 
 
 @pytest.fixture

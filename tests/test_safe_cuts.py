@@ -207,7 +207,7 @@ def test_parts_of_their_true_size(name: str) -> None:
     """A hostile text of several million characters has the ids of one thread."""
     tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
     text = hostile(9, 80_000)
-    assert len(parts(text, " \n", batches.LEAST)) > 3
+    assert len(parts(text, " \n", batches.MIN_SHARE)) > 3
     for threads in (2, 3):
         check_threads(tok, [text, "a", text.encode().decode()], threads, offsets=True)
         check_threads(tok, [text.encode()], threads)

@@ -30,8 +30,10 @@ import fst
 from fst.compile import wordpiece
 from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.wordpiece import assemble
+from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.runtime import stream as streams
-from fst.runtime.batch import Batch, of_all, of_ids
+from fst.runtime.batch import Batch
+from fst.runtime.run import kernel_of
 
 Piece = str | bytes
 Found = tuple[list[int], list[list[int]], list[int]]  # ids, offsets and words
@@ -383,8 +385,9 @@ def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.Monke
     tok = fst.Tokenizer(assemble(replace(vocabulary, specials={**vocabulary.specials, "\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)
-    for kernels in (of_ids, of_all):
-        monkeypatch.setattr(kernels.rows, "call", partial(counted, units, kernels.rows.call))
+    for output in (IdsOutput, SpansOutput):
+        kernel = kernel_of(tok._table.kernel, "encode_rows", output)
+        monkeypatch.setattr(kernel, "call", partial(counted, units, kernel.call))
     assert streamed(tok, cut(text, range(5, len(text), 5))) == expected
     assert units[0] <= 8 * len(text)
 

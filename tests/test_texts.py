@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 import fst
 from fst.compile import wordpiece
 from fst.runtime import batch as batches
-from fst.runtime.texts import MOST, ROOM, UTF_16, Limits
+from fst.runtime.texts import MAX_GATHERED, ROOM, UTF_16, Limits
 from fst.runtime.texts import rows_of as batch_rows
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -329,7 +329,7 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     rows=st.lists(
         st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
     ),
-    limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MOST]), st.sampled_from([0, 16, 33, 64, MOST]), st.integers(1, 4)),
+    limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)),
     kind=st.sampled_from([str, bytes]),
 )
 @settings(max_examples=400, derandomize=True, deadline=None)
@@ -343,7 +343,7 @@ def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, 
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
     """A row of any length is laid out whole, whichever of its characters is the one that makes Python keep all of them wider."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
-    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MOST, MOST))
+    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
@@ -397,11 +397,11 @@ def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.To
 GATHER = """
 import ast, hashlib, sys
 import numpy as np
-from fst.runtime.texts import MOST, ROOM, Limits, rows_of
+from fst.runtime.texts import MAX_GATHERED, ROOM, Limits, rows_of
 told = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MOST, 70, 2), np.empty(ROOM, np.uint16), "strict")
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOM, np.uint16), "strict")
         told.append((text.tolist(), starts.tolist()))
     except Exception as error:
         told.append(str(error))
@@ -425,7 +425,7 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 def test_block_fits() -> None:
     """What is gathered at a time is as much as there is room for at most."""
-    assert 2 * batches.BLOCK <= MOST
+    assert 2 * batches.BLOCK <= MAX_GATHERED
 
 
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])

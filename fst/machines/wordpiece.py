@@ -124,6 +124,26 @@ class Tables:
     token_ends: Array
     token_ids: Array
 
+    unit = "utf-16"
+    kind = "wordpiece"
+    kernel = "fst.runtime.kernels.wordpiece"
+    face = "fst.runtime.tokenizer.Tokenizer"
+
+    def arguments(self) -> Any:
+        from fst.machines.wordpiece_arguments import arguments
+
+        return arguments(self)
+
+    def work(self) -> Any:
+        from fst.machines.kernel_call import work_of
+
+        return work_of(self.about["max_input_chars_per_word"])
+
+    def ids_per_unit(self) -> int:
+        from fst.machines.reading_arguments import ids_per_unit
+
+        return ids_per_unit(self)
+
     def __post_init__(self) -> None:
         for name in ARRAYS:
             getattr(self, name).flags.writeable = False
