@@ -19,7 +19,7 @@ from fst.rows import MULTIPLIERS, Array
 NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FEW = 1 << 9  # nodes
+FEW_NODES = 1 << 9  # nodes
 NO_STRING = -1
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
@@ -73,7 +73,7 @@ def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapp
     nodes[:, ENDING] = endings
     nodes[parents[1:], IS_INNER] = 1
     order = np.argsort(depths, kind="stable")
-    if len(parents) > FEW:
+    if len(parents) > FEW_NODES:
         link_nodes.call(*(array.astype(np.uint32) for array in (parents, labels, depths)), order, overlapping, edges, nodes)
     else:
         link(parents.tolist(), labels.tolist(), depths.tolist(), order.tolist(), overlapping, nodes)

@@ -50,8 +50,9 @@ class Encoder:
             TextError: it is not text.
 
         Example:
-            >>> from fst.compile import wordpiece
-            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
         runner = self._ids_runner
@@ -99,8 +100,9 @@ class Encoder:
                 around a text, or `offsets` is something else.
 
         Example:
-            >>> from fst.compile import wordpiece
-            >>> batch = Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> batch = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
             >>> batch.ids, batch.row_splits
             (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
         """
@@ -143,8 +145,9 @@ class Encoder:
 
         Example:
             >>> import pyarrow as pa
-            >>> from fst.compile import wordpiece
-            >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
             >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
             [[1, 2], None, [1, 1]]
         """
@@ -175,8 +178,9 @@ class Encoder:
             TextError, ValueError: as in `encode_batch`.
 
         Example:
-            >>> from fst.compile import wordpiece
-            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
             array([2, 0, 2])
         """
         frame = self._frame if add_special_tokens else NO_FRAME
@@ -202,8 +206,9 @@ class Encoder:
             ValueError: `errors` is unknown, or `offsets` neither True nor False.
 
         Example:
-            >>> from fst.compile import wordpiece
-            >>> stream = Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> stream = fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
             >>> stream.write("una")
             >>> stream.write("ble fi")
             >>> stream.read().ids

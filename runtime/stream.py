@@ -28,7 +28,7 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Workspace
 
-BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
+STREAM_BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
 HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of spans
 
 
@@ -90,7 +90,7 @@ class Stream:
             self._take_kind(piece)
         self._pieces.append(piece)
         self._size += len(piece) + 1
-        if self._size > BLOCK:
+        if self._size > STREAM_BLOCK:
             self._encode()
 
     def read(self) -> Part:
@@ -147,7 +147,7 @@ class Stream:
         """Encode the pieces, as far as it is certain what becomes of them, or to the end of the text."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
-        cuts = [*range(0, max(len(pieces) - BLOCK, 1), BLOCK), len(pieces)]
+        cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
         for begin, end in pairwise(cuts):
             self._encode_block(pieces[begin:end], is_last and end == len(pieces))
 

@@ -32,7 +32,7 @@ from fst.composition import Composition
 from fst.rows import NONE, field_next, pack
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import NO_SUSPECTS
-from fst.runtime.texts import ROOM, rows_of
+from fst.runtime.texts import ONE_TEXT, ROOM, rows_of
 
 Part = dict[str, Any]
 
@@ -584,7 +584,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     tokenizer = fst.load(tmp_path / "tables.npz")
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")
+    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOM, np.uint16), "strict")
     before = CompositionFallback(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
     suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)

@@ -110,7 +110,7 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "FEW", -1)
+        patch.setattr(matching, "FEW_NODES", -1)
         by_kernel = trie(some, overlapping=overlapping)
     np.testing.assert_array_equal(by_kernel.nodes, by_python.nodes)
     np.testing.assert_array_equal(by_kernel.edges, by_python.edges)

@@ -184,7 +184,7 @@ def short_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks short, and threads worth their while."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
-    monkeypatch.setattr(batch, "LEAST", 1)
+    monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
 
 def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: int = 1) -> None:
@@ -695,8 +695,8 @@ def test_rows_are_cut_as_by_the_reference(name: str, max_length: int, around: bo
     texts = [*golden_texts()[::7], *("\n".join(sentences()[first : first + 40]) for first in range(0, 2_000, 40))]
     expected = referred(truncating(name, max_length), texts, add_special_tokens=around)
     for few in (1 << 14, 0):
-        monkeypatch.setattr(batch, "FEW", few)
-        monkeypatch.setattr(batch, "PIECE", few // 8 or 1)
+        monkeypatch.setattr(batch, "FEW_CHARACTERS", few)
+        monkeypatch.setattr(batch, "MIN_PIECE", few // 8 or 1)
         for rows, threads in in_both_kinds(texts, 1, 2):
             options: dict[str, Any] = {"max_length": max_length, "add_special_tokens": around, "threads": threads}
             assert located(pair_of(name).tokenizer, rows, **options) == expected
@@ -718,8 +718,8 @@ def test_cut_rows_begin_as_whole_ones(texts: list[str], max_length: int, around:
     whole = tokenizer().encode_batch(texts, offsets=True, **options)
     for rows in (texts, [text.encode() for text in texts]):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batch, "FEW", 0)
-            patch.setattr(batch, "PIECE", 1)
+            patch.setattr(batch, "FEW_CHARACTERS", 0)
+            patch.setattr(batch, "MIN_PIECE", 1)
             found = tokenizer().encode_batch(rows, offsets=True, max_length=max_length, threads=threads, **options)
         for row, given_whole in enumerate(whole):
             begin, end = whole.row_splits[row : row + 2].tolist()

@@ -64,7 +64,7 @@ def made(name: str) -> fst.Tokenizer:
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take texts in parts of 20 characters, two of them at a time."""
-    monkeypatch.setattr(batches, "LEAST", 20)
+    monkeypatch.setattr(batches, "MIN_SHARE", 20)
     monkeypatch.setattr(batches, "BLOCK", 40)
 
 
@@ -215,7 +215,7 @@ def test_parts_of_their_true_size(name: str) -> None:
 
 def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """One long text is shared by all threads, and one alone takes it whole."""
-    monkeypatch.setattr(batches, "LEAST", 1 << 12)
+    monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
     task = batches.Task
     groups = []
     real = task._groups

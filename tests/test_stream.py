@@ -189,7 +189,7 @@ def test_pieces_larger_than_a_block() -> None:
     """Pieces that are encoded in several turns, and pieces of all sizes about one, make the whole."""
     text = hostile(15, 300_000)
     expected = whole(made("as BERT"), text)
-    for size in (streams.BLOCK - 1, streams.BLOCK, streams.BLOCK + 1, 2 * streams.BLOCK, 5 * streams.BLOCK + 1, len(text)):
+    for size in (streams.STREAM_BLOCK - 1, streams.STREAM_BLOCK, streams.STREAM_BLOCK + 1, 2 * streams.STREAM_BLOCK, 5 * streams.STREAM_BLOCK + 1, len(text)):
         assert streamed(made("as BERT"), cut(text, range(size, len(text), size))) == expected
         assert streamed(made("as BERT"), cut(text.encode(), range(size, len(text.encode()), size))) == expected
 
@@ -357,9 +357,9 @@ def check_memory(unit: str, offsets: bool) -> None:
 def test_empty_pieces_do_not_pile_up() -> None:
     """Pieces of nothing take no memory, however many there are."""
     stream = made("as BERT").stream()
-    for _ in range(3 * streams.BLOCK):
+    for _ in range(3 * streams.STREAM_BLOCK):
         stream.write("")
-    assert len(stream._pieces) <= streams.BLOCK
+    assert len(stream._pieces) <= streams.STREAM_BLOCK
 
 
 @pytest.mark.parametrize("are_read", [False, True])

@@ -329,7 +329,9 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     rows=st.lists(
         st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
     ),
-    limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)),
+    limits=st.builds(
+        Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)
+    ),
     kind=st.sampled_from([str, bytes]),
 )
 @settings(max_examples=400, derandomize=True, deadline=None)

@@ -99,7 +99,7 @@ class Work(NamedTuple):
 
 def work_of(longest: int) -> Work:
     """The work of a kernel that looks up words of so many symbols at most."""
-    room = -(-(CHUNK + 2 * longest + MARGIN) // 64) * 64
+    room = -(-(CHUNK + 2 * (longest + 1) + MARGIN) // 64) * 64
     return Work(
         state=np.zeros(7, np.uint64),
         reading=np.zeros(8, np.uint64),
