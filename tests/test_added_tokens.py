@@ -115,7 +115,7 @@ def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(texts: Sequence[str]) -> Any:
         raise AssertionError(f"{len(texts)} texts are read again")
 
-    monkeypatch.setattr(tokenizer._second, "read", refuse)
+    monkeypatch.setattr(tokenizer._ids_runner.fallback, "read", refuse)
 
 
 @pytest.mark.parametrize("seed", [*range(9), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 60))])
@@ -245,7 +245,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
-    added = tokenizer._second
+    added = tokenizer._ids_runner.fallback
     assert added
     original = added.read
 

@@ -198,7 +198,7 @@ def check(tables: Tables, texts: Sequence[str]) -> None:
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, threads=2)] == ids
     assert tokenizer.encode_arrow(texts_column(texts), add_special_tokens=False).to_pylist() == ids
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, max_length=3)] == [own[:3] for own in ids]
-    if tokenizer._second is None:
+    if tokenizer._ids_runner.fallback is None:
         assert [tables.run(text) for text in texts] == ids
         assert [streamed(tokenizer, text, 3) for text in texts] == ids
     check_places(tokenizer, texts, ids)
@@ -219,7 +219,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
     for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
         assert numbers == own
         assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
-        if tokenizer._second_locating is None:
+        if tokenizer._spans_runner.fallback is None:
             walk = Walk(tokenizer._tables)
             assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
     in_bytes = located(tokenizer, texts, offsets="bytes")

@@ -216,15 +216,15 @@ def test_parts_of_their_true_size(name: str) -> None:
 def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """One long text is shared by all threads, and one alone takes it whole."""
     monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
-    task = batches.Task
+    job = batches.Job
     groups = []
-    real = task._groups
+    real = job._chunks
 
-    def noted(self: batches.Task, threads: int, cut: Any) -> Any:
+    def noted(self: batches.Job, threads: int, cut: Any) -> Any:
         groups.append((threads, found := list(real(self, threads, cut))))
         return iter(found)
 
-    monkeypatch.setattr(task, "_groups", noted)
+    monkeypatch.setattr(job, "_chunks", noted)
     text = "un a! " * 50_000
     for threads in (1, 2, 4):
         made("as BERT").encode_batch([text], threads=threads)

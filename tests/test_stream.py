@@ -179,7 +179,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is encoded at a time cannot be seen in the ids."""
-    monkeypatch.setattr(streams, "BLOCK", block)
+    monkeypatch.setattr(streams, "STREAM_BLOCK", block)
     for name in MACHINES:
         text = hostile(14)
         assert streamed(made(name), [text.encode()]) == streamed(made(name), [text]) == whole(made(name), text)
@@ -293,7 +293,7 @@ def test_places_beyond_32_bits(base: int) -> None:
     for size in (1, 64, 2000):
         stream = tok.stream(add_special_tokens=False, offsets=True)
         # As if so much had been read before.
-        stream._characters, stream._places._words = base, base  # type: ignore[union-attr]
+        stream._characters, stream._spans._words = base, base  # type: ignore[union-attr]
         parts = []
         for piece in cut(text, range(size, len(text), size)):
             stream.write(piece)
@@ -520,7 +520,7 @@ def test_a_closed_stream_gives_its_memory_back() -> None:
         with suppress(fst.TextError):
             stream.close()
         again = tok.stream()
-        assert again._work is stream._work
+        assert again._workspace is stream._workspace
         again.write("a")
         assert again.close().ids.tolist() == tok.encode("a").tolist()
 
