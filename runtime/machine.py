@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece import Tables
-from fst.npz import DTYPES
 from fst.rows import BLANK, LIST, ONE, STARTS_SPECIAL, WORD_SYMBOLS, are_parts, field_kind, field_next, field_output
 from fst.runtime.matching import special_trie, trie
 from fst.runtime.texts import ROOM
@@ -44,7 +43,7 @@ def machine(tables: Tables) -> Machine:
     arrays = (
         _direct(tables),
         *(np.append(record, BLANK).astype(np.uint64) for record in (a, b, alone)),
-        *(getattr(tables, name).astype(DTYPES[name], copy=False) for name in AS_STORED),
+        *(getattr(tables, name).astype(tables.schema()[name].dtype, copy=False) for name in AS_STORED),
         specials.edges,
         _numbers(tables),
         KEY_MASKS,

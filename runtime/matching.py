@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.jit import Deferred
-from fst.machines.wordpiece import parents_of
+from fst.machines.reading import parents_of
 from fst.rows import MULTIPLIERS, Array
 
 NO_NODE = (1 << 32) - 1  # as in `fst.runtime.kernels.wordpiece`, like all that follows

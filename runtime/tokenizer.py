@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import npz
-from fst.composition import Composition, Placing
 from fst.cores import thread_count
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
+from fst.machines import load as load_table
 from fst.machines.wordpiece import Tables
 from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, Task, of_ids
 from fst.runtime.decoder import decoded
@@ -31,11 +30,6 @@ from fst.runtime.transformers.encoding import BatchEncoding
 from fst.runtime.trim import cut, in_bytes
 
 OFFSETS = (False, True, "chars", "bytes")
-SECOND = {  # what takes a second reading of some texts
-    "late": "added tokens in normalised text",
-    "composition": "normalisation that composes characters",
-    "placing": "normalisation that orders marks in several steps",
-}
 MAX_ID = (1 << 32) - 1  # in the reference
 SHORT = 1 << 13  # characters in a text that `encode` takes the short way
 
@@ -58,7 +52,7 @@ def load(path: str | Path) -> Tokenizer:
         >>> load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
     """
-    return Tokenizer(npz.load(path))
+    return Tokenizer(load_table(path))
 
 
 class Tokenizer:
@@ -70,23 +64,23 @@ class Tokenizer:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        about = tables.about
-        self._frame = frame(about["single"])
+        self._metadata = tables.metadata
+        self._frame = frame(self._metadata.templates.single)
         self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
         self._machine = machine(tables)
         self._second: SecondReader | None = None
-        if about.get("composition"):
-            self._second = Before(tables, Composition.from_stored(about["composition"]))
-        if about["late"]:
+        if self._metadata.normalizer.composition:
+            self._second = Before(tables, self._metadata.normalizer.composition)
+        if self._metadata.added_tokens.contextual:
             self._second = added = Added(tables, self._machine)
             self._machine = added.machine()
         self._blanks = "" if self._second else blanks(tables)
         around = sum(map(len, self._frame))
         per_unit = ids_per_unit(tables)
-        self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
+        self._workspaces = Workspaces(self._metadata.model.max_input_chars_per_word, per_unit * SHORT + around + SLACK, per_unit)
 
     def __repr__(self) -> str:
-        return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"
+        return f"<fst.Tokenizer {self._tables.kind}, {self.vocab_size} tokens, {self._metadata.automaton.layout}>"
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -116,14 +110,12 @@ class Tokenizer:
     @property
     def truncation(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is truncated unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("truncation")
-        return asked
+        return self._metadata.settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is padded unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("padding")
-        return asked
+        return self._metadata.settings.padding
 
     def __call__(
         self,
@@ -210,7 +202,7 @@ class Tokenizer:
 
     @Lazy
     def _caller(self) -> Caller:
-        return Caller(self.about, self._ids_by_token)
+        return Caller(self._metadata, self._ids_by_token)
 
     def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
         """The ids of one text.
@@ -422,8 +414,7 @@ class Tokenizer:
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
         if self._second_locating if offsets else self._second:
-            what = next(said for name, said in SECOND.items() if self.about.get(name))
-            raise UnsupportedError(f"streams with {what}: encode the whole text at once")
+            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
         frame = self._frame if add_special_tokens else self._no_frame
         return Stream(self._tables, self._locating if offsets else self._machine, self._workspaces, frame, bool(offsets), errors)
 
@@ -468,8 +459,8 @@ class Tokenizer:
             'unable!'
         """
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names = self._tokens_by_id
-        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], self.about["decoder"])
+        names, decoder = self._tokens_by_id, self._metadata.settings.decoder
+        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], decoder)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """A text from each row of ids.
@@ -518,12 +509,20 @@ class Tokenizer:
 
     @Lazy
     def _second_locating(self) -> SecondReader | None:
-        composition, placing = self.about.get("composition"), self.about.get("placing")
-        if not placing:
+        normalizer = self._metadata.normalizer
+        if not normalizer.placing:
             return self._second
-        if self.about["late"]:
-            return Added(self._tables, self._machine, Placing.from_stored(placing))
-        return Before(self._tables, Composition.from_stored(composition) if composition else None, Placing.from_stored(placing))
+        if self._metadata.added_tokens.contextual:
+            return Added(self._tables, self._machine, normalizer.placing)
+        return Before(self._tables, normalizer.composition, normalizer.placing)
+
+    @property
+    def _needs_whole_texts(self) -> str:
+        """Why streams are refused."""
+        if self._metadata.added_tokens.contextual:
+            return "added tokens in normalised text"
+        composes = self._metadata.normalizer.composition is not None
+        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
 
     @Lazy
     def _ids_by_token(self) -> dict[str, int]:
@@ -532,15 +531,15 @@ class Tokenizer:
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
         names = {number: token for token, number in self._ids_by_token.items()}
-        return names | {token["id"]: token["decoded"] for token in self.about["late"].values()}
+        return names | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
         # how a special token is written.
-        late = {content: token["id"] for content, token in self.about["late"].items()}
-        written = {content for content, number in {**self.about["specials"], **late}.items() if number in self.about["skipped"]}
-        return frozenset(number for number in self.about["skipped"] if self._tokens_by_id.get(number) in written)
+        added = self._metadata.added_tokens
+        written = {content for content, number in added.ids.items() if number in added.skipped}
+        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As its tables: equal ones pickle to equal bytes, and are proven again where they are unpickled."""
