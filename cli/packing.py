@@ -141,5 +141,5 @@ def _compressor(packing: str) -> Any:
     if packing == "zstd":
         from fst.cli.with_pyarrow import ZstdCompressor
 
-        return ZstdCompressor()
+        return ZstdCompressor(CHUNK)
     return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()

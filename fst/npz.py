@@ -177,8 +177,8 @@ class Stored:
     def _place(self, name: str, dtype: str, position: int) -> _Place:
         begin = position + _local_size(name, position)
         found = SHAPE.search(bytes(self._data[begin : begin + 128]))
-        if not found:
-            raise TableError(f"no array {name!r} at byte {position}: the file is cut short, or was written by another version")
+        if not found or bytes(self._data[position:begin]).find(_file_name(name)) != LOCAL.size:
+            raise TableError(f"no array {name!r} at byte {position}: the file is damaged or cut short, or of another version")
         shape = tuple(int(length) for length in found.groups() if length is not None)
         start = begin + len(_npy_header(dtype, shape))
         end = start + int(np.dtype(dtype).itemsize) * int(np.prod(shape, dtype=object))

@@ -17,12 +17,12 @@ from fst.compile.sources.conventions import model_input_names, named_tokens, sid
 from fst.compile.sources.files import parse_json, parse_lines, read_text
 from fst.compile.sources.kinds import ONLY, mistaken
 from fst.compile.sources.models import kind_by_fields, model_of, need_wordpiece, tokens_of
-from fst.compile.sources.templates import BARE, Template, around, bert, of_post_processor, trims
+from fst.compile.sources.templates import BARE, around, bert, of_post_processor, trims
 from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.added_tokens import LateToken, added_tokens
 from fst.compile.text.components import field_of, kind_of
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.metadata import FLAGS, RULES
+from fst.metadata import FLAGS, RULES, Template
 from fst.rows import MAX_OUTPUT, MAX_WORD, WHITE_SPACE
 
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

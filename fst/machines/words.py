@@ -52,7 +52,7 @@ def prove(words: Array, displacements: Array, named: Array, longest: int) -> Non
     need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(words[4 * slot + 3]):#x}, which is not one known id")
     if longest < WORD_SYMBOLS:
         beyond = words.reshape(-1, 4)[:, :3].copy().view(np.uint16)[:, longest:]
-        need_none(beyond.any(axis=1), lambda slot: f"slot {slot} of the table of words: the word has more than {longest} symbols")
+        need_none(np.any(beyond, axis=1), lambda slot: f"slot {slot} of the table of words: the word has more than {longest} symbols")
 
 
 def _is_power(number: int) -> bool:
