@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
-from fst.settings import RULES
+from fst.metadata import RULES
 
 if TYPE_CHECKING:
     from fst.machines.wordpiece import Tables
@@ -28,25 +28,26 @@ MAX_LISTED = 12  # special tokens that a person wants to see; a program gets all
 
 def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
     """Everything that is to be told of tables, as JSON has it."""
-    about, spellings = tables.about, names(tables)
+    metadata, spellings = tables.metadata, names(tables)
+    automaton, stored = metadata.automaton, metadata.to_json()
     return {
         "file": path,
         "bytes": size,
-        "kind": about["kind"],
-        "layout": about["layout"],
+        "kind": automaton.kind,
+        "layout": automaton.layout,
         "tokens": len(tables.token_ids),
-        "states": about["states"],
+        "states": automaton.states,
         "entries": len(tables.entries),
-        "columns": about["columns"],
+        "columns": automaton.columns,
         "classes": len(tables.classes) // 2,
         "words": int((tables.words[3::4] > 0).sum()),
-        "options": {name: about[name] for name in OPTIONS},
-        **{name: about.get(name) for name in PARTS},
-        "specials": about["specials"],
-        "late": about["late"],
-        "skipped": [spellings[number] for number in about["skipped"]],
-        **{name: [_named(piece, spellings) for piece in about[name]] for name in ("single", "pair")},
-        **{name: about.get(name) for name in RULES},
+        "options": {name: stored[name] for name in OPTIONS},
+        **{name: stored[name] for name in PARTS},
+        "specials": stored["specials"],
+        "late": stored["late"],
+        "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
+        **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
+        **{name: stored[name] for name in RULES},
     }
 
 

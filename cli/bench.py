@@ -75,7 +75,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     from fst.cores import usable_cores
 
     batch = encode(1)
-    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.about["unk_id"])
+    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)
     if not tokens:
         raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
     rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
@@ -148,7 +148,7 @@ def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes
     Raises:
         UnsupportedError: the vocabulary does not tell how long its tokens are.
     """
-    number = tokenizer.about["unk_id"]
+    number = tokenizer._metadata.model.unk_id
     counts, rest = Counter[bytes](), iter(lines)
     while group := list(islice(rest, GROUP)):
         batch = tokenizer.encode_batch(group, add_special_tokens=False, offsets="bytes")

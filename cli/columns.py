@@ -15,16 +15,11 @@ import numpy as np
 from fst.cli.documents import IDS, TOKENS, Documents, Encoded, Fault, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
-from fst.errors import TextError, UnsupportedError
+from fst.cli.with_pyarrow import pa, pq
+from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-
-try:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError:
-    raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
 
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
@@ -33,28 +28,6 @@ FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between 
 MAX_LISTED = 12  # names of columns
 STRINGS = ("string", "large_string", "string_view")
 NOT_JSON = "write Parquet or Arrow, or leave the column out"
-
-
-def zstd(file: Any) -> Any:
-    """What is packed in a file of zstd frames."""
-    return pa.CompressedInputStream(file, "zstd")
-
-
-class ZstdCompressor:
-    """Compresses with zstd, by the methods of `bz2.BZ2Compressor`. A frame holds `CHUNK` bytes of data or a little more."""
-
-    def __init__(self) -> None:
-        self._waiting = io.BytesIO()
-
-    def compress(self, data: bytes) -> bytes:
-        """A frame of the data so far if there is enough for one, else nothing."""
-        self._waiting.write(data)
-        return self.flush() if self._waiting.tell() >= CHUNK else b""
-
-    def flush(self) -> bytes:
-        """A frame of the data that is left."""
-        data, self._waiting = self._waiting.getvalue(), io.BytesIO()
-        return bytes(pa.compress(data, "zstd", asbytes=True))
 
 
 def documents(source: Source, kind: str, column: str, *, others: bool) -> Generator[Documents, None, None]:

@@ -233,7 +233,7 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     with no_collector():
         tables = wordpiece(source, layout=layout, **options)
     tables.save(path)
-    note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
+    note(f"{output}: {tables.metadata.automaton.layout}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
 
 def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -346,17 +346,17 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
-    from fst import npz
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
+    from fst.machines import load
 
     files = files or (STANDARD,)
     form = checked_form(output, form, (table, *files), with_tokens)
     how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
-    tables = npz.load(table)
+    tables = load(table)
     total = size(files)
     how.check(files)
     if max_length is not None:
@@ -381,7 +381,7 @@ def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> Non
     """Refuse a length that the special tokens around a document exceed."""
     from fst.runtime.templates import frame
 
-    around = 0 if no_special_tokens else sum(map(len, frame(tables.about["single"])))
+    around = 0 if no_special_tokens else sum(map(len, frame(tables.metadata.templates.single)))
     if max_length < around:
         raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow at least as many ids")
 
@@ -405,17 +405,17 @@ def count_command(
     """
     import json
 
-    from fst import npz
     from fst.cli.counts import Count, as_object, listed
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
-    tables = npz.load(table)
+    tables = load(table)
     total = size(files)
     how.check(files)
     tokenizer = ready(tables)
@@ -448,13 +448,14 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     $ echo "101 14477 20961 3468 102" | fst decode bert.npz
     unaffable
     """
-    from fst import Tokenizer, npz
+    from fst import Tokenizer
     from fst.cli.formats import rows
     from fst.cli.lines import read
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    tokenizer = Tokenizer(npz.load(table))
+    tokenizer = Tokenizer(load(table))
     known = set(tokenizer.get_vocab().values())
     total = size(files)
     with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
@@ -479,11 +480,11 @@ def info_command(table: str, as_json: bool) -> None:
     """
     import json
 
-    from fst import npz
     from fst.cli.about import described, listed
+    from fst.machines import load
 
     keep_apart([STANDARD], [table])
-    description = described(npz.load(table), table, Path(table).stat().st_size)
+    description = described(load(table), table, Path(table).stat().st_size)
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
@@ -507,10 +508,10 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst import npz
+    from fst.machines import load
 
     keep_apart([STANDARD], [table, *files])
-    tables = npz.load(table)
+    tables = load(table)
     if against is None:
         show([f"{table}: whole and safe"])
         return
@@ -550,13 +551,13 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
       head -n 100000 reviews.txt | fst bench bert.npz -
       fst bench bert.npz books.parquet --column text
     """
-    from fst import npz
     from fst.cli.bench import documents, measured
     from fst.cli.inputs import Reading
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    how, tables = Reading(**reading), npz.load(table)
+    how, tables = Reading(**reading), load(table)
     total = size(files)
     how.check(files)
     with progress("reading", total) as advance:
@@ -578,11 +579,11 @@ def explain_command(table: str, text: str) -> None:
       fst explain bert.npz "unaffable"
       fst explain bert.npz -- "--text that begins with a hyphen"
     """
-    from fst import npz
     from fst.cli.explain import explained
+    from fst.machines import load
 
     keep_apart([STANDARD], [table])
-    show(explained(npz.load(table), text))
+    show(explained(load(table), text))
 
 
 @main.command("warmup")

@@ -46,7 +46,7 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
-        from fst.cli.columns import zstd
+        from fst.cli.with_pyarrow import zstd
 
         return zstd(file)
     if packing == "bz2":
@@ -139,7 +139,7 @@ def _compressor(packing: str) -> Any:
     if packing == "gzip":
         return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # without name and time: equal data gives equal bytes
     if packing == "zstd":
-        from fst.cli.columns import ZstdCompressor
+        from fst.cli.with_pyarrow import ZstdCompressor
 
-        return ZstdCompressor()
+        return ZstdCompressor(CHUNK)
     return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()

@@ -63,7 +63,7 @@ class Whole:
             from fst.runtime.templates import frame
 
             self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
-            before, self._after = frame(tokenizer.about["single"] if add_special_tokens else [["A", 0]])
+            before, self._after = frame(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)
             self._room = None if max_length is None else max_length - len(before) - len(self._after)
             parts.append(before)
         for part in _parts(piece) if self._room != 0 else ():

@@ -5,7 +5,7 @@ Vocabulary → alphabet and trie → failure links and pops → transducer → r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from fst.alphabet import BREAK, Alphabet
 from fst.compile.classes import classify
 from fst.compile.rows import lay_out
 from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.sources.templates import Template
 from fst.compile.sources.vocabulary import Vocabulary
 from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.added_tokens import LateToken, context, patterns, spelled
@@ -26,12 +25,27 @@ from fst.compile.text.components import Component
 from fst.compile.word_hash import word_table
 from fst.errors import TableError, UnsupportedError, quoted, reason
 from fst.failure import link
-from fst.machines.wordpiece import LATE_FLAGS, Tables
-from fst.settings import RULES
+from fst.forms import read, written
+from fst.machines.wordpiece import Tables
+from fst.metadata import (
+    CONTEXTUAL_FLAGS,
+    FLAGS,
+    LAYOUTS,
+    RULES,
+    AddedTokens,
+    Automaton,
+    ContextualToken,
+    Metadata,
+    Model,
+    Normalizer,
+    PreTokenizer,
+    Settings,
+    Templates,
+)
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
 
-LAYOUTS = ("auto", "dense", "compact")
+MODEL = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")  # settings of the model
 
 
 def wordpiece(
@@ -79,8 +93,9 @@ def wordpiece(
 
     Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
     """
-    if layout not in LAYOUTS:
-        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, LAYOUTS))}")
+    layouts = ("auto", *LAYOUTS)
+    if layout not in layouts:
+        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, layouts))}")
     options = {
         "lowercase": lowercase,
         "strip_accents": strip_accents,
@@ -119,26 +134,24 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     words, displacements = word_table(transducer.trie, classes.of_label, inside)
     everything = {**vocabulary.tokens, **vocabulary.added_ids}
     encoded = [token.encode() for token in everything]
-    about = {
-        "kind": "wordpiece",
-        "layout": rows.layout,
-        "states": len(rows.slots),
-        "columns": int(rows.columns.max(initial=0)) + 1,
-        "dead": int(rows.slots[-1]),
-        "unk_id": vocabulary.unk_id,
-        "model_tokens": len(vocabulary.tokens),
-        "single": _pieces(vocabulary.single),
-        "pair": _pieces(vocabulary.pair),
-        "skipped": sorted(vocabulary.added_ids[token] for token in vocabulary.skipped),
-        "specials": dict(vocabulary.specials),
-        "late": _late(vocabulary),
-        "context": context(alphabet, vocabulary.late),
-        **{name: getattr(vocabulary, name) for name in KEPT},
-        "composition": alphabet.composition and alphabet.composition.stored(),
-        "placing": alphabet.placing and alphabet.placing.stored(),
-    }
+    metadata = Metadata(
+        automaton=Automaton(Tables.kind, rows.layout, len(rows.slots), int(rows.columns.max(initial=0)) + 1, int(rows.slots[-1])),
+        model=Model(unk_id=vocabulary.unk_id, model_tokens=len(vocabulary.tokens), **_kept(vocabulary, MODEL)),
+        normalizer=Normalizer(
+            **_kept(vocabulary, FLAGS), parts=vocabulary.normalizer_parts, composition=alphabet.composition, placing=alphabet.placing
+        ),
+        pre_tokenizer=PreTokenizer(vocabulary.pre_tokenizer, vocabulary.pre_tokenizer_parts),
+        added_tokens=AddedTokens(
+            specials=dict(vocabulary.specials),
+            contextual=_contextual(vocabulary),
+            context=context(alphabet, vocabulary.late),
+            skipped=sorted(vocabulary.added_ids[token] for token in vocabulary.skipped),
+        ),
+        templates=Templates(vocabulary.single, vocabulary.pair),
+        settings=read(Settings, _kept(vocabulary, RULES)),
+    )
     return Tables(
-        about=about,
+        about=metadata.to_json(),
         pages=classes.pages,
         blocks=classes.blocks,
         classes=classes.classes,
@@ -154,48 +167,45 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     )
 
 
-KEPT = (
-    "lowercase",
-    "strip_accents",
-    "clean_text",
-    "handle_chinese_chars",
-    "unk_token",
-    "continuing_subword_prefix",
-    "max_input_chars_per_word",
-    "pre_tokenizer",
-    "normalizer_parts",
-    "pre_tokenizer_parts",
-    *RULES,
-)
+def _kept(vocabulary: Vocabulary, names: Iterable[str]) -> dict[str, Any]:
+    """The fields of a vocabulary that the metadata keeps as they are."""
+    return {name: getattr(vocabulary, name) for name in names}
 
 
-def _late(vocabulary: Vocabulary) -> dict[str, dict[str, Any]]:
-    """The late tokens as tables keep them: with how they are spelled in text that is made of ids."""
+def _contextual(vocabulary: Vocabulary) -> dict[str, ContextualToken]:
+    """The contextual tokens with their spelling in decoded text."""
     if not vocabulary.late:
         return {}
     normal = normalizers.normalization(vocabulary.normalizers)
-    return {content: {**asdict(token), "decoded": spelled(normal, content, token)} for content, token in vocabulary.late.items()}
+    return {
+        content: ContextualToken(**asdict(token), decoded=spelled(normal, content, token)) for content, token in vocabulary.late.items()
+    }
 
 
 def vocabulary_of(tables: Tables) -> Vocabulary:
     """The vocabulary that tables were compiled from."""
-    about: dict[str, Any] = dict(tables.about)
-    specials = about["specials"]
-    late = {content: LateToken(**{name: token[name] for name in ("id", *LATE_FLAGS)}) for content, token in about["late"].items()}
-    added = {**specials, **{content: token.id for content, token in late.items()}}
-    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
-    kept: dict[str, Any] = {name: about.get(name) for name in KEPT}
-    kept["normalizer_parts"] = _components(normalizers.components, "normalizers", kept["normalizer_parts"])
-    kept["pre_tokenizer_parts"] = _components(pre_tokenizers.components, "pretokenizers", kept["pre_tokenizer_parts"])
+    metadata = tables.metadata
+    added, templates, model = metadata.added_tokens, metadata.templates, metadata.model
+    late = {content: LateToken(token.id, **_flags(token)) for content, token in added.contextual.items()}
+    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: model.model_tokens])
     return Vocabulary(
         tokens=tokens,
-        specials=specials,
+        specials=added.specials,
         late=late,
-        skipped=frozenset(token for token, number in added.items() if number in about["skipped"]),
-        single=_template(about["single"]),
-        pair=_template(about["pair"]),
-        **kept,
+        skipped=frozenset(token for token, number in added.ids.items() if number in added.skipped),
+        single=templates.single,
+        pair=templates.pair,
+        pre_tokenizer=metadata.pre_tokenizer.name,
+        normalizer_parts=_components(normalizers.components, "normalizers", metadata.normalizer.parts),
+        pre_tokenizer_parts=_components(pre_tokenizers.components, "pretokenizers", metadata.pre_tokenizer.parts),
+        **{name: getattr(model, name) for name in MODEL},
+        **{name: getattr(metadata.normalizer, name) for name in FLAGS},
+        **written(metadata.settings),
     )
+
+
+def _flags(token: ContextualToken) -> dict[str, bool]:
+    return {flag: getattr(token, flag) for flag in CONTEXTUAL_FLAGS}
 
 
 def _components(of: Callable[[Component], Any], listed: str, parts: Any) -> Any:
@@ -203,16 +213,7 @@ def _components(of: Callable[[Component], Any], listed: str, parts: Any) -> Any:
     try:
         return None if parts is None else of({"type": "Sequence", listed: parts})
     except (KeyError, TypeError, ValueError) as error:
-        raise TableError(f"not a sound table: {listed} are not what they should be: {reason(error)}") from None
-
-
-def _pieces(template: Template) -> list[list[Any]]:
-    """A template as JSON has it."""
-    return [[content if isinstance(content, str) else list(content), type_id] for content, type_id in template]
-
-
-def _template(pieces: list[list[Any]]) -> Template:
-    return tuple((content if isinstance(content, str) else tuple(content), type_id) for content, type_id in pieces)
+        raise TableError(f"{listed}: {reason(error)}") from None
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:

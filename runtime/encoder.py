@@ -244,7 +244,7 @@ class Encoder:
     @Lazy
     def _workspaces(self) -> Workspaces:
         table = self._table
-        short = table.ids_per_unit() * SHORT + len(self._frame[0]) + len(self._frame[1]) + SLACK
+        short = table.ids_per_unit * SHORT + len(self._frame[0]) + len(self._frame[1]) + SLACK
         return Workspaces(lambda: Workspace(table.work(), table.unit, short))
 
     @Lazy

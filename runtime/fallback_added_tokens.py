@@ -40,6 +40,7 @@ from fst.machines.wordpiece_arguments import (
     blank,
 )
 from fst.matching import Trie, trie
+from fst.metadata import Context, ContextualToken
 from fst.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, Array, are_left, are_parts, field_kind, field_output
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.texts import Ints, Units
@@ -130,30 +131,31 @@ class ContextualTokens:
     def __init__(self, tables: Tables, reader: Reader, placing: Placing | None = None) -> None:
         self._tables, self._reader, self._placing = tables, reader, placing
         self._suspects = Suspects(placing.suspects if placing else ())
-        about, a = tables.about, tables.classes[0::2]
+        metadata, a = tables.metadata, tables.classes[0::2]
+        added, context = metadata.added_tokens, metadata.added_tokens.context
         self._end, self._blank = np.uint64(len(a)), np.uint64(blank(a))
         self._parts = int(np.count_nonzero(are_parts(a)))
         ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # of several classes with one id the first, which no pattern has
         self._class_of_id = dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
-        self._kinds = _kinds(about["context"])
-        mixed = np.array(about["context"].get("mixed", []), np.uint64).reshape(-1, 2)
+        self._kinds = _kinds(context)
+        mixed = np.array(context.mixed if context else [], np.uint64).reshape(-1, 2)
         self._mixed = np.sort(mixed[:, 0] << np.uint64(8) | mixed[:, 1])
         self._kinds[mixed[:, 0].astype(np.int64)] |= MIXED
         self._raw = _pattern([])
-        self._patterns = dict(zip(about["late"], self._symbols_of(list(about["late"])), strict=True))
-        late = {content: (*self._class_and_flags(token), token["normalized"]) for content, token in about["late"].items()}
-        raw = [(_codes(content), self._class_of_id[number], 0) for content, number in about["specials"].items()]
+        self._patterns = dict(zip(added.contextual, self._symbols_of(list(added.contextual)), strict=True))
+        late = {content: (*self._class_and_flags(token), token.normalized) for content, token in added.contextual.items()}
+        raw = [(_codes(content), self._class_of_id[number], 0) for content, number in added.specials.items()]
         raw += [(_codes(content), number, flags) for content, (number, flags, normalized) in late.items() if not normalized]
         self._raw = _pattern(raw)
         self._kinds[[string[0] for string, _, _ in raw]] |= BEGINS_RAW
         normalized = [(self._patterns[content], number, flags) for content, (number, flags, normalized) in late.items() if normalized]
         self._normalized = _pattern(normalized)
-        self._strips = Strips.of(about["normalizer_parts"] or ())
+        self._strips = Strips.of(metadata.normalizer.parts or ())
         self._begins = np.zeros(len(a) + 1, np.uint8)
         self._begins[[pattern[0] for pattern, _, _ in normalized]] = 1
 
-    def _class_and_flags(self, token: Mapping[str, Any]) -> tuple[int, int]:
-        return self._class_of_id[token["id"]], sum(flag for name, flag in FLAGS.items() if token[name])
+    def _class_and_flags(self, token: ContextualToken) -> tuple[int, int]:
+        return self._class_of_id[token.id], sum(flag for name, flag in FLAGS.items() if getattr(token, name))
 
     def _symbols_of(self, texts: Sequence[str]) -> Iterator[tuple[int, ...]]:
         """The symbols of each text."""
@@ -185,7 +187,7 @@ class ContextualTokens:
         if inside:
             params[SHORTEST] = min(lengths)
         # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.
-        kinds = {content: self._kind(token, content in inside) for content, token in self._tables.about["late"].items()}
+        kinds = {content: self._kind(token, content in inside) for content, token in self._tables.metadata.added_tokens.contextual.items()}
         in_order = sorted(kinds, key=kinds.__getitem__)
         tokens = trie(((self._patterns[content], kinds[content]) for content in in_order), overlapping=True)
         of_words = of.params.copy()
@@ -193,17 +195,17 @@ class ContextualTokens:
             of_words[BLANK_CLASS] = 0
         return of._replace(params=of_words, added=AddedTokens(params, grams, sides, tokens))
 
-    def _kind(self, token: Mapping[str, Any], is_inside: bool) -> int:
-        """What a kernel is to do where a token stands: a value of `added_nodes`, see `fst.runtime.kernels.fallback.encode_rows`."""
+    def _kind(self, token: ContextualToken, is_inside: bool) -> int:
+        """What a kernel is to do where a token stands: a value of `fst.machines.wordpiece_arguments.AddedTokens.trie`."""
         # In raw text, what keeps a token from the next letter may be dropped; and who reads one again needs to know of all that overlap.
-        if not is_inside or not token["normalized"]:
+        if not is_inside or not token.normalized:
             return 0
-        number = 0 if token["lstrip"] or token["rstrip"] else self._class_of_id[token["id"]]
-        return number << 1 | int(token["single_word"])
+        number = 0 if token.lstrip or token.rstrip else self._class_of_id[token.id]
+        return number << 1 | int(token.single_word)
 
     def _sides(self) -> NDArray[np.uint8]:
         """uint8[classes + 1], whether a token that counts only as a whole word counts beside a class, whatever that comes from."""
-        if not self._tables.about["context"]:
+        if self._tables.metadata.added_tokens.context is None:
             return np.zeros(self._end + 1, np.uint8)
         codes = np.delete(np.arange(CODE_POINTS, dtype=np.uint32), slice(0xD800, 0xE000))
         symbols = self._raw_symbols(codes, np.arange(len(codes) + 1))
@@ -329,12 +331,13 @@ def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
     grams[kind | hashed >> 54] |= np.uint64(1 << (hashed >> 48 & 63) | 1 << (hashed >> 42 & 63))
 
 
-def _kinds(context: Mapping[str, Sequence[int]]) -> NDArray[np.uint8]:
+def _kinds(context: Context | None) -> NDArray[np.uint8]:
     """uint8[0x110000], the kinds of each code point, by which it decides whether an added token beside it counts."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     kinds[list(map(ord, WHITE_SPACE))] = WHITE
     for name, kind in (("word", WORD_PART), ("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):
-        edges = np.array(context.get(name, []), np.int64) + np.arange(len(context.get(name, []))) % 2
+        runs = np.array(getattr(context, name) if context else [], np.int64)
+        edges = runs + np.arange(len(runs)) % 2
         inside = np.bincount(edges, np.tile([1, -1], len(edges) // 2), CODE_POINTS + 1)
         kinds[np.cumsum(inside)[:CODE_POINTS] > 0] |= kind
     return kinds

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fst import npz
+from fst import machines
 
 
 def load(path: str | Path) -> Any:
@@ -27,7 +27,7 @@ def load(path: str | Path) -> Any:
         >>> load("tiny.npz").encode("Unable!")
         array([1, 3, 4, 0, 2], dtype=int32)
     """
-    table = npz.load(path)
+    table = machines.load(path)
     module, _, name = table.face.rpartition(".")
     return getattr(import_module(module), name)(table)
 

@@ -81,7 +81,7 @@ class Runner:
         self.arguments, self.workspaces, self.with_spans, self.fallback = arguments, workspaces, with_spans, fallback
         self.unit_type = UNIT_TYPES[table.unit]
         self.is_plain = table.unit == "utf-16" and not with_spans and not fallback
-        self._ids_per_unit = table.ids_per_unit()
+        self._ids_per_unit = table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
         self._rows, self._read = (kernel_of(table.kernel, name, self._output) for name in ("encode_rows", "encode_read"))

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition, Placing
+from fst.composition import Placing
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import reader
 from fst.machines.wordpiece import Tables
-from fst.machines.wordpiece_arguments import with_token_lengths
 from fst.runtime.decoder import decoded
 from fst.runtime.encoder import Encoder
 from fst.runtime.fallback import Fallback
@@ -27,11 +26,6 @@ from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
 
-FALLBACKS = {  # what takes the fallback for some texts
-    "late": "added tokens in normalised text",
-    "composition": "normalisation that composes characters",
-    "placing": "normalisation that orders marks in several steps",
-}
 MAX_ID = (1 << 32) - 1  # in the reference
 
 
@@ -45,12 +39,13 @@ class Tokenizer(Encoder):
     def __init__(self, tables: Tables) -> None:
         super().__init__(tables)
         self._tables = tables
-        self._frame = frame(tables.about["single"])
+        self._metadata = tables.metadata
+        self._frame = frame(self._metadata.templates.single)
         self._safe_cuts = blanks(tables)
         _ = self._ids_runner  # made now, so that forked processes share it
 
     def __repr__(self) -> str:
-        return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"
+        return f"<fst.Tokenizer {self._tables.kind}, {self.vocab_size} tokens, {self._metadata.automaton.layout}>"
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -80,14 +75,12 @@ class Tokenizer(Encoder):
     @property
     def truncation(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is truncated unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("truncation")
-        return asked
+        return self._metadata.settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is padded unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("padding")
-        return asked
+        return self._metadata.settings.padding
 
     def __call__(
         self,
@@ -174,7 +167,7 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _caller(self) -> Caller:
-        return Caller(self.about, self._ids_by_token)
+        return Caller(self._metadata, self._ids_by_token)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
@@ -217,8 +210,8 @@ class Tokenizer(Encoder):
             'unable!'
         """
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names = self._tokens_by_id
-        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], self.about["decoder"])
+        names, decoder = self._tokens_by_id, self._metadata.settings.decoder
+        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], decoder)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """A text from each row of ids.
@@ -270,26 +263,31 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _spans_runner(self) -> Runner:
-        ids, placing = self._ids_runner, self.about.get("placing")
-        fallback = self._fallback(Placing.from_stored(placing)) if placing else ids.fallback
-        arguments = with_token_lengths(self._tables, ids.arguments)
+        ids, placing = self._ids_runner, self._metadata.normalizer.placing
+        fallback = self._fallback(placing) if placing else ids.fallback
+        arguments = ids.arguments._replace(token_lengths=self._tables.token_lengths())
         return Runner(self._tables, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
     def _fallback(self, placing: Placing | None) -> Fallback | None:
         """What reads the texts that kernels cannot, if there may be any."""
-        composition = self.about.get("composition")
-        if self.about["late"]:
+        composition = self._metadata.normalizer.composition
+        if self._metadata.added_tokens.contextual:
             return ContextualTokens(self._tables, reader(self._tables), placing)
-        if composition or placing:
-            return CompositionFallback(self._tables, Composition.from_stored(composition) if composition else None, placing)
-        return None
+        return CompositionFallback(self._tables, composition, placing) if composition or placing else None
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         runner = super()._streaming_runner(with_spans)
         if runner.fallback:
-            what = next(said for name, said in FALLBACKS.items() if self.about.get(name))
-            raise UnsupportedError(f"streams with {what}: encode the whole text at once")
+            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
         return runner
+
+    @property
+    def _needs_whole_texts(self) -> str:
+        """Why streams are refused."""
+        if self._metadata.added_tokens.contextual:
+            return "added tokens in normalised text"
+        composes = self._metadata.normalizer.composition is not None
+        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
 
     def _runs(self, with_spans: bool) -> Runs:
         return Runs(self._tables, with_spans)
@@ -304,15 +302,15 @@ class Tokenizer(Encoder):
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
         names = {number: token for token, number in self._ids_by_token.items()}
-        return names | {token["id"]: token["decoded"] for token in self.about["late"].values()}
+        return names | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
         # how a special token is written.
-        late = {content: token["id"] for content, token in self.about["late"].items()}
-        written = {content for content, number in {**self.about["specials"], **late}.items() if number in self.about["skipped"]}
-        return frozenset(number for number in self.about["skipped"] if self._tokens_by_id.get(number) in written)
+        added = self._metadata.added_tokens
+        written = {content for content, number in added.ids.items() if number in added.skipped}
+        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 
 
 def _row(ids: Any) -> list[int]:

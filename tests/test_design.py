@@ -8,7 +8,7 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -17,15 +17,27 @@ import numpy as np
 import pytest
 
 import fst
-from fst import alphabet, proof, rows
+from fst import alphabet, rows
 from fst.compile.text import reference_characters
 from fst.machines import kernel_call
+from fst.machines import reading as reading_table
 from fst.machines.wordpiece_arguments import KEY_MASKS
 from fst.runtime.kernels import numbers, reading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
-MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", "runtime"}, "cli": set(FOLDERS)}
+# The layers: a folder imports itself and these. A subfolder is a layer of its own, below or above the folder that it lies in.
+MAY_IMPORT = {
+    "fst": set[str](),
+    "fst/machines": {"fst"},
+    "compile/sources": {"fst", "fst/machines", "compile/text"},
+    "compile/text": {"fst", "fst/machines"},
+    "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
+    "runtime/kernels": {"fst"},
+    "runtime": {"fst", "fst/machines", "runtime/kernels", "runtime/transformers"},
+    "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
+    "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},
+}
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
 ONLY_IN = {
@@ -39,11 +51,6 @@ SOURCES = {
     for folder in FOLDERS
     for path in sorted((REPOSITORY / folder).rglob("*.py"))
 }
-MODULES = [
-    ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
-    for folder, *parts in (name.removesuffix(".py").split("/") for name in SOURCES)
-    if parts[-1] != "__main__"
-]
 TESTS = sorted(path for path in Path(__file__).parent.glob("test_*.py"))
 
 each_source = pytest.mark.parametrize("name", SOURCES)
@@ -60,12 +67,45 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def folder_of(module: str) -> str | None:
-    """Find the folder that a module of the package lies in."""
-    parts = module.split(".")
-    if parts[0] != "fst":
-        return None
-    return parts[1] if len(parts) > 1 and parts[1] in FOLDERS else "fst"
+def module_of(name: str) -> str:
+    """Name the module of a source."""
+    folder, *parts = name.removesuffix(".py").split("/")
+    return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
+
+
+def source_of(module: str) -> str | None:
+    """Find the source of an imported name, or of the module that it is taken from; None if it is of another package."""
+    while module.startswith("fst"):
+        if module in SOURCE_OF:
+            return SOURCE_OF[module]
+        module = module.rpartition(".")[0]
+    return None
+
+
+def edges_of(name: str) -> set[str]:
+    """Find the sources that a source imports anywhere: in functions and for type checkers too. A name goes to the module that has it."""
+    found = set()
+    for node in ast.walk(SOURCES[name]):
+        if isinstance(node, ast.Import):
+            found |= {source_of(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {source_of(module if module in SOURCE_OF else str(node.module)) for module in modules}
+    return {source for source in found if source is not None}
+
+
+def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
+    """Find sources that import each other in a circle, none if there is no circle: take away what imports nothing that is left."""
+    left = {name: set(targets) for name, targets in edges.items()}
+    while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in leaves:
+            del left[name]
+    if not left:
+        return []
+    path = [min(left)]
+    while (following := min(left[path[-1]] & left.keys())) not in path:
+        path.append(following)
+    return [*path[path.index(following) :], following]
 
 
 def at_once(tree: ast.Module) -> ast.Module:
@@ -83,13 +123,37 @@ def at_once(tree: ast.Module) -> ast.Module:
     return copy
 
 
+SOURCE_OF = {module_of(name): name for name in SOURCES}
+MODULES = [module for module in SOURCE_OF if not module.endswith("__main__")]
+
+
 @each_source
 def test_imports_point_one_way(name: str) -> None:
-    """The command line imports compiler and runtime, these the automaton, and none the other way round."""
-    later = {module for file, module in LATER if file == name}
-    for module in imports(SOURCES[name]):
-        if not any(module == allowed or module.startswith(f"{allowed}.") for allowed in later):
-            assert folder_of(module) is None or folder_of(module) in MAY_IMPORT[name.split("/")[0]], module
+    """The command line imports compiler and runtime, these the machines, these the rest of the package, and none the other way round."""
+    folder = name.rpartition("/")[0]
+    later = tuple(module for file, module in LATER if file == name)
+    for source in edges_of(name):
+        if not module_of(source).startswith(later) or not later:
+            assert source.rpartition("/")[0] in {folder, *MAY_IMPORT[folder]}, source
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """No module imports one that imports it, directly or over others, be it in a function or for type checkers."""
+    later = {(file, source) for file, module in LATER for source in SOURCES if module_of(source).startswith(module)}
+    assert not cycle_in({name: {source for source in edges_of(name) - {name} if (name, source) not in later} for name in SOURCES})
+
+
+@pytest.mark.parametrize(
+    ("edges", "circle"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set[str]()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, ["b", "c", "b"]),
+        ({"a": {"a"}}, ["a", "a"]),
+    ],
+)
+def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
+    """The search for circles finds one where there is one."""
+    assert cycle_in(edges) == circle
 
 
 @pytest.mark.parametrize(("name", "module"), sorted(LATER))
@@ -138,7 +202,7 @@ def test_constants_that_kernels_derive() -> None:
     """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
     kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(numbers.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
-    assert proof.MAX_RANK < 64
+    assert reading_table.MAX_RANK < 64
     assert int(reading.CLASS) + 1 == 1 << int(reading.RANK_SHIFT)
     assert int(reading.CLASS) >= rows.MAX_LABEL
     assert int(numbers.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(numbers.U7)
@@ -184,7 +248,7 @@ def test_chunks_have_room(longest: int) -> None:
     assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {room}
     assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * room}
     assert [len(work.memo), len(work.symbol_memo)] == [3, 3]
-    assert kernel_call.MARGIN >= 64 + proof.MAX_LISTED + rows.WORD_SYMBOLS
+    assert kernel_call.MARGIN >= 64 + reading_table.MAX_LISTED + rows.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:

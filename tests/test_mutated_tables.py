@@ -15,7 +15,6 @@ import pytest
 from machines import compiled
 
 import fst
-from fst import npz
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
 from fst.compile import wordpiece
@@ -234,7 +233,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
     """What is told of tables can be told, and tables can be made of it again."""
     again = pickle.loads(pickle.dumps(tokenizer))
-    assert npz.dumps(again._tables) == npz.dumps(tables)
+    assert again._tables.dumps() == tables.dumps()
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
@@ -247,7 +246,7 @@ def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
 def accepted(tables: Tables) -> Tables | None:
     """The tables as they are loaded from their file, if they are."""
     try:
-        return npz.loads(npz.dumps(tables))
+        return Tables.loads(tables.dumps())
     except fst.TableError:
         return None
 

@@ -67,7 +67,8 @@ import fst
 from fst.compile import wordpiece
 from fst.compile.text import characters
 from fst.machines import kernel_call
-from fst.machines.wordpiece import LATE_FLAGS, Tables, Walk
+from fst.machines.wordpiece import Tables, Walk
+from fst.metadata import CONTEXTUAL_FLAGS
 from fst.runtime import batch
 
 FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
@@ -471,7 +472,7 @@ def test_added_tokens_among_marks_in_steps(name: str, tmp_path: Path) -> None:
     plain, word, stripping = ["normalized"], ["normalized", "single_word"], ["lstrip", "rstrip"]
     kinds = {"ab": plain, "b1": word, "<x>": stripping, "xo": ["single_word"], "1.b": plain}
     source["added_tokens"] += [
-        {"id": number, "content": content, "special": False, **{flag: flag in flags for flag in LATE_FLAGS}}
+        {"id": number, "content": content, "special": False, **{flag: flag in flags for flag in CONTEXTUAL_FLAGS}}
         for number, (content, flags) in enumerate(kinds.items(), len(tokens))
     ]
     rng = random.Random(5)

@@ -32,8 +32,8 @@ from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.sources.vocabulary import Vocabulary
 from fst.compile.wordpiece import automaton
 from fst.failure import Failure, link
+from fst.machines import load
 from fst.machines.wordpiece import Tables, Walk
-from fst.npz import load
 from fst.rows import CODE_POINTS
 from fst.transducer import Transducer
 from fst.trie import NULL, Trie, build

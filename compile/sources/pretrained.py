@@ -20,7 +20,7 @@ from fst.compile.sources.models import model_of, tokens_of
 from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
 from fst.compile.text.components import field_of, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.settings import MAX_MODEL_LENGTH
+from fst.metadata import MAX_MODEL_LENGTH
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"

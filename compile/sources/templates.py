@@ -11,11 +11,8 @@ from typing import Any
 
 from fst.compile.text.components import field_of, kind_of, sequence
 from fst.errors import UnsupportedError, cut, listed, quoted
-from fst.proof import MAX_TYPE_ID
+from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template
 
-Piece = tuple[tuple[int, ...] | str, int]
-Template = tuple[Piece, ...]
-FIRST, SECOND = "A", "B"
 TEMPLATE = "a template of TemplateProcessing"
 BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
 

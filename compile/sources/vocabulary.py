@@ -17,15 +17,14 @@ from fst.compile.sources.conventions import model_input_names, named_tokens, sid
 from fst.compile.sources.files import parse_json, parse_lines, read_text
 from fst.compile.sources.kinds import ONLY, mistaken
 from fst.compile.sources.models import kind_by_fields, model_of, need_wordpiece, tokens_of
-from fst.compile.sources.templates import BARE, Template, around, bert, of_post_processor, trims
+from fst.compile.sources.templates import BARE, around, bert, of_post_processor, trims
 from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.added_tokens import LateToken, added_tokens
 from fst.compile.text.components import field_of, kind_of
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
+from fst.metadata import FLAGS, RULES, Template
 from fst.rows import MAX_OUTPUT, MAX_WORD, WHITE_SPACE
-from fst.settings import RULES
 
-FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -307,7 +306,7 @@ def _checked(vocabulary: Vocabulary, where: str) -> Vocabulary:
             raise VocabularyError(f"{where}: {name} is {quoted(getattr(vocabulary, name))}; it is {said}")
     for name, rule in RULES.items():
         if not rule.holds(getattr(vocabulary, name)):
-            raise VocabularyError(f"{where}: {name} is {quoted(getattr(vocabulary, name))}; it is {rule.said}")
+            raise VocabularyError(f"{where}: {name} is {quoted(getattr(vocabulary, name))}; it is {rule.expected}")
     for token, number in [*vocabulary.tokens.items(), *vocabulary.added_ids.items()]:
         if not isinstance(token, str) or (not token.isascii() and any("\ud800" <= char <= "\udfff" for char in token)):
             raise VocabularyError(f"{where}: token {quoted(token)} is not text")

@@ -21,7 +21,8 @@ from fst.compile.text.components import FLAG, field_of, sequence
 from fst.compile.text.maps import counts
 from fst.compile.text.normalizers import Normalization
 from fst.errors import UnsupportedError, quoted
-from fst.machines.wordpiece import LATE_FLAGS, MAX_LATE
+from fst.machines.added_tokens import MAX_CONTEXTUAL
+from fst.metadata import CONTEXTUAL_FLAGS, Context
 from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
 
 
@@ -95,7 +96,9 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
             both = f"{quoted(content)} and {quoted(other)}"
             raise UnsupportedError(f"added tokens {both} with one id, {number}: number the vocabulary's tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
-    found = {part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in LATE_FLAGS}) for number, part in last.items()}
+    found = {
+        part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in CONTEXTUAL_FLAGS}) for number, part in last.items()
+    }
     late = _late(found)
     specials = {content: token.id for content, token in found.items() if content not in late}
     return AddedTokens(specials, late, frozenset(special.intersection(found)))
@@ -106,7 +109,7 @@ def _content(part: Mapping[str, Any]) -> str:
     content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
         raise ValueError(f"added token {quoted(content)} is not text")
-    for flag in (*LATE_FLAGS, "special"):
+    for flag in (*CONTEXTUAL_FLAGS, "special"):
         if not isinstance(part.get(flag, False), FLAG[0]):
             raise ValueError(f"added token {quoted(content)}: {flag} is {quoted(part[flag])}; it is {FLAG[1]}")
     return content
@@ -143,9 +146,9 @@ def patterns(alphabet: Alphabet, late: Mapping[str, LateToken], normal: Normaliz
         raise UnsupportedError(f"added token {first} with a pre_tokenizer that splits where characters of two kinds meet")
     if late and alphabet.composition:
         raise UnsupportedError(f"added token {quoted(next(iter(late)))} with a normalizer that composes letters")
-    if sum(map(len, late)) > MAX_LATE:
+    if sum(map(len, late)) > MAX_CONTEXTUAL:
         what = "that are found in normalised text, or depend on what stands around them"
-        raise UnsupportedError(f"added tokens {what}, of more than {MAX_LATE} characters together")
+        raise UnsupportedError(f"added tokens {what}, of more than {MAX_CONTEXTUAL} characters together")
     if any(token.lstrip or token.rstrip for token in late.values()):
         _need_white_space_between_words(alphabet)
     raw_strips = any(token.rstrip and not token.normalized for token in late.values())
@@ -209,16 +212,10 @@ def _normalized(normal: Normalization, text: str) -> str:
     return "".join(map(chr, codes.tolist()))
 
 
-def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list[int]]:
-    """What must be known of the characters beside late tokens: first and last code points of runs, one after the other.
-
-    Returns:
-        ``word``: characters that are parts of words for `single_word`; ``begins_word``, ``ends_word``: those whose first, or last,
-        character is so once they are normalised; ``spaced``: those that normalisation puts blanks around. ``mixed``: of characters that
-        become several, only some of them parts of words, each with the number of one that is.
-    """
+def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> Context | None:
+    """The characters that decide beside a late token whether it counts; None if none does."""
     if not any(token.single_word or token.lstrip or token.rstrip for token in late.values()):
-        return {}
+        return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
     symbols = alphabet.symbols
@@ -234,7 +231,7 @@ def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list
     is_part = (symbols >= 0) & is_word[normal]
     parts = counts(is_part)
     mixed = np.argwhere(is_part & ((parts > 0) & (parts < sizes))[:, None])
-    return {**{name: _runs(found) for name, found in sets.items()}, "mixed": mixed.ravel().tolist()}
+    return Context(**{name: _runs(found) for name, found in sets.items()}, mixed=mixed.ravel().tolist())
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[int]:

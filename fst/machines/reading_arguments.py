@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.wordpiece import Tables, parents_of
+from fst.machines.reading import ReadingTable, parents_of
 from fst.matching import Trie, linked
 from fst.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
 
@@ -22,7 +22,7 @@ class Reader(NamedTuple):
         bmp_classes: uint16[65536], the class of each unit of UTF-16; `NOT_PLAIN` where the unit alone does not tell the symbols; both where
             it does unless a special token begins there.
         records: uint64[classes + 1], record A of each class, and that of a blank for the end of a text.
-        pages, blocks, lists: as in `fst.machines.wordpiece.Tables`; the lists are its ``symbols``.
+        pages, blocks, lists: as in `fst.machines.reading.ReadingTable`; the lists are its ``symbols``.
         specials: the special tokens, with classes for values.
         second_units: uint64[1], a bit for the lowest 6 bits of each second unit of a special token; all bits if one has a single unit.
     """
@@ -36,16 +36,16 @@ class Reader(NamedTuple):
     second_units: Array
 
 
-def reader(tables: Tables) -> Reader:
-    """The reader of tables."""
+def reader(table: ReadingTable) -> Reader:
+    """The reader of a table."""
     return Reader(
-        bmp_classes=_bmp_classes(tables),
-        records=with_end(tables.classes[0::2]),
-        pages=borrowable(tables.pages, np.uint16),
-        blocks=borrowable(tables.blocks, np.uint16),
-        lists=borrowable(tables.symbols, np.uint32),
-        specials=special_trie(tables.specials),
-        second_units=np.array([_second_units(tables.specials)], np.uint64),
+        bmp_classes=_bmp_classes(table),
+        records=with_end(table.classes[0::2]),
+        pages=borrowable(table.pages, np.uint16),
+        blocks=borrowable(table.blocks, np.uint16),
+        lists=borrowable(table.symbols, np.uint32),
+        specials=special_trie(table.specials),
+        second_units=np.array([_second_units(table.specials)], np.uint64),
     )
 
 
@@ -60,26 +60,19 @@ def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
 
 
 def special_trie(specials: Array) -> Trie:
-    """The trie of ``specials`` of `fst.machines.wordpiece.Tables`, over units of UTF-16, with classes for values."""
+    """The trie of ``specials`` of `fst.machines.reading.ReadingTable`, over units of UTF-16, with classes for values."""
     labels = np.maximum(specials[:, 0], 0).astype(np.int64)
     return linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], overlapping=False)
 
 
-def ids_per_unit(tables: Tables) -> int:
-    """The most ids for each unit of UTF-16 of a text: the most symbols that one character becomes, by the proof of the table."""
-    a = tables.classes[0::2]
-    lists = field_next(a[field_kind(a) == LIST])
-    return int(tables.symbols[lists].max(initial=1))
-
-
-def _bmp_classes(tables: Tables) -> NDArray[np.uint16]:
-    a, units = tables.classes[0::2], np.arange(1 << 16)
-    symbol = tables.classes_of(units).astype(np.uint32)
+def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
+    a, units = table.classes[0::2], np.arange(1 << 16)
+    symbol = table.classes_of(units).astype(np.uint32)
     listed = field_kind(a[symbol]) == LIST
     records = a[symbol[listed]]
     first = field_next(records)
-    single = (field_output(records) == STARTS_SPECIAL) & (tables.symbols[first] == 1)
-    symbol[listed] = np.where(single, tables.symbols[first + single], 0)  # no fence, and without a rank, by the proof of the table
+    single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
+    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # no fence, and without a rank, by the proof of the table
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
     return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
+from fst.machines.reading import ReadingTable
 from fst.machines.reading_arguments import Reader, borrowable, reader, with_end
-from fst.machines.wordpiece import Tables
 from fst.matching import Trie, trie
 from fst.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 
@@ -83,59 +83,65 @@ class Arguments(NamedTuple):
     added: AddedTokens
 
 
-def arguments(tables: Tables) -> Arguments:
-    """The kernel arguments of tables, for ids alone and without contextual added tokens."""
-    a = tables.classes[0::2]
+def arguments(
+    table: ReadingTable, entries: Array, pool: Array, words: Array, displacements: Array, dead: int, unk: int, longest: int
+) -> Arguments:
+    """The arguments for ids alone, without contextual added tokens.
+
+    Args:
+        table: what reads text.
+        entries, pool, words, displacements: of `fst.machines.wordpiece.Tables`.
+        dead: the dead state.
+        unk: the id of the unknown token.
+        longest: the symbols of the longest word that is looked up.
+    """
+    a = table.classes[0::2]
     isolated_ids = np.where(field_kind(a) == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
+    parts = 1 + np.count_nonzero(are_parts(a))
+    bucket_shift = 64 - (len(displacements) - 1).bit_length()
+    slot_shift = bucket_shift - (len(words) // 4 - 1).bit_length()
     return Arguments(
-        reader=reader(tables),
-        params=_params(tables),
-        start_targets=with_end(tables.classes[1::2]),
+        reader=reader(table),
+        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, blank(a)], np.uint64),
+        start_targets=with_end(table.classes[1::2]),
         isolated_ids=with_end(isolated_ids, np.uint64(0)),
-        entries=borrowable(tables.entries, np.uint64),
-        pool=borrowable(tables.pool, np.uint32),
-        words=borrowable(tables.words, np.uint64),
-        displacements=borrowable(tables.displacements, np.uint16),
+        entries=borrowable(entries, np.uint64),
+        pool=borrowable(pool, np.uint32),
+        words=borrowable(words, np.uint64),
+        displacements=borrowable(displacements, np.uint16),
         key_masks=KEY_MASKS,
         token_lengths=np.empty(0, np.uint32),
         added=_no_added_tokens(len(a)),
     )
 
 
-def with_token_lengths(tables: Tables, of: Arguments) -> Arguments:
-    """The kernel arguments with the lengths of tokens, which spans take.
+def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model_tokens: int, indicator: str) -> NDArray[np.uint32]:
+    """The lengths of tokens, which spans take; see `Arguments`.
+
+    Args:
+        token_bytes, token_ends, token_ids: of `fst.machines.wordpiece.Tables`.
+        model_tokens: how many tokens the model has; the others are whole words, and never cut.
+        indicator: the prefix of tokens that continue a word.
 
     Raises:
         UnsupportedError: tokens of different lengths have one id.
     """
-    data, indicator = tables.token_bytes, tables.about["continuing_subword_prefix"]
-    characters = np.concatenate([[0], np.cumsum(data & 0xC0 != 0x80)])
-    ends = characters[tables.token_ends]
-    of_model = slice(tables.about["model_tokens"])  # the others are whole words, and never cut
-    lengths = np.diff(ends, prepend=0)[of_model]
-    by_id = np.zeros((int(tables.token_ids.max()) + 1, 2), np.uint32)
-    ids = tables.token_ids[of_model]
+    characters = np.concatenate([[0], np.cumsum(token_bytes & 0xC0 != 0x80)])
+    lengths, ids = np.diff(characters[token_ends], prepend=0)[:model_tokens], token_ids[:model_tokens]
+    by_id = np.zeros((int(token_ids.max()) + 1, 2), np.uint32)
     by_id[ids, 0] = lengths
     by_id[:, 1] = np.maximum(by_id[:, 0], len(indicator)) - len(indicator)
     different = np.flatnonzero(by_id[ids, 0] != lengths)
     if len(different):
-        token = tables.tokens[different[0]]
+        end = int(token_ends[different[0]])
+        token = token_bytes[int(token_ends[different[0] - 1]) if different[0] else 0 : end].tobytes().decode()
         raise UnsupportedError(f"offsets: token {token!r} shares its id with a token of another length")
-    return of._replace(token_lengths=by_id.ravel())
+    return by_id.ravel()
 
 
 def blank(a: NDArray[np.uint64]) -> int:
     """The class of a blank that is no fence; 0, which no symbol has, if there is none."""
     return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
-
-
-def _params(tables: Tables) -> NDArray[np.uint64]:
-    about, a = tables.about, tables.classes[0::2]
-    parts = 1 + np.count_nonzero(are_parts(a))
-    bucket_shift = 64 - (len(tables.displacements) - 1).bit_length()
-    slot_shift = bucket_shift - (len(tables.words) // 4 - 1).bit_length()
-    dead, unk, longest = about["dead"], about["unk_id"], about["max_input_chars_per_word"]
-    return np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, blank(a)], np.uint64)
 
 
 def _no_added_tokens(classes: int) -> AddedTokens:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TextError
 from fst.jit import Deferred
+from fst.metadata import SIDES, Metadata
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.run import Frame, Ids, Runner
@@ -56,7 +57,6 @@ TRUNCATION = {
 }
 NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
 PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
-SIDES = ("right", "left")
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
 MAX_NUMBER = (1 << 63) - 1
@@ -208,17 +208,17 @@ class Caller:
     """What a tokenizer's calls need to know of it.
 
     Args:
-        about: of its tables.
+        metadata: of its table.
         ids: token → id.
     """
 
-    def __init__(self, about: Mapping[str, Any], ids: Mapping[str, int]) -> None:
-        self._single, self._pair = about["single"], about["pair"]
+    def __init__(self, metadata: Metadata, ids: Mapping[str, int]) -> None:
+        self._single, self._pair = metadata.templates.single, metadata.templates.pair
         self._added = _added(self._single), _added(self._pair)
         self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
-        self._pad_id = ids.get(about["named_tokens"].get("pad_token", ""))
-        self.pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
-        self._longest, self._inputs = about["model_max_length"], about["model_input_names"]
+        self._pad_id = ids.get(metadata.settings.named_tokens.get("pad_token", ""))
+        self.pad_side, self._cut_side = metadata.settings.padding_side, metadata.settings.truncation_side
+        self._longest, self._inputs = metadata.settings.model_max_length, metadata.settings.model_input_names
         self._template = cache(self._make_template)
         self.resolve = lru_cache(FEW_TEXTS)(self._resolve)
 
