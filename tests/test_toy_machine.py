@@ -192,7 +192,8 @@ def test_toy_streams(size: int, kind: type, encoder: Encoder) -> None:
 @pytest.mark.parametrize("row", ["a\ud800b", b"a\xffb", b"\xe4\xb8"], ids=ascii)
 def test_toy_refuses_what_is_not_text(row: str | bytes, encoder: Encoder) -> None:
     """What is not text is refused by its row, and replaced where that is asked for."""
-    rows: Any = [row[:1], row, row[:1]]
+    plain: Any = "a" if isinstance(row, str) else b"a"
+    rows: Any = [plain, row, plain]
     with pytest.raises(fst.TextError, match="row 1, position"):
         encoder.encode_batch(rows)
     assert encoder.encode_batch(rows, errors="replace").row_splits.tolist() == [0, 0, 0, 0]
