@@ -18,13 +18,24 @@ from griffe2md import ConfigDict, render_object_docs
 
 import fst
 import fst.compile
+import fst.machines
+from fst.machines.wordpiece import Tables
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDER = REPOSITORY / "docs" / "api"
+
+
+def tables() -> list[type]:
+    """The class of each machine, after the classes of this package that it derives from."""
+    machines = vars(fst.machines).get("MACHINES", {"wordpiece": Tables})
+    found = {base: None for machine in machines.values() for base in reversed(machine.mro()) if base.__module__.startswith("fst.")}
+    return list(found)
+
+
 OBJECTS = (
     *(f"fst.{name}" for name in fst.__all__),
     *(f"fst.compile.{name}" for name in fst.compile.__all__),
-    "fst.machines.wordpiece.Tables",
+    *(f"{found.__module__}.{found.__name__}" for found in tables()),
     "fst.runtime.transformers.encoding.BatchEncoding",
     "fst.runtime.transformers.encoding.Encoding",
     "fst.runtime.transformers.hf.FastTokenizer",
