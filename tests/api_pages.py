@@ -14,7 +14,8 @@ from importlib import import_module
 from pathlib import Path
 
 import griffe
-from griffe2md import ConfigDict, render_object_docs
+import mdformat
+from griffe2md import ConfigDict, prepare_context, prepare_env
 
 import fst
 import fst.compile
@@ -55,6 +56,7 @@ STYLE: ConfigDict = {
     "show_signature_annotations": True,
     "summary": False,
 }
+TEMPLATES = prepare_env()
 HEADER = "<!-- Made from docstrings by `python tests/api_pages.py`. Edit the docstrings. -->\n\n"
 
 
@@ -99,7 +101,8 @@ def defined_as(path: str) -> str:
 
 def page(found: griffe.Object | griffe.Alias) -> str:
     """The page of one object, with names of types as plain code and long signatures folded."""
-    text = render_object_docs(found, STYLE, format_md=True)  # type: ignore[arg-type]
+    template = TEMPLATES.get_template(f"{found.kind.value}.md.jinja")
+    text = mdformat.text(template.render(prepare_context(found, STYLE)))  # type: ignore[arg-type]
     text = re.sub(r"\[([^\]\n]*)\]\(#[^)\n]*\)", r"\1", text)
     text = re.sub(r"<code>(.*?)</code>", lambda code: "`" + code[1].replace("\\", "") + "`", text)
     return HEADER + re.sub(r"(?<=^```python\n).*$", lambda line: folded(line[0]), text, flags=re.MULTILINE)
