@@ -102,7 +102,7 @@ def defined_as(path: str) -> str:
 def page(found: griffe.Object | griffe.Alias) -> str:
     """The page of one object, with names of types as plain code and long signatures folded."""
     template = TEMPLATES.get_template(f"{found.kind.value}.md.jinja")
-    text = mdformat.text(template.render(prepare_context(found, STYLE)))  # type: ignore[arg-type]
+    text = mdformat.text(template.render(prepare_context(found, STYLE)))
     text = re.sub(r"\[([^\]\n]*)\]\(#[^)\n]*\)", r"\1", text)
     text = re.sub(r"<code>(.*?)</code>", lambda code: "`" + code[1].replace("\\", "") + "`", text)
     return HEADER + re.sub(r"(?<=^```python\n).*$", lambda line: folded(line[0]), text, flags=re.MULTILINE)
