@@ -27,7 +27,7 @@ MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
 
 def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
-    """The description of a table, as JSON."""
+    """Everything that is to be told of tables, as JSON has it."""
     about, spellings = tables.about, names(tables)
     return {
         "file": path,

@@ -26,7 +26,7 @@ try:
 except ImportError:
     raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
 
-BLOCK_BYTES = 1 << 21  # of columns that are processed together
+BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
 GROUP_BYTES = 1 << 24  # of a row group that is written
 FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between what it begins and ends with
@@ -36,7 +36,7 @@ NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
 def zstd(file: Any) -> Any:
-    """The data of a file of zstd frames."""
+    """What is packed in a file of zstd frames."""
     return pa.CompressedInputStream(file, "zstd")
 
 
