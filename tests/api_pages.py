@@ -48,7 +48,7 @@ STYLE: ConfigDict = {
     "docstring_section_style": "list",
     "filters": ["!^_(?!_call__$)"],
     "heading_level": 1,
-    "members_order": "source",
+    "members_order": "alphabetical",
     "show_if_no_docstring": False,
     "show_object_full_path": False,
     "show_root_full_path": False,
