@@ -105,6 +105,7 @@ def page(found: griffe.Object | griffe.Alias) -> str:
     text = mdformat.text(template.render(prepare_context(found, STYLE)))
     text = re.sub(r"\[([^\]\n]*)\]\(#[^)\n]*\)", r"\1", text)
     text = re.sub(r"<code>(.*?)</code>", lambda code: "`" + code[1].replace("\\", "") + "`", text)
+    text = re.sub(r"\*\*(\w+),\*\* \(`\(?(.*?)\)?`\)", r"**\1, \2**", text)  # attributes that one entry describes together
     return HEADER + re.sub(r"(?<=^```python\n).*$", lambda line: folded(line[0]), text, flags=re.MULTILINE)
 
 
