@@ -32,7 +32,7 @@ def explained(tables: Tables, text: str) -> Iterator[str]:
 
 
 class Explanation:
-    """A vocabulary's automaton in its readable form, which reports its steps."""
+    """The readable form of a vocabulary's automaton, which tells what it does."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         from fst.compile.wordpiece import automaton
@@ -44,7 +44,7 @@ class Explanation:
         self._names = {number: token for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]}
 
     def lines(self, text: str) -> Iterator[str]:
-        """The explanation of each special token and each word of a text."""
+        """The explanation of a text: of each special token and each word in it."""
         if self._vocabulary.late:
             yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._vocabulary.late)}"
             yield ""
