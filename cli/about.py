@@ -1,4 +1,4 @@
-"""What a table file is, for people and for programs."""
+"""Descriptions of table files, for people and for programs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OPTIONS = (
     "continuing_subword_prefix",
     "max_input_chars_per_word",
 )
-PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # where the options above do not say all
-MAX_LISTED = 12  # special tokens that a person wants to see; a program gets all
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
+MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
 
 def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
 
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
-    """The same for a person, a line each."""
+    """The description as lines for a person."""
     shown = {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
@@ -82,7 +82,7 @@ def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
 
 
 def _spelled(piece: list[Any]) -> str:
-    """A piece as the reference's templates are spelled: $A for a text, and the type id where it is not 0."""
+    """A piece spelled as in the reference's templates: $A for a text, and the type id if it is not 0."""
     content, type_id = piece
     tokens = [f"${content}"] if isinstance(content, str) else content
     return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)

@@ -30,7 +30,7 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """The ending of a file name, in lower case, and how the file is packed according to its name.
+    """The ending of a file name, in lower case, and the packing that the name states.
 
     Example:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
@@ -81,7 +81,7 @@ class Streams(io.RawIOBase):
         return 0
 
     def _packed(self) -> bytes:
-        """The next compressed bytes, if the decompressor needs any."""
+        """The next compressed bytes, if the decompressor needs some."""
         if not self._decompressor.needs_input:
             return b""
         packed, self._waiting = self._waiting or self._file.read(BLOCK), b""
@@ -102,7 +102,7 @@ class Streams(io.RawIOBase):
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses data written to it, if there is a packing. It is complete once the context ends without an error."""
+    """A file that compresses what is written to it, if there is a packing. It is complete once the context ends without an error."""
     if packing is None:
         yield file
         return
