@@ -59,9 +59,9 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """Numba's type of an argument, with all arrays in it lent."""
-    if type(argument) is tuple:
-        return types.Tuple([kind_of(part) for part in argument])
+    """Numba's type of an argument, in which every array is borrowed. A kernel reads the fields of a NamedTuple by name."""
+    if isinstance(argument, tuple):
+        return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
     assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be lent"

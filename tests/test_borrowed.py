@@ -9,7 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from machines import PIECES, TOKENS, compiled
 import fst
 from fst.borrowed import kind_of
 from fst.compile import rows, word_hash, wordpiece
-from fst.jit import Deferred, kernel
+from fst.jit import Deferred, kernel, part
 from fst.runtime import batch, texts
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.transformers import call
@@ -68,6 +68,54 @@ def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> Non
     assert told == tuple((array.shape, array.size, array.itemsize) for array in (first, second))
     assert seen[0][: first.size].tolist() == first.ravel().tolist()
     assert seen[1].tolist() == second.tolist()
+
+
+class Table(NamedTuple):
+    """Arrays of two dtypes."""
+
+    entries: Any
+    weights: Any
+
+
+class Pair(NamedTuple):
+    """Two arrays of one dtype, of which numba makes another type than of several."""
+
+    left: Any
+    right: Any
+
+
+class Nothing(NamedTuple):
+    """No field."""
+
+
+class Machine(NamedTuple):
+    """NamedTuples in a NamedTuple."""
+
+    table: Table
+    pair: Pair
+    nothing: Nothing
+    count: int
+
+
+@part
+def sum_of(table: Any, at: Any) -> Any:
+    """Add an entry to a weight."""
+    return table.entries[at] + table.weights[at]
+
+
+@kernel
+def read_fields(machine: Any) -> Any:
+    """Read fields by name, in this kernel and in a part of it."""
+    machine.pair.right[0] = len(machine.nothing)
+    return sum_of(machine.table, machine.count), machine.pair.left.size, machine.pair.right.size
+
+
+def test_kernels_read_fields_by_name() -> None:
+    """A kernel, and one that it calls, reads and writes arrays in NamedTuples by the names of their fields, nested and empty ones too."""
+    pair = Pair(np.zeros(3), np.ones(4))
+    machine = Machine(Table(np.arange(5, dtype=np.uint16), np.arange(5) / 8), pair, Nothing(), 3)
+    assert Deferred("test_borrowed", "read_fields").call(machine) == (3.375, 3, 4)
+    assert pair.right.tolist() == [0, 1, 1, 1]
 
 
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])

@@ -7,9 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -18,7 +19,8 @@ from commands import CACHE, TIMEOUT, posix
 
 from fst.borrowed import kind_of
 from fst.compile import displacement
-from fst.jit import _kept_code, destination, kernel
+from fst.jit import Deferred, _kept_code, destination, kernel
+from fst.kernel_cache import digest_of_sources
 from fst.runtime.kernels import wordpiece as kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -151,6 +153,120 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert not is_kept()
     assert is_kept()
     assert the_file(folder)
+
+
+# A kernel that uses constants of two files, by one and by two imports.
+PACKAGE = {
+    "toy_constants": "FACTOR = 10",
+    "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
+    "toy_kernels": """
+from fst.jit import kernel
+from fst.toy_shared import FACTOR, TERM
+import fst.toy_unused  # has no effect on the kernel, but is imported
+
+
+@kernel
+def scaled(numbers):
+    return numbers[0] * FACTOR + TERM
+""",
+    "toy_unused": "",
+    "toy_unrelated": "",
+}
+CALL_TOY = """
+import sys, fst
+fst.__path__.append(sys.argv[1])
+import numpy as np
+import fst.toy_unrelated
+from fst.jit import Deferred
+print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
+"""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Modules of the package that a kernel, kept beside them, is compiled from."""
+    folder = tmp_path_factory.mktemp("toy")
+    for name, text in PACKAGE.items():
+        (folder / f"{name}.py").write_text(text)
+    assert call_toy(folder) == ("11.0\n", True)
+    assert call_toy(folder) == ("11.0\n", False)
+    return folder
+
+
+def call_toy(folder: Path) -> tuple[str, bool]:
+    """What the kernel returns in a new process, and whether it was compiled there."""
+    done = python(CALL_TOY, folder, folder)
+    return done.stdout, "compiling" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "result"),
+    [("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")],
+    ids=["far", "near"],
+)
+def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
+    """A kernel is compiled again when a constant changes in a file that it imports, or in one that such a file imports."""
+    source = toy / f"{name}.py"
+    before = source.read_text()
+    source.write_text(text)
+    assert call_toy(toy) == (result, True)
+    assert call_toy(toy) == (result, False)
+    source.write_text(before)
+    assert call_toy(toy) == ("11.0\n", True)
+
+
+def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
+    """A kernel is not compiled again when a file changes that neither it nor its imports import."""
+    (toy / "toy_unrelated.py").write_text("FACTOR = 30")
+    assert call_toy(toy) == ("11.0\n", False)
+
+
+def test_digests_are_fast() -> None:
+    """The digest of all sources of the largest kernels takes at most 20 ms, of which 2 are expected."""
+    digest_of_sources.cache_clear()
+    begun = time.perf_counter()
+    digest_of_sources(kernels.__file__)
+    assert time.perf_counter() - begun < 0.02
+
+
+class Fields(NamedTuple):
+    """Two fields."""
+
+    low: Any
+    high: Any
+
+
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])  # noqa: UP014 - of the same name
+
+
+def difference(pair: Any) -> Any:
+    """A kernel that reads fields by name."""
+    return pair.high[0] - pair.low[0]
+
+
+def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for NamedTuples that differ only in the order of their fields, which numba calls the same, are kept apart."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
+            function: Any = kernel(difference)
+            kinds = (kind_of(arguments),)
+            assert (_kept_code(function, kinds) or function.compile(kinds))(arguments) == 1
+    assert len(state(tmp_path / CACHE)) == 2
+
+
+def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two `Deferred` of one function, called with other types, have machine code of their own, in this process and on disk."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for found in range(2):
+        module = sys.modules[__name__]
+        monkeypatch.setattr(module, "twice", kernel(doubled), raising=False)
+        ints, floats = Deferred(__name__, "twice"), Deferred(__name__, "twice")
+        for _ in range(2):
+            assert ints.call(np.array([3])) == 6
+            assert floats.call(np.array([1.25])) == 2.5
+        assert len(state(tmp_path / CACHE)) == 2
+        assert len(module.twice.overloads) == 2 * (not found)  # the second time, both are found on disk
 
 
 @posix
