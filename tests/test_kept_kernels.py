@@ -236,7 +236,7 @@ class Fields(NamedTuple):
     high: Any
 
 
-Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])  # noqa: UP014 - of the same name
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])
 
 
 def difference(pair: Any) -> Any:
