@@ -121,7 +121,7 @@ def test_kernels_read_fields_by_name() -> None:
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
 def test_arrays_of_another_layout_are_not_lent(array: Any) -> None:
     """An array that is not in the order of C is refused where types are determined."""
-    with pytest.raises(AssertionError, match="cannot be lent"):
+    with pytest.raises(AssertionError, match="cannot be borrowed"):
         kind_of((array,))
 
 
