@@ -31,18 +31,17 @@ import fst
 from fst import borrowed
 
 DIGEST = 32  # bytes of SHA-256, at the beginning of a file
-# Private parts of numba. Where they are missing, `fst.jit` does without this module.
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-BY_OTHERS = 0o002  # permission for everybody to write
+WRITABLE_BY_ALL = 0o002
 
 _full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
 
 
 class KernelCache:
-    """The machine code of one function on disk. Numba calls it in place of its `FunctionCache`.
+    """The machine code of one function on disk. It takes the place of numba's `FunctionCache`.
 
     Args:
         function: the kernel in Python.
@@ -63,7 +62,7 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep machine code that numba has just compiled. If that fails this process goes on, and the next one compiles again."""
+        """Keep machine code that numba has just compiled. If that fails, this process goes on and the next one compiles again."""
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -145,18 +144,12 @@ def _imports(text: str) -> set[str]:
 
 
 def keep(compiled: Any) -> None:
-    """Have numba keep the machine code of a function by this cache.
-
-    Raises:
-        AttributeError: numba's functions have no cache to replace.
-    """
-    if not hasattr(compiled, "_cache"):
-        raise AttributeError("numba's functions have no _cache")
+    """Replace numba's cache of a function by this one."""
     compiled._cache = KernelCache(compiled.py_func)
 
 
 def folders(source: Path) -> list[Path]:
-    """The folders for kernels of a source file: in NUMBA_CACHE_DIR; if that is not set, beside the file and in the user's cache."""
+    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else beside the file and in the user's cache."""
     own = f"fst-toolkit-{fst.__version__}"
     named: str = vars(config)["CACHE_DIR"]
     if named:
@@ -166,7 +159,7 @@ def folders(source: Path) -> list[Path]:
 
 
 def _obstacle(folder: Path) -> str | None:
-    """Why kernels cannot be kept in a folder; None: they can. A missing folder is made."""
+    """Why kernels cannot be kept in a folder; None if they can. A missing folder is made."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not _is_safe(folder.stat()):
@@ -177,14 +170,14 @@ def _obstacle(folder: Path) -> str | None:
 
 
 def _is_safe(status: os.stat_result) -> bool:
-    """Whether a file or folder belongs to root, this user or the owner of this package, and not everybody can write to it.
+    """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
 
     A kept kernel is a program: whoever can write it acts as the user who reads it.
     """
     if os.name != "posix":
         return True
     trusted = {0, os.geteuid(), Path(__file__).stat().st_uid}
-    return status.st_uid in trusted and not status.st_mode & BY_OTHERS
+    return status.st_uid in trusted and not status.st_mode & WRITABLE_BY_ALL
 
 
 def _read(path: Path) -> bytes:
@@ -194,7 +187,7 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a whole file or none."""
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:

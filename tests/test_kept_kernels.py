@@ -1,4 +1,4 @@
-"""Kernels that are kept on disk: which are, where from they are taken, and what happens where they cannot be."""
+"""Kernels kept on disk: which are kept, when they are compiled again, and what happens if they cannot be kept."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @bound
 def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
-    """After `fst warmup` nothing is compiled and nothing written, whatever is called, in a folder that cannot be written."""
+    """After `fst warmup`, no call compiles or writes anything, in a folder that cannot be written."""
     (warm / CACHE).chmod(0o555)
     before = state(warm / CACHE)
     assert python(USE, warm, tmp_path).stderr == ""
@@ -67,7 +67,7 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """Every kernel that Python calls is kept by `fst warmup`, those for ids alone and those for all else."""
+    """`fst warmup` keeps every kernel that Python calls, and those that encode twice: for ids alone, and with spans."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in (kernels, displacement)
@@ -82,7 +82,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 @bound
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
-    """Where no folder can be written, kernels are compiled and not kept, and whoever waits is told so, and what to do."""
+    """If no folder can be written, kernels are compiled and not kept, and a warning says so and what to do."""
     folder = tmp_path / CACHE
     if is_there:
         folder.mkdir()
@@ -96,7 +96,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
 
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A kernel that cannot be written whole is not kept, which is said once, and the process goes on."""
+    """A kernel that does not fit on the disk is not kept; the process says so once and goes on."""
     folder = tmp_path / CACHE
     done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
     assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
@@ -105,7 +105,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 def doubled(numbers: Any) -> Any:
-    """A kernel that is soon compiled."""
+    """A kernel that compiles fast."""
     return numbers[0] * 2
 
 
@@ -113,7 +113,7 @@ KINDS = (kind_of(np.zeros(1)),)
 
 
 def is_kept() -> bool:
-    """Whether the kernel is found on disk, as a new process looks for it; if not, it is compiled, and kept if it can be."""
+    """Whether a new process would find the kernel on disk; if not, it is compiled, and kept if possible."""
     function: Any = kernel(doubled)
     kept = _kept_code(function, KINDS)
     assert (kept or function.compile(KINDS))(np.ones(1)) == 2
@@ -147,7 +147,7 @@ def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
 
 
 def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel is compiled again, and takes the place of the one kept before, when its source has changed."""
+    """A kernel is compiled again when its source has changed, and replaces the kept one."""
     source = tmp_path / Path(__file__).name
     source.write_text("changed")
     monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
@@ -273,7 +273,7 @@ def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.Monk
 @posix
 @pytest.mark.parametrize("of_file", [False, True])
 def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
-    """A kernel that everybody could have written is not used, nor are others kept beside it."""
+    """A kernel that everybody can write is not used, nor is any other in a folder that everybody can write."""
     (the_file(folder) if of_file else folder).chmod(0o777)
     before = state(folder)
     assert not is_kept()
@@ -282,7 +282,7 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
 
 @pytest.mark.skipif(not ROOT, reason="only root can give files away")
 def test_files_of_strangers(folder: Path) -> None:
-    """A kernel that belongs to another user than root, this one or the owner of the package is not used."""
+    """A kernel is not used if its owner is not root, this user or the owner of the package."""
     os.chown(the_file(folder), 54321, 54321)
     assert not is_kept()
     assert is_kept()
@@ -302,7 +302,7 @@ def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels are kept so that they can be used, also where new files are for everybody to write."""
+    """Kept kernels are used even if the umask lets everybody write new files."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     before = os.umask(0)
     try:
