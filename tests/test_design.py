@@ -41,7 +41,10 @@ MAY_IMPORT = {
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
 ONLY_IN = {
-    "numba": {"fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py", "runtime/kernels/intrinsics.py"},
+    "numba": {
+        *("fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py"),
+        *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
+    },
     "tokenizers": {"compile/text/reference_characters.py", "cli/against.py", "runtime/transformers/hf.py"},
     "huggingface_hub": {"compile/sources/hub.py"},
 }
