@@ -61,6 +61,7 @@ from test_reference import (
     pair_of,
     sentences,
     texts_of_all_kinds,
+    ways,
     words_by_script,
 )
 from tiers import examples, sample, thinned
@@ -70,6 +71,8 @@ import fst
 from fst.compile.text import characters
 from fst.machines.wordpiece import LATE_FLAGS, Tables, Walk
 from fst.runtime import batch, machine
+
+pytestmark = pytest.mark.sampled
 
 FILLERS = ("b un! ", "é 世b ", "𐐨 \U0001f600")
 BLOCK = 64
@@ -163,7 +166,7 @@ class Pair:
     def check(self, texts: Sequence[str], **options: Any) -> None:
         """Find all texts to be located as the reference does it, as strings and as bytes, with one thread and two, or show a text."""
         expected = kept_digest(self.reference, texts, **options)
-        for rows, threads in in_both_kinds(texts, 1, 2):
+        for rows, threads in ways(texts):
             if digest_of(encoded(self.tokenizer, rows, threads=threads, **options)) != expected:
                 self._show(rows, texts, threads=threads, **options)
 
@@ -217,7 +220,6 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
     assert located(of, list(texts), threads=threads) == located(of, [text.encode() for text in texts], threads=threads) == expected
 
 
-@pytest.mark.sampled
 @pytest.mark.usefixtures("short_chunks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
@@ -236,7 +238,6 @@ def test_any_text_is_located_as_by_the_walk(longest: int, pieces: list[str]) -> 
     check_walk(short_chunked(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)], longest)
 
 
-@pytest.mark.sampled
 @pytest.mark.usefixtures("short_blocks")
 @each_piece
 def test_any_piece_straddles_the_end_of_a_block(piece: str) -> None:
