@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.wordpiece import assemble
@@ -29,6 +30,9 @@ PIECES = (
     *("\u302e\u1b44" * 4, "a\u302e\u1b44\u0301\u302e\u1b44[MASK]", "\u0301" * 9, "e" + "\u0301" * 150 + "e", "\u302e" * 70 + "\u1b44" * 70),
     *("한한한", "世世世", "\u0130\u0130", "\0a\0\u200da", "½ﷺ\ufffd"),
 )
+
+# A test takes each `step`-th case of a sweep by default, and all of them in the long run.
+each_sweep = pytest.mark.parametrize("step", [pytest.param(7, id="sampled"), pytest.param(1, id="whole", marks=pytest.mark.slow)])
 
 
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
