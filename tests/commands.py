@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import os
 import struct
 import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from threading import Thread
+from typing import IO, Any
 
 import pytest
 
@@ -75,33 +75,54 @@ def on_terminal(*words: str | Path, program: list[str] | None = None, columns: i
 
 @dataclass(frozen=True)
 class Called:
-    """What a command wrote: standard output as it is and as text, and standard error as text."""
+    """What a command wrote to standard output and to standard error.
+
+    Attributes:
+        data, errors: the bytes.
+        stdout, stderr: the same as text.
+    """
 
     data: bytes
-    stderr: str
+    errors: bytes
 
     @property
     def stdout(self) -> str:
         """Standard output as text."""
         return self.data.decode()
 
+    @property
+    def stderr(self) -> str:
+        """Standard error as text."""
+        return self.errors.decode()
+
 
 def call(*words: str | Path, stdin: bytes = b"", code: int = 0) -> Called:
-    """Run `fst` in this process, with regular files for its streams, and check its exit code."""
-    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        given, out, err = (stack.enter_context(TemporaryFile()) for _ in range(3))
-        given.write(stdin)
-        given.seek(0)
+    """Run `fst` in this process, with a pipe for standard input, and check its exit code."""
+    ends = os.pipe()
+    Thread(target=_feed, args=(ends[1], stdin)).start()
+    with os.fdopen(ends[0]) as given, _file() as out, _file() as err, pytest.MonkeyPatch.context() as patch:
         for name, file in (("stdin", given), ("stdout", out), ("stderr", err)):
-            patch.setattr(sys, name, stack.enter_context(io.TextIOWrapper(file, "utf-8", "backslashreplace", write_through=True)))
+            patch.setattr(sys, name, file)
         with pytest.raises(SystemExit) as ended:
             main(list(map(str, words)), prog_name="fst")
-        sys.stdout.flush()
-        out.seek(0)
-        err.seek(0)
-        done = Called(out.read(), err.read().decode())
+        done = Called(*map(_contents, (out, err)))
     assert (ended.value.code or 0) == code, done.stderr
     return done
+
+
+def _feed(end: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(end, "wb") as file:
+        file.write(data)
+
+
+def _file() -> IO[str]:
+    return TemporaryFile("w+", encoding="utf-8", errors="backslashreplace", newline="")
+
+
+def _contents(file: IO[str]) -> bytes:
+    file.flush()
+    file.seek(0)
+    return file.buffer.read()
 
 
 def error_of(done: subprocess.CompletedProcess[bytes] | Called) -> str:
@@ -120,4 +141,5 @@ def written(path: Path, data: bytes) -> Path:
 def ids_of(table: Path, lines: Sequence[str | bytes], **options: Any) -> bytes:
     """The lines that `fst encode` has to print for documents, by the package itself."""
     tokenizer = fst.load(table)
-    return b"".join(b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in lines)
+    printed = {line: b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in {*lines}}
+    return b"".join(map(printed.__getitem__, lines))

@@ -1,24 +1,35 @@
-"""What several files of tests need: how hypothesis searches, the reference built from a list of tokens, and a small table."""
+"""Settings of hypothesis, and fixtures that several files share: kept tables, the reference for a list of tokens, a small table file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import kept
 import pytest
 from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.kernels import compile_all
-from fst.compile import wordpiece
 from fst.runtime import batch
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
+
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep tables in a folder that all workers of a run share."""
+    base = tmp_path_factory.getbasetemp()
+    kept.FOLDER = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kept"
+    kept.FOLDER.mkdir(exist_ok=True)
+
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -87,5 +98,5 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
     compile_all()
     path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
+    kept.wordpiece(TOKENS).save(path)
     return path

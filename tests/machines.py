@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import assemble
 
 from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.wordpiece import assemble
 from fst.machines.wordpiece import Tables
 
 # U+0301 is stripped as an accent; U+1B44 and U+302E stay, and where they stand side by side they are put into that order.

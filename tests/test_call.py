@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
 from fst.runtime.kernels.wordpiece import lay_out, plan_rows
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh", "##x", "!"]

@@ -18,6 +18,7 @@ from typing import Any
 import click
 import pytest
 from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
+from kept import wordpiece
 from tokenizers import Tokenizer
 
 import fst
@@ -25,7 +26,6 @@ from fst import jit
 from fst.cli import bench, progress
 from fst.cli.main import main
 from fst.cli.packing import CHUNK
-from fst.compile import wordpiece
 from fst.runtime import batch
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
@@ -386,7 +386,7 @@ class TestCompile:
         """Only a terminal is told what is going on, on standard error."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
         done = call("compile", source, "-o", tmp_path / "t.npz")
-        assert (done.stdout, done.stderr) == (b"", b"")
+        assert (done.stdout, done.stderr) == ("", "")
         assert on_terminal("compile", source, "-o", tmp_path / "t.npz").startswith(b"compiling")
 
 

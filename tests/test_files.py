@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import TOKENS, call, ids_of, run, written
+from commands import TOKENS, call, ids_of, written
+from kept import wordpiece
 from tokenizers import Tokenizer, processors
 
 import fst
 from fst.cli.packing import CHUNK
-from fst.compile import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
@@ -168,8 +168,8 @@ class TestInput:
     )
     def test_standard_input(self, kind: str, packing: str, table: Path) -> None:
         """Standard input is recognised as files are."""
-        done = run("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
-        assert done.stdout == ids_of(table, TEXTS)
+        done = call("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
+        assert done.data == ids_of(table, TEXTS)
 
     def test_text_that_begins_like_a_table(self, table: Path, tmp_path: Path) -> None:
         """Text that begins as Parquet does is text if --input-format says so."""
@@ -611,10 +611,10 @@ class TestCount:
 
     def test_errors(self, table: Path) -> None:
         """Documents that are left out are not counted, but told."""
-        done = run("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
+        done = call("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
         assert json.loads(done.stdout)["documents"] == 1
-        assert done.stderr == b"1 document left out\n"
-        assert b"line 2: not UTF-8" in run("count", table, stdin=b"un\n\xff\n", code=1).stderr
+        assert done.stderr == "1 document left out\n"
+        assert "line 2: not UTF-8" in call("count", table, stdin=b"un\n\xff\n", code=1).stderr
 
 
 class TestOtherCommands:

@@ -23,10 +23,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 
 import fst
 from fst import npz
-from fst.compile import wordpiece
 from fst.composition import Composition, Images
 from fst.machines.wordpiece import ARRAYS, MAX_LATE, Tables, Walk
 from fst.rows import (

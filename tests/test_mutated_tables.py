@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from machines import compiled
 
 import fst
 from fst import npz
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
-from fst.compile import wordpiece
 from fst.compile.wordpiece import vocabulary_of
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece import ARRAYS, Tables, Walk

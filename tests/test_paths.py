@@ -21,13 +21,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from numpy.typing import NDArray
 from shared_data import SHARED, needs_shared
 from tokenizers import Tokenizer
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import wordpiece
+from fst.compile import wordpiece as compile_anew
 from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.sources.vocabulary import Vocabulary
 from fst.compile.wordpiece import automaton
@@ -287,7 +288,7 @@ def test_same_bytes(source: str | list[str], layout: str, tmp_path: Path) -> Non
     """The same vocabulary gives the same file twice, and in other processes with other hashes."""
     paths = [tmp_path / f"{number}.npz" for number in range(4)]
     for path in paths[:2]:
-        wordpiece(source, layout=layout).save(path)
+        compile_anew(source, layout=layout).save(path)
     for seed, path in zip(("1", "2"), paths[2:], strict=True):
         arguments = [sys.executable, "-c", SAVE, json.dumps(source), layout, str(path)]
         subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed})

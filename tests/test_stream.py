@@ -21,15 +21,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS, compiled
 from shared_data import SHARED, needs_shared
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.wordpiece import assemble
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch, of_all, of_ids
 

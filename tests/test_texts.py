@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from tokenizers import Tokenizer
 
 import fst
-from fst.compile import wordpiece
 from fst.runtime import batch as batches
 from fst.runtime.texts import MOST, ROOM, UTF_16, Limits
 from fst.runtime.texts import rows_of as batch_rows
