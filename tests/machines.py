@@ -35,6 +35,11 @@ PIECES = (
 each_sweep = pytest.mark.parametrize("step", [pytest.param(7, id="sampled"), pytest.param(1, id="whole", marks=pytest.mark.slow)])
 
 
+def each_search(few: int, many: int) -> pytest.MarkDecorator:
+    """Let hypothesis try few examples by default, and many in the long run."""
+    return pytest.mark.parametrize("examples", [few, pytest.param(many, marks=pytest.mark.slow)])
+
+
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
     """Compile tokens, with strings that are cut out of raw text in addition."""
     vocabulary = vocabularies.read(list(tokens), options)

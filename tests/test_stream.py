@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import assemble, wordpiece
-from machines import ADDED, PIECES, TOKENS, compiled
+from machines import ADDED, PIECES, TOKENS, compiled, each_sweep
 from shared_data import SHARED, needs_shared
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
@@ -110,29 +110,31 @@ def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
     return batch.ids.tolist(), batch.offsets.tolist(), batch.words.tolist()
 
 
-def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
-    """Cut a text in two at every byte, and in three at many pairs of bytes."""
+def check_each_cut(tok: fst.Tokenizer, text: str, step: int) -> None:
+    """Cut a text in two at every byte, or each `step`-th, and in three at many pairs of bytes."""
     data, expected = text.encode(), whole(tok, text)
-    for place in range(len(data) + 1):
+    for place in range(0, len(data) + 1, step):
         assert streamed(tok, cut(data, [place])) == expected, place
     draw = random.Random(len(data))
-    some = draw.sample(range(len(data)), 16)
+    some = draw.sample(range(len(data)), 16)[:: (step + 1) // 2]
     for first in some:
         for second in some:
             assert streamed(tok, cut(data, [first, second])) == expected, (first, second)
 
 
+@each_sweep
 @each_machine
-def test_every_cut(name: str) -> None:
+def test_every_cut(name: str, step: int) -> None:
     """A hostile text that is cut anywhere, also inside a character, has the ids, places and words of the whole."""
-    check_each_cut(made(name), hostile(1))
+    check_each_cut(made(name), hostile(1), step)
 
 
 @needs_shared
+@each_sweep
 @each_real
-def test_every_cut_real(name: str) -> None:
+def test_every_cut_real(name: str, step: int) -> None:
     """The same with real vocabularies."""
-    check_each_cut(real(name), hostile(2))
+    check_each_cut(real(name), hostile(2), step)
 
 
 @needs_shared
