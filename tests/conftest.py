@@ -1,4 +1,4 @@
-"""Settings of hypothesis, and fixtures that several files share: kept tables, the reference for a list of tokens, a small table file."""
+"""Tiers, settings of hypothesis, and fixtures of several files: kept tables, the reference for a list of tokens, a small table file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import answers
 import kept
 import pytest
+import tiers
 from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -21,6 +23,31 @@ from fst.runtime import batch
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
 
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Offer to keep what the reference answers."""
+    parser.addoption("--keep-answers", action="store_true", help="ask the reference everything, and write tests/answers.json")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say which tier this run is, before tests are imported."""
+    tiers.LONG = config.option.markexpr == "slow"
+    answers.keeping = config.option.keep_answers
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Select sampled tests for the long run, too."""
+    for item in items:
+        if tiers.LONG and item.get_closest_marker("sampled"):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_sessionfinish() -> None:
+    """Write the answers, if asked to."""
+    if answers.keeping:
+        answers.keep()
 
 
 @pytest.fixture(scope="session", autouse=True)

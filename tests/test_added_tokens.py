@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.text.added_tokens import added_tokens
 from fst.rows import WHITE_SPACE
 

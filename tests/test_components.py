@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
 from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import Split
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import wordpiece
 from fst.compile.text import characters, normalizers, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import vocabulary_of

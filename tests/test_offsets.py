@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from machines import ADDED, PIECES, TOKENS, compiled
 from shared_data import SHARED, needs_shared
 from test_components import (
@@ -64,7 +65,6 @@ from test_reference import (
 from tokenizers import AddedToken, Tokenizer, normalizers
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.text import characters
 from fst.machines.wordpiece import LATE_FLAGS, Tables, Walk
 from fst.runtime import batch, machine

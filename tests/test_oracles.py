@@ -17,10 +17,10 @@ from typing import Any
 
 import naive
 import pytest
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
 
 pytestmark = needs_shared
 

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from kept import wordpiece
 
 import fst
-from fst.compile import wordpiece
 from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables, Walk
 from fst.rows import CODE_POINTS

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from numpy.typing import NDArray
 from shared_data import SHARED, needs_shared
 from tokenizers import Tokenizer, normalizers
 from tokenizers.implementations.bert_wordpiece import BertWordPieceTokenizer
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.text import characters
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
