@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pytest
 from kept import assemble
 
 from fst.compile.sources import vocabulary as vocabularies
@@ -30,14 +29,6 @@ PIECES = (
     *("\u302e\u1b44" * 4, "a\u302e\u1b44\u0301\u302e\u1b44[MASK]", "\u0301" * 9, "e" + "\u0301" * 150 + "e", "\u302e" * 70 + "\u1b44" * 70),
     *("한한한", "世世世", "\u0130\u0130", "\0a\0\u200da", "½ﷺ\ufffd"),
 )
-
-# A test takes each `step`-th case of a sweep by default, and all of them in the long run.
-each_sweep = pytest.mark.parametrize("step", [pytest.param(7, id="sampled"), pytest.param(1, id="whole", marks=pytest.mark.slow)])
-
-
-def each_search(few: int, many: int) -> pytest.MarkDecorator:
-    """Let hypothesis try few examples by default, and many in the long run."""
-    return pytest.mark.parametrize("examples", [few, pytest.param(many, marks=pytest.mark.slow)])
 
 
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import wordpiece
-from machines import each_search
 from shared_data import SHARED, needs_shared
+from tiers import examples
 
 import fst
 from fst.runtime.kernels.wordpiece import lay_out, plan_rows
@@ -96,93 +96,83 @@ def slow_rows(
 STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
 
 
-@each_search(200, 1000)
-def test_the_plan_is_that_of_its_slow_twin(examples: int) -> None:
+@examples(1000)
+@given(
+    samples=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=4),
+    strategy=st.sampled_from(STRATEGIES),
+    room=st.integers(0, 12),
+    stride=st.integers(0, 4),
+    from_left=st.booleans(),
+    every=st.booleans(),
+    reverse=st.booleans(),
+)
+def test_the_plan_is_that_of_its_slow_twin(
+    samples: list[tuple[int, int | None]], strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
+) -> None:
     """Rows, their order, their lengths and refusals are those of truncation by definition."""
-
-    @settings(max_examples=examples)
-    @given(
-        samples=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=4),
-        strategy=st.sampled_from(STRATEGIES),
-        room=st.integers(0, 12),
-        stride=st.integers(0, 4),
-        from_left=st.booleans(),
-        every=st.booleans(),
-        reverse=st.booleans(),
-    )
-    def check(
-        samples: list[tuple[int, int | None]], strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
-    ) -> None:
-        lengths = [length or 0 for sample in samples for length in sample]
-        splits = np.cumsum([0, *lengths])
-        table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)
-        cut = np.array([STRATEGIES.index(strategy), room, room, stride, from_left, every, 2, 3, reverse], np.int64)
-        plan = np.empty((1000, 7), np.int64)
-        expected: list[tuple[list[int], list[int], int, int]] = []
-        longest, wrong = 0, -1
-        for number, (_, pair) in enumerate(samples):
-            ids = [list(range(splits[place], splits[place + 1])) for place in (2 * number, 2 * number + 1)]
-            try:
-                rows = slow_rows(ids[0], None if pair is None else ids[1], strategy, room, stride, from_left, every, reverse)
-            except ValueError:
-                wrong = number
-                break
-            expected += [(*row, int(pair is not None), number) for row in rows]
-            longest = max(longest, sum(map(len, rows[0])) + (2 if pair is None else 3))
-        count, found_longest, least, most, found_wrong = plan_rows(splits, table.reshape(-1, 5), cut, plan)
-        assert found_wrong == wrong
-        if wrong < 0:
-            assert (count, found_longest) == (len(expected), longest)
-            for row, (first, second, paired, sample) in zip(plan.tolist(), expected, strict=False):
-                assert (list(range(*row[:2])), list(range(*row[2:4])), row[4], row[5]) == (first, second, paired, sample)
-                assert row[6] == len(first) + len(second) + 2 + paired
-            if expected:
-                assert [least, most] == [pick(plan[:count, 6]) for pick in (min, max)]
-
-    check()
+    lengths = [length or 0 for sample in samples for length in sample]
+    splits = np.cumsum([0, *lengths])
+    table = np.array([[2 * n, 2 * n + 1, 2 * n + 1, 2 * n + 2, pair is not None] for n, (_, pair) in enumerate(samples)], np.int64)
+    cut = np.array([STRATEGIES.index(strategy), room, room, stride, from_left, every, 2, 3, reverse], np.int64)
+    plan = np.empty((1000, 7), np.int64)
+    expected: list[tuple[list[int], list[int], int, int]] = []
+    longest, wrong = 0, -1
+    for number, (_, pair) in enumerate(samples):
+        ids = [list(range(splits[place], splits[place + 1])) for place in (2 * number, 2 * number + 1)]
+        try:
+            rows = slow_rows(ids[0], None if pair is None else ids[1], strategy, room, stride, from_left, every, reverse)
+        except ValueError:
+            wrong = number
+            break
+        expected += [(*row, int(pair is not None), number) for row in rows]
+        longest = max(longest, sum(map(len, rows[0])) + (2 if pair is None else 3))
+    count, found_longest, least, most, found_wrong = plan_rows(splits, table.reshape(-1, 5), cut, plan)
+    assert found_wrong == wrong
+    if wrong < 0:
+        assert (count, found_longest) == (len(expected), longest)
+        for row, (first, second, paired, sample) in zip(plan.tolist(), expected, strict=False):
+            assert (list(range(*row[:2])), list(range(*row[2:4])), row[4], row[5]) == (first, second, paired, sample)
+            assert row[6] == len(first) + len(second) + 2 + paired
+        if expected:
+            assert [least, most] == [pick(plan[:count, 6]) for pick in (min, max)]
 
 
 PIECE = st.sampled_from([-1, 0, 1])
 
 
-@each_search(100, 300)
-def test_the_layout_is_that_of_its_slow_twin(examples: int) -> None:
+@examples(300)
+@given(
+    pieces=st.tuples(st.lists(PIECE, max_size=5), st.lists(PIECE, max_size=5)),
+    rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 6), st.integers(0, 5), st.booleans()), max_size=4),
+    planes=st.integers(1, 4),
+    width=st.integers(0, 20),
+    from_left=st.booleans(),
+)
+def test_the_layout_is_that_of_its_slow_twin(
+    pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
+) -> None:
     """Each row has the pieces of its template one after the other, and is padded on the side that is asked for."""
-
-    @settings(max_examples=examples)
-    @given(
-        pieces=st.tuples(st.lists(PIECE, max_size=5), st.lists(PIECE, max_size=5)),
-        rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 6), st.integers(0, 5), st.booleans()), max_size=4),
-        planes=st.integers(1, 4),
-        width=st.integers(0, 20),
-        from_left=st.booleans(),
-    )
-    def check(
-        pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
-    ) -> None:
-        values = np.arange(100, 112, dtype=np.int32)
-        templates = [
-            np.array([[piece, *(1000 * plane + 10 * at for plane in range(planes))] for at, piece in enumerate([*some, -1])], np.int64)
-            for some in pieces
-        ]
-        plan: list[list[int]] = []
-        expected: list[list[int]] = [[] for _ in range(planes)]
-        for first, first_count, second, second_count, paired in rows:
-            template = templates[paired].tolist()
-            spans = [values[first : first + first_count].tolist(), values[second : second + second_count].tolist()]
-            length = sum(1 if piece < 0 else len(spans[piece]) for piece, *_ in template[:-1])
-            plan.append([first, first + first_count, second, second + second_count, paired, 0, length])
-            for plane in range(planes):
-                row: list[int] = []
-                for piece, *constants in template[:-1]:
-                    row += [constants[plane]] if piece < 0 else spans[piece] if plane == 0 else [constants[plane]] * len(spans[piece])
-                padding = [template[-1][1 + plane]] * (width - length)
-                expected[plane] += padding + row if from_left else row + padding
-        out = np.full((planes, len(expected[0])), -7, np.int64)
-        lay_out(values, np.array(plan, np.int64).reshape(-1, 7), templates[0], templates[1], width, from_left, out)
-        assert out.tolist() == expected
-
-    check()
+    values = np.arange(100, 112, dtype=np.int32)
+    templates = [
+        np.array([[piece, *(1000 * plane + 10 * number for plane in range(planes))] for number, piece in enumerate([*some, -1])], np.int64)
+        for some in pieces
+    ]
+    plan: list[list[int]] = []
+    expected: list[list[int]] = [[] for _ in range(planes)]
+    for first, first_count, second, second_count, paired in rows:
+        template = templates[paired].tolist()
+        spans = [values[first : first + first_count].tolist(), values[second : second + second_count].tolist()]
+        length = sum(1 if piece < 0 else len(spans[piece]) for piece, *_ in template[:-1])
+        plan.append([first, first + first_count, second, second + second_count, paired, 0, length])
+        for plane in range(planes):
+            row: list[int] = []
+            for piece, *constants in template[:-1]:
+                row += [constants[plane]] if piece < 0 else spans[piece] if plane == 0 else [constants[plane]] * len(spans[piece])
+            padding = [template[-1][1 + plane]] * (width - length)
+            expected[plane] += padding + row if from_left else row + padding
+    out = np.full((planes, len(expected[0])), -7, np.int64)
+    lay_out(values, np.array(plan, np.int64).reshape(-1, 7), templates[0], templates[1], width, from_left, out)
+    assert out.tolist() == expected
 
 
 # Against transformers.
@@ -331,18 +321,13 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
         same(found, expected)
 
 
+@examples(80)
 @needs_shared
 @pytest.mark.parametrize("name", VOCABULARIES)
-@each_search(25, 80)
-def test_calls_are_those_of_the_reference(name: str, examples: int) -> None:
+@given(given=inputs(), options=OPTIONS)
+def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """A call gives what the reference gives, for any combination of arguments."""
-
-    @settings(max_examples=examples)
-    @given(given=inputs(), options=OPTIONS)
-    def check(given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-        compare(name, given, options)
-
-    check()
+    compare(name, given, options)
 
 
 @needs_shared

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machines import PIECES, TOKENS, compiled, each_sweep
+from machines import PIECES, TOKENS, compiled
+from tiers import sample
 
 import fst
 from fst.machines.wordpiece import Tables, Walk
@@ -179,24 +180,24 @@ def test_whole_words_are_no_longer_than_what_is_looked_up(longest: int) -> None:
     check(fst.Tokenizer(of), of, [*words, " ".join(words * 40)])
 
 
-@each_sweep
+@pytest.mark.sampled
 @pytest.mark.parametrize("other", ["é", "e\u0301", "世", "[MASK]", "[", "\U0001f600", "\0", "\x7f", "\x80", "\ufffd"], ids=ascii)
-def test_any_unit_of_those_read_at_once_may_be_another(other: str, step: int) -> None:
+def test_any_unit_of_those_read_at_once_may_be_another(other: str) -> None:
     """A character that is not ASCII, or not one symbol, is read at any place among the 32 that are read at once, and so are two."""
     of = tables()
     ascii_ = "".join(map(chr, range(1, 127)))
     texts = [ascii_[:place] + other + ascii_[place:] for place in range(70)]
-    check(fst.Tokenizer(of), of, texts[:: (step + 1) // 2] + [text[:40] + other + text[40:] for text in texts[::step]])
+    check(fst.Tokenizer(of), of, [*sample(texts, 4), *(text[:40] + other + text[40:] for text in sample(texts, 7))])
 
 
-@each_sweep
+@pytest.mark.sampled
 @pytest.mark.parametrize("before", ["", "b", "!", "\u302e"], ids=ascii)
-def test_blanks_that_end_nothing_leave_no_trace(before: str, step: int) -> None:
+def test_blanks_that_end_nothing_leave_no_trace(before: str) -> None:
     """Any number of blanks after a blank, after punctuation, or at the start of a text changes nothing, wherever they stand."""
     of = tables()
     begun = ["a" * shift + before + " " * blanks for shift in range(55, 66) for blanks in (1, 2, 63, 64, 130)]
     texts = [begin + after for begin in begun for after in ("b", "!", "")]
-    check(fst.Tokenizer(of), of, [*texts[:: (step + 1) // 2], *(text * 9 for text in texts[:: 3 * step - 2])])
+    check(fst.Tokenizer(of), of, [*sample(texts, 4), *(text * 9 for text in sample(texts, 19))])
 
 
 @pytest.mark.usefixtures("short_chunks")

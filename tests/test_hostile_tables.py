@@ -24,7 +24,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import wordpiece
-from machines import each_search, each_sweep
+from tiers import examples, sample
 
 import fst
 from fst import npz
@@ -170,22 +170,17 @@ def test_file_with_more_bytes_is_refused(extra: bytes, before: bool, data: bytes
     refused(tmp_path / "long.npz", extra + data if before else data + extra)
 
 
-@each_search(50, 300)
-def test_any_flipped_bit_is_noticed(data: bytes, tmp_path: Path, examples: int) -> None:
+@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(bit=st.integers(0, 2**24))
+def test_any_flipped_bit_is_noticed(bit: int, data: bytes, tmp_path: Path) -> None:
     """Each bit of a file counts."""
-
-    @settings(max_examples=examples)
-    @given(bit=st.integers(0, 2**24))
-    def check(bit: int) -> None:
-        refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
-
-    check()
+    refused(tmp_path / "flipped.npz", flipped(data, bit % (8 * len(data))))
 
 
-@each_sweep
-def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path, step: int) -> None:
+@pytest.mark.sampled
+def test_any_flipped_bit_of_headers_and_directory_is_noticed(data: bytes, tmp_path: Path) -> None:
     """Each byte of the first headers and of the directory counts, although no checksum covers them."""
-    for position in [*range(256), *range(len(data) - 1024, len(data))][::step]:
+    for position in sample([*range(256), *range(len(data) - 1024, len(data))], 7):
         refused(tmp_path / "flipped.npz", flipped(data, 8 * position + position % 8))
 
 
@@ -1171,14 +1166,15 @@ def changed(value: Any, rng: random.Random) -> Any:
     return wrong
 
 
-@each_search(15, 80)
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["late", "context", "specials", "placing", "composition"])
-def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path, examples: int) -> None:
+def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
     """Whatever a table states of texts that are read a second time is refused, or texts are encoded and located by it."""
     rng, path = random.Random(name), tmp_path / "changed.npz"
     tables = read_twice["composing" if name == "composition" else "late"]
     loaded = 0
-    for _ in range(examples):
+    changes = sample(range(80), 5)
+    for _ in changes:
         about(name, changed(tables.about[name], rng))(tables).save(path)
         try:
             tokenizer = fst.load(path)
@@ -1186,7 +1182,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
             continue
         loaded += 1
         tokenizer.encode_batch([*TEXTS, "ab\u0301 <b>\u0130\u0323 [MASK]ab!"], offsets=True)
-    assert loaded < examples
+    assert loaded < len(changes)
     assert (loaded > 0) == (name != "specials")
 
 
@@ -1202,36 +1198,31 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
     ).map(lambda value: min(max(value, int(info.min)), int(info.max)))
 
 
-@each_search(60, 400)
-def test_what_is_loaded_keeps_its_bound(good: Mapping[str, Tables], tmp_path: Path, examples: int) -> None:
+@examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from(ARRAYS))
+def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
-
-    @settings(max_examples=examples)
-    @given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from(ARRAYS))
-    def check(draw: st.DataObject, layout: str, name: str) -> None:
-        array = getattr(good[layout], name).copy()
-        flat = array.reshape(-1)
-        for _ in range(draw.draw(st.integers(1, 2))):
-            # Most characters are never read by the texts below: look where they are.
-            last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
-            flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
-        path = tmp_path / "fuzzed.npz"
-        with_array(good[layout], name, array).save(path)
-        try:
-            tokenizer = fst.load(path)
-        except fst.TableError:
-            return
-        tables = npz.load(path)
-        for text in TEXTS:
-            walk = Walk(tables)
-            ids = walk.run(text)
-            assert tokenizer.encode(text, add_special_tokens=False).tolist() == ids
-            assert located(tokenizer, text) in (None, (ids, walk.offsets, walk.words))
-            assert all(0 <= place <= len(text) for pair in walk.offsets for place in pair)
-            assert len(ids) <= len(text.encode())
-            assert set(ids) <= set(tables.token_ids.tolist())
-
-    check()
+    array = getattr(good[layout], name).copy()
+    flat = array.reshape(-1)
+    for _ in range(draw.draw(st.integers(1, 2))):
+        # Most characters are never read by the texts below: look where they are.
+        last = 127 if name in ("pages", "blocks") and draw.draw(st.booleans()) else len(flat) - 1
+        flat[draw.draw(st.integers(0, last))] = draw.draw(values_like(array))
+    path = tmp_path / "fuzzed.npz"
+    with_array(good[layout], name, array).save(path)
+    try:
+        tokenizer = fst.load(path)
+    except fst.TableError:
+        return
+    tables = npz.load(path)
+    for text in TEXTS:
+        walk = Walk(tables)
+        ids = walk.run(text)
+        assert tokenizer.encode(text, add_special_tokens=False).tolist() == ids
+        assert located(tokenizer, text) in (None, (ids, walk.offsets, walk.words))
+        assert all(0 <= place <= len(text) for pair in walk.offsets for place in pair)
+        assert len(ids) <= len(text.encode())
+        assert set(ids) <= set(tables.token_ids.tolist())
 
 
 def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[int, int]], list[int]] | None:
@@ -1245,42 +1236,39 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
     return found.ids.tolist(), [(begin, end) for begin, end in found.offsets.tolist()], found.words.tolist()
 
 
-@each_search(30, 200)
-def test_places_are_safe_whatever_length_tokens_have(good: Mapping[str, Tables], examples: int) -> None:
+@examples(200)
+@given(
+    layout=st.sampled_from(["dense", "compact"]),
+    seed=st.integers(0, 1 << 30),
+    cuts=st.sampled_from(["as they are", "all in the first", "all in the last", "anywhere"]),
+    indicator=st.sampled_from(["", "##", "é", "#" * 5000]),
+    longest=st.sampled_from([0, 1, 5, 100]),
+)
+def test_places_are_safe_whatever_length_tokens_have(
+    layout: str, seed: int, cuts: str, indicator: str, longest: int, good: Mapping[str, Tables]
+) -> None:
     """Places stay within their words where ids belong to other tokens than those that they stand for, of any length."""
-
-    @settings(max_examples=examples)
-    @given(
-        layout=st.sampled_from(["dense", "compact"]),
-        seed=st.integers(0, 1 << 30),
-        cuts=st.sampled_from(["as they are", "all in the first", "all in the last", "anywhere"]),
-        indicator=st.sampled_from(["", "##", "é", "#" * 5000]),
-        longest=st.sampled_from([0, 1, 5, 100]),
+    tables, chance = good[layout], np.random.default_rng(seed)
+    size, count = len(tables.token_bytes), len(tables.token_ids)
+    ends = {
+        "as they are": tables.token_ends,
+        "all in the first": np.full(count, size),
+        "all in the last": np.append(np.zeros(count - 1, np.int64), size),
+        "anywhere": np.append(np.sort(chance.integers(0, size, count - 1)), size),
+    }[cuts]
+    changed = replace(
+        tables,
+        about={**tables.about, "continuing_subword_prefix": indicator, "max_input_chars_per_word": longest},
+        token_ids=chance.permutation(tables.token_ids),
+        token_bytes=np.full(size, ord("a"), np.uint8),
+        token_ends=ends.astype(np.int64),
     )
-    def check(layout: str, seed: int, cuts: str, indicator: str, longest: int) -> None:
-        tables, chance = good[layout], np.random.default_rng(seed)
-        size, count = len(tables.token_bytes), len(tables.token_ids)
-        ends = {
-            "as they are": tables.token_ends,
-            "all in the first": np.full(count, size),
-            "all in the last": np.append(np.zeros(count - 1, np.int64), size),
-            "anywhere": np.append(np.sort(chance.integers(0, size, count - 1)), size),
-        }[cuts]
-        changed = replace(
-            tables,
-            about={**tables.about, "continuing_subword_prefix": indicator, "max_input_chars_per_word": longest},
-            token_ids=chance.permutation(tables.token_ids),
-            token_bytes=np.full(size, ord("a"), np.uint8),
-            token_ends=ends.astype(np.int64),
-        )
-        for walked in (changed, without_words(changed)):
-            for text in TEXTS:
-                walk = Walk(walked)
-                walk.run(text)
-                assert located(fst.Tokenizer(walked), text) == (walk.ids, walk.offsets, walk.words)
-                assert all(0 <= place <= len(text) for pair in walk.offsets for place in pair)
-
-    check()
+    for walked in (changed, without_words(changed)):
+        for text in TEXTS:
+            walk = Walk(walked)
+            walk.run(text)
+            assert located(fst.Tokenizer(walked), text) == (walk.ids, walk.offsets, walk.words)
+            assert all(0 <= place <= len(text) for pair in walk.offsets for place in pair)
 
 
 def without_words(tables: Tables) -> Tables:
@@ -1288,29 +1276,24 @@ def without_words(tables: Tables) -> Tables:
     return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))
 
 
-@each_search(40, 200)
-def test_any_table_of_words_is_safe(good: Mapping[str, Tables], tmp_path: Path, examples: int) -> None:
+@examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]))
+def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """Tables whose words were changed at random, many at a time, are refused; or no text yields more ids than bytes, all of them known."""
-
-    @settings(max_examples=examples)
-    @given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]))
-    def check(draw: st.DataObject, layout: str) -> None:
-        words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
-        for array in (words, displacements):
-            for _ in range(draw.draw(st.integers(0, 6))):
-                array[draw.draw(st.integers(0, len(array) - 1))] = draw.draw(values_like(array))
-        highest = int(good[layout].token_ids.max())
-        words[3::4] = np.where(draw.draw(st.booleans()) & (words[0::4] > 0), (1 << 32) + words[3::4] % np.uint64(highest + 1), words[3::4])
-        path = tmp_path / "fuzzed.npz"
-        with_array(with_array(good[layout], "words", words), "displacements", displacements).save(path)
-        try:
-            tokenizer = fst.load(path)
-        except fst.TableError:
-            return
-        for text in (*TEXTS, *good[layout].tokens):
-            found = tokenizer.encode(text, add_special_tokens=False).tolist()
-            assert found == tokenizer._tables.run(text)
-            assert len(found) <= len(text.encode())
-            assert all(0 <= number <= highest for number in found)
-
-    check()
+    words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
+    for array in (words, displacements):
+        for _ in range(draw.draw(st.integers(0, 6))):
+            array[draw.draw(st.integers(0, len(array) - 1))] = draw.draw(values_like(array))
+    highest = int(good[layout].token_ids.max())
+    words[3::4] = np.where(draw.draw(st.booleans()) & (words[0::4] > 0), (1 << 32) + words[3::4] % np.uint64(highest + 1), words[3::4])
+    path = tmp_path / "fuzzed.npz"
+    with_array(with_array(good[layout], "words", words), "displacements", displacements).save(path)
+    try:
+        tokenizer = fst.load(path)
+    except fst.TableError:
+        return
+    for text in (*TEXTS, *good[layout].tokens):
+        found = tokenizer.encode(text, add_special_tokens=False).tolist()
+        assert found == tokenizer._tables.run(text)
+        assert len(found) <= len(text.encode())
+        assert all(0 <= number <= highest for number in found)

@@ -19,12 +19,12 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kept import wordpiece
-from machines import each_search, each_sweep
 from numpy.typing import NDArray
 from shared_data import SHARED, needs_shared
+from tiers import examples, sample
 from tokenizers import Tokenizer
 
 import fst
@@ -241,17 +241,12 @@ def look_ups(tables: Tables, text: str) -> list[int]:
     return walk.ids
 
 
+@examples(300)
 @each_layout
-@each_search(60, 300)
-def test_look_ups(layout: str, examples: int) -> None:
+@given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
+def test_look_ups(layout: str, text: str) -> None:
     """Dense tables are looked up exactly once a symbol, compact ones once or twice, whatever the text."""
-
-    @settings(max_examples=examples)
-    @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
-    def check(text: str) -> None:
-        look_ups(compiled(key(CASES[0]), layout), text)
-
-    check()
+    look_ups(compiled(key(CASES[0]), layout), text)
 
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "english-uncased-8000.txt"
@@ -266,12 +261,12 @@ def lines() -> list[str]:
 
 
 @needs_shared
-@each_sweep
+@pytest.mark.sampled
 @each_layout
-def test_look_ups_in_real_text(layout: str, step: int) -> None:
+def test_look_ups_in_real_text(layout: str) -> None:
     """Real text keeps the promise on look-ups, and the kernel gives the ids of the walk that counts them."""
     tables = wordpiece(EXAMPLE, layout=layout)
-    texts = lines()[::step]
+    texts = sample(lines(), 7)
     batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
     for text, ids in zip(texts, batch, strict=True):
         assert look_ups(tables, text) == ids.tolist()

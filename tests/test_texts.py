@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kept import wordpiece
-from machines import each_search
+from tiers import examples
 from tokenizers import Tokenizer
 
 import fst
@@ -161,51 +161,41 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
 
 
-@each_search(60, 200)
-def test_any_bytes_are_refused_or_replaced_row_by_row(raw: fst.Tokenizer, examples: int) -> None:
-    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character goes on in the next row."""
-
-    @settings(max_examples=examples)
-    @given(
-        rows=st.lists(
-            st.lists(st.sampled_from([b"a", b" ", b"\x80", b"\xc3", b"\xa9", b"\xe4", b"\xb8", b"\x96", b"\xf0", b"\x9f", b"\xed"])).map(
-                b"".join
-            ),
-            max_size=4,
-        )
+@examples(200)
+@given(
+    rows=st.lists(
+        st.lists(st.sampled_from([b"a", b" ", b"\x80", b"\xc3", b"\xa9", b"\xe4", b"\xb8", b"\x96", b"\xf0", b"\x9f", b"\xed"])).map(
+            b"".join
+        ),
+        max_size=4,
     )
-    def check(rows: list[bytes]) -> None:
-        mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
-        batch = raw.encode_batch(rows, errors="replace")
-        assert batch.ids.tolist() == mended.ids.tolist()
-        assert batch.row_splits.tolist() == mended.row_splits.tolist()
-        unfit = [row for row, data in enumerate(rows) if data.decode(errors="ignore").encode() != data]
-        if unfit:
-            with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
-                raw.encode_batch(rows)
-        else:
-            assert raw.encode_batch(rows).ids.tolist() == mended.ids.tolist()
+)
+def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
+    """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character goes on in the next row."""
+    mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
+    batch = raw.encode_batch(rows, errors="replace")
+    assert batch.ids.tolist() == mended.ids.tolist()
+    assert batch.row_splits.tolist() == mended.row_splits.tolist()
+    unfit = [row for row, data in enumerate(rows) if data.decode(errors="ignore").encode() != data]
+    if unfit:
+        with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
+            raw.encode_batch(rows)
+    else:
+        assert raw.encode_batch(rows).ids.tolist() == mended.ids.tolist()
 
-    check()
 
-
-@each_search(60, 200)
-def test_any_surrogates_are_refused_or_replaced_row_by_row(raw: fst.Tokenizer, examples: int) -> None:
+@examples(200)
+@given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
+def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
     """Each row of str is text or not by itself; no two surrogates of two rows make a character."""
-
-    @settings(max_examples=examples)
-    @given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
-    def check(rows: list[str]) -> None:
-        mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
-        assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
-        unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
-        if unfit:
-            with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
-                raw.encode_batch(rows)
-        else:
-            assert raw.encode_batch(rows).ids.tolist() == raw.encode_batch(mended).ids.tolist()
-
-    check()
+    mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
+    assert raw.encode_batch(rows, errors="replace").ids.tolist() == raw.encode_batch(mended).ids.tolist()
+    unfit = [row for row, text in enumerate(rows) if any("\ud800" <= char <= "\udfff" for char in text)]
+    if unfit:
+        with pytest.raises(fst.TextError, match=f"^row {unfit[0]}, position"):
+            raw.encode_batch(rows)
+    else:
+        assert raw.encode_batch(rows).ids.tolist() == raw.encode_batch(mended).ids.tolist()
 
 
 def test_row_that_is_no_text_is_named_wherever_it_is(raw: fst.Tokenizer) -> None:
@@ -336,22 +326,17 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
         assert np.all(room[len(text) :] == UNWRITTEN)
 
 
-@each_search(100, 400)
-def test_rows_are_laid_out_one_after_the_other(examples: int) -> None:
+@examples(400)
+@given(
+    rows=st.lists(
+        st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
+    ),
+    limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MOST]), st.sampled_from([0, 16, 33, 64, MOST]), st.integers(1, 4)),
+    kind=st.sampled_from([str, bytes]),
+)
+def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
     """Rows of any characters are laid out as their UTF-16, as many as the limits let, and nothing is written behind those of str."""
-
-    @settings(max_examples=examples)
-    @given(
-        rows=st.lists(
-            st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
-        ),
-        limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MOST]), st.sampled_from([0, 16, 33, 64, MOST]), st.integers(1, 4)),
-        kind=st.sampled_from([str, bytes]),
-    )
-    def check(rows: list[str], limits: Limits, kind: type) -> None:
-        check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
-
-    check()
+    check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
 
 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
@@ -529,30 +514,25 @@ PIECES = (
 )
 
 
+@examples(25)
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
-@each_search(10, 25)
-def test_batch_is_its_rows(kind: type, tokenizer: fst.Tokenizer, examples: int) -> None:
+@given(
+    texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12),
+    long=st.integers(0, 12),
+    length=st.integers(1, 150_000),
+    around=st.booleans(),
+)
+def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
     """Each row of a batch has the ids that its text has alone, however rows and threads share the work."""
-
-    @settings(max_examples=examples)
-    @given(
-        texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12),
-        long=st.integers(0, 12),
-        length=st.integers(1, 150_000),
-        around=st.booleans(),
-    )
-    def check(texts: list[str], long: int, length: int, around: bool) -> None:
-        texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
-        rows: Any = texts if kind is str else [text.encode() for text in texts]
-        alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
-        times = 3 + min(400_000 // (1 + sum(map(len, texts))), 2_000)
-        expected, splits = np.concatenate(alone * times), np.cumsum([0, *[len(row) for row in alone] * times])
-        for threads in (1, 2, 3, None):
-            batch = tokenizer.encode_batch(rows * times, add_special_tokens=around, threads=threads)
-            assert np.array_equal(batch.ids, expected)
-            assert np.array_equal(batch.row_splits, splits)
-
-    check()
+    texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
+    rows: Any = texts if kind is str else [text.encode() for text in texts]
+    alone = [tokenizer.encode(text, add_special_tokens=around) for text in rows]
+    times = 3 + min(400_000 // (1 + sum(map(len, texts))), 2_000)
+    expected, splits = np.concatenate(alone * times), np.cumsum([0, *[len(row) for row in alone] * times])
+    for threads in (1, 2, 3, None):
+        batch = tokenizer.encode_batch(rows * times, add_special_tokens=around, threads=threads)
+        assert np.array_equal(batch.ids, expected)
+        assert np.array_equal(batch.row_splits, splits)
 
 
 @pytest.mark.parametrize("char", ["a ", "é ", "世", "\U0001f600 "], ids=ascii)
@@ -688,14 +668,9 @@ def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tu
         assert tokenizer.encode(text.encode(), add_special_tokens=around).tolist() == expected
 
 
-@each_search(100, 400)
-def test_any_special_tokens_are_found_as_the_reference_finds_them(uncased: tuple[fst.Tokenizer, Tokenizer], examples: int) -> None:
+@examples(400)
+@given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
+def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
     """Any mixture of special tokens, parts of them and other characters has the reference's ids."""
-
-    @settings(max_examples=examples)
-    @given(st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
-    def check(text: str) -> None:
-        tokenizer, reference = uncased
-        assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
-
-    check()
+    tokenizer, reference = uncased
+    assert ids(tokenizer, text) == ids(tokenizer, text.encode()) == reference.encode(text, add_special_tokens=False).ids
