@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from machines import compiled
 
 import fst
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
-from fst.compile import wordpiece
 from fst.compile.wordpiece import vocabulary_of
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece import ARRAYS, Tables, Walk

@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.sources import vocabulary as vocabularies
 from fst.compile.text.added_tokens import LateToken
-from fst.compile.wordpiece import assemble
 from fst.machines.wordpiece import Tables
 from fst.runtime import batch as batches
 from fst.runtime.safe_cuts import blanks, parts
