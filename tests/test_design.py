@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "compile/sources": {"fst", "fst/machines", "compile/text"},
     "compile/text": {"fst", "fst/machines"},
     "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
-    "runtime/kernels": {"fst"},
+    "runtime/kernels": {"fst", "fst/machines"},
     "runtime": {"fst", "fst/machines", "runtime/kernels", "runtime/transformers"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
     "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},
