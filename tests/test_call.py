@@ -562,7 +562,7 @@ def test_windows_from_the_left() -> None:
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """Windows of a pair come in this order: each of the first text with all of the second, then the first one with the others of the second."""
+    """Windows of a pair: each of the first text with all of the second, then the first one with the others of the second."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 
