@@ -26,14 +26,14 @@ settings.load_profile("fst")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer to keep what the reference answers."""
-    parser.addoption("--keep-answers", action="store_true", help="ask the reference everything, and write tests/answers.json")
+    """Say where answers of the reference come from."""
+    parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Say which tier this run is, before tests are imported."""
     tiers.LONG = config.option.markexpr == "slow"
-    answers.keeping = config.option.keep_answers
+    answers.mode = config.option.answers
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -45,8 +45,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Write the answers, if asked to."""
-    if answers.keeping:
+    """Keep the answers of this run, if that is what it is for."""
+    if answers.mode == "anew":
         answers.keep()
 
 

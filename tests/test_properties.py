@@ -15,10 +15,11 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from kept import wordpiece
+from tiers import examples
 
 import fst
 from fst.failure import Failure, link
@@ -89,7 +90,7 @@ def linked(case: Case, chars: str = "") -> Failure:
     return link(build(case.tokens, range(len(case.tokens)), case.indicator, readable(chars), case.max_chars))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
     """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
@@ -103,7 +104,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
             assert failure.trie.run(word) == expected, word
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
     """Tokens with characters that no word has can be left out without a change, the indicator's own included."""
@@ -112,7 +113,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
     """P(v) is F(v) and P(f(v)), and a link leads to a string with less to be matched, unless it is null."""
@@ -126,7 +127,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
         assert failure.trie.level[target] < failure.trie.level[node]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
     """A node below the root is whole if and only if its string has a segmentation, which then is P(v)."""
@@ -149,7 +150,7 @@ def ids_of_all_paths(tables: Tables, texts: list[str]) -> list[list[list[int]]]:
     return [[Walk(tables).run(text) for text in texts], *([ids.tolist() for ids in batch] for batch in batches)]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
     """Compiled tables of both layouts give the ids of the definition, by the walk and by the kernel."""
@@ -196,7 +197,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
     """The kernel gives the ids of the walk for every text, whatever texts are in the batch beside it."""
@@ -206,7 +207,7 @@ def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(text=texts)
 def test_tables_follow_the_definition(layout: str, number: int, text: str) -> None:
     """Tables give the ids of the definition for every text."""
@@ -216,7 +217,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 
 
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
     """Two texts with a blank between have the ids of the one and then those of the other."""
@@ -227,7 +228,7 @@ def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(text=texts)
 def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
     """A text has at most as many ids as bytes in UTF-8: the bound that buffers are sized by."""

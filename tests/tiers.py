@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 from hypothesis import settings
 
 Case = TypeVar("Case")
@@ -15,9 +16,9 @@ Test = TypeVar("Test", bound=Callable[..., Any])
 LONG = False  # conftest.py sets it before tests are imported
 
 
-def sample(cases: Sequence[Case], share: int) -> Sequence[Case]:
-    """One of `share` cases, drawn with a fixed seed; in the long run all. Tests that call this are marked ``sampled``: they run in both tiers."""
-    return cases if LONG else random.Random(len(cases)).sample(cases, -(-len(cases) // share))
+def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
+    """One of `share` cases, drawn with a fixed seed; in the long run all. A test that calls this is marked ``sampled``."""
+    return cases if LONG else random.Random(seed).sample(cases, -(-len(cases) // share))
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
@@ -29,7 +30,9 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
     return decorate
 
 
-def thinned(cases: Sequence[Any], share: int) -> list[Any]:
-    """Parameters for a test, all but one of `share` marked slow."""
-    kept = {*random.Random(len(cases)).sample(range(len(cases)), -(-len(cases) // share))}
-    return [pytest.param(case, marks=[] if number in kept else pytest.mark.slow) for number, case in enumerate(cases)]
+def thinned(cases: Iterable[Any], share: int) -> list[Any]:
+    """Parameters of a test: one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
+    params = [case if isinstance(case, ParameterSet) else pytest.param(case) for case in cases]
+    kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
+    slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]
+    return [param if number in kept else slow[number] for number, param in enumerate(params)]
