@@ -496,7 +496,7 @@ def _verify_late(tables: Tables) -> None:
         spaces = [symbol for char in WHITE_SPACE for symbol in _symbols(tables, char)]
         need(all(a[symbol & 0xFFFF] == BLANK for symbol in spaces), "a late token takes white space that is no blank")
     if any(token["rstrip"] and not token["normalized"] for token in late.values()):
-        need(not any(token["lstrip"] and content[0] in WHITE_SPACE for content, token in late.items()), "a late token begins with white space that another one takes")
+        need(not any(content[0] in WHITE_SPACE for content in late), "a late token begins with white space that another one takes")
     _verify_apart(tables.about["specials"], [content for content, token in late.items() if not token["normalized"]])
     _verify_words_of_late(tables, patterns.values())
 
