@@ -343,7 +343,8 @@ def load(tmp_path: Path) -> Load:
     def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
-        return Tokenizer.from_str(json.dumps(source)), fst.Tokenizer(wordpiece(path))
+        tokenizer = fst.Tokenizer(wordpiece(path))  # first: it is to refuse what the reference may refuse, too
+        return Tokenizer.from_str(json.dumps(source)), tokenizer
 
     return both
 
