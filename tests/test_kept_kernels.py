@@ -237,7 +237,7 @@ class Fields(NamedTuple):
     high: Any
 
 
-Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])  # type: ignore[name-match]
 
 
 def difference(pair: Any) -> Any:
