@@ -547,7 +547,7 @@ def test_other_files_are_not_warned_of(caplog: pytest.LogCaptureFixture, tmp_pat
 
 # Real ones
 
-FOLDER_NAMES = ("all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased")
+FOLDER_NAMES = ("all-minilm-l6-v2", "bert-base-cased", pytest.param("bert-base-multilingual-cased", marks=pytest.mark.slow))
 SENTENCES = ("Hello, World! naïve café", "東京 is in Japan, isn't it? [MASK]", "Привет мир", "über-straße")
 
 

@@ -773,7 +773,7 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
 def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstError], message: str) -> None:
     """An option of no meaning is refused with its name and value."""
     with pytest.raises(error, match=message):
-        wordpiece([*TOKENS], **options)
+        compiled_anew([*TOKENS], **options)
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])
