@@ -66,15 +66,16 @@ def classify(
     """
     found = _symbol_classes(alphabet, trie, rows, word_of_one, list(other_ids))
     class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, trie, apart) if apart else found
+    starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
+    alphabet = alphabet.listing(starters)
     symbols = alphabet.symbols
-    plain = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
-    starters = [ord(special[0]) for special in alphabet.specials]
-    plain[starters] = False
-    single = np.zeros(CODE_POINTS, np.int64)
-    single[plain] = class_of_symbol[symbols[plain, 0]]
+    is_single = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
+    is_single[np.searchsorted(alphabet.codes, starters)] = False
+    single = class_of_symbol[:CODE_POINTS].copy()
+    single[alphabet.codes[is_single]] = class_of_symbol[symbols[is_single, 0]]
 
-    others = np.flatnonzero(~plain)
-    lists, flags = _lists(alphabet, others, class_of_symbol, starters)
+    others = alphabet.codes[~is_single]
+    lists, flags = _lists(alphabet, np.flatnonzero(~is_single), class_of_symbol, starters)
     different, number = _different(np.column_stack([flags, lists]))
     single[others] = len(records) + number
     pool, places = _pool(different[:, 1:])
@@ -111,7 +112,7 @@ def _symbol_classes(
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, other_ids[0])])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
-    class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
+    class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int32)
     class_of_symbol[:CODE_POINTS] = word_class[trie.label_of]
     class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
@@ -136,17 +137,17 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
     return class_of_symbol, class_of_label, class_of_id, records[of_record[order]]
 
 
-def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
-    """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol.
+def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: Ints, starters: Ints) -> tuple[Ints, Ints]:
+    """Lists of symbols (class and rank, padded with -1) and flags of some rows of the alphabet.
 
-    A mark of which nothing is left comes first, as class 0.
+    A list begins with class 0 where the code point begins with a mark that leaves no symbol.
     """
-    symbols, ranks = alphabet.symbols[code_points], alphabet.ranks[code_points].astype(np.int64)
-    hidden = alphabet.hidden[code_points].astype(np.int64)[:, None]
+    symbols, ranks = alphabet.symbols[rows], alphabet.ranks[rows].astype(np.int64)
+    hidden = alphabet.hidden[rows].astype(np.int64)[:, None]
     lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
     lists = np.column_stack([np.where(hidden, hidden << 16, -1), lists])
     marked = counts(ranks > 0) > 0
-    flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
+    flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[rows] + STARTS_SPECIAL * np.isin(alphabet.codes[rows], starters)
     return lists, flags
 
 

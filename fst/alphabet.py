@@ -9,7 +9,7 @@ fences side by side are nothing, so that one is left at each end of a run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +23,22 @@ ISOLATED = 1 << 21  # added to the symbol that is a word of its own
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """What every code point becomes.
+    """What every code point becomes: itself, a part of a word, unless it is listed.
 
     Attributes:
-        symbols: int32[0x110000, width], the symbols of each code point, -1 where there are fewer: code points that are part of a word,
-            `BREAK`, fences, or `ISOLATED` ones.
-        ranks: uint8[0x110000, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
-        passes: bool[0x110000], whether a run of marks goes on through a code point: it is a mark, or was no longer there.
-        hidden: uint8[0x110000], of a code point that begins with a mark of which no symbol is left: the place of that mark in canonical
-            ordering; else 0. What comes after it in a run of marks is located elsewhere for it.
+        codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
+        symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
+            `ISOLATED` ones.
+        ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
+        passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or normalisation drops it.
+        hidden: uint8[n], if the code point begins with a mark that leaves no symbol: the place of that mark in canonical ordering; else 0.
+            Offsets of the marks that follow it depend on it.
         specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
         composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
         placing: the steps that such a stretch goes through, where what it comes from depends on more than one ordering.
     """
 
+    codes: NDArray[np.int64]
     symbols: NDArray[np.int32]
     ranks: NDArray[np.uint8]
     passes: NDArray[np.bool_]
@@ -48,8 +50,8 @@ class Alphabet:
     @classmethod
     def plain(cls) -> Alphabet:
         """Every code point is itself, and part of a word."""
-        symbols = np.arange(CODE_POINTS, dtype=np.int32).reshape(-1, 1)
-        return cls(symbols, np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8))
+        none = np.empty(0, np.uint8)
+        return cls(none.astype(np.int64), np.empty((0, 1), np.int32), np.empty((0, 1), np.uint8), none.astype(bool), none)
 
     @property
     def fences(self) -> int:
@@ -58,9 +60,26 @@ class Alphabet:
 
     def readable(self) -> NDArray[np.bool_]:
         """bool[0x110000]: the symbols that some text puts into a word."""
-        seen = np.zeros(CODE_POINTS, bool)
+        seen = np.ones(CODE_POINTS, bool)
+        seen[self.codes] = False
         seen[self.symbols[(self.symbols >= 0) & (self.symbols < CODE_POINTS)]] = True
         return seen
+
+    def listing(self, code_points: NDArray[np.int64]) -> Alphabet:
+        """The same alphabet with these code points listed too."""
+        missing = np.unique(code_points[~np.isin(code_points, self.codes)])
+        if not len(missing):
+            return self
+        rows = np.searchsorted(self.codes, missing)
+        symbols = np.insert(self.symbols, rows, -1, axis=0)
+        symbols[rows + np.arange(len(missing)), 0] = missing
+        ranks, passes, hidden = (np.insert(array, rows, 0, axis=0) for array in (self.ranks, self.passes, self.hidden))
+        return replace(self, codes=np.insert(self.codes, rows, missing), symbols=symbols, ranks=ranks, passes=passes, hidden=hidden)
+
+    def symbols_of(self, code_points: NDArray[np.int64]) -> NDArray[np.int32]:
+        """int32[len(code_points), width]: the symbols of code points in any order, padded with -1."""
+        alphabet = self.listing(code_points)
+        return alphabet.symbols[np.searchsorted(alphabet.codes, code_points)]
 
     def run(self, text: str) -> list[str | int]:
         """The words of a text, normalised, and the ids of the special tokens between them.
@@ -93,12 +112,20 @@ class Alphabet:
         if self.composition and not self.composition.suspects.isdisjoint(map(ord, text)):
             text, _ = self.composition.apply(text)
         for code_point in map(ord, text):
-            if not self.passes[code_point]:
+            passes, ranked = self._row(code_point)
+            if not passes:
                 yield from _in_order(run)
                 run = []
-            ranks, symbols = self.ranks[code_point].tolist(), self.symbols[code_point].tolist()
-            run.extend((rank, symbol) for rank, symbol in zip(ranks, symbols, strict=True) if symbol >= 0)
+            run.extend(ranked)
         yield from _in_order(run)
+
+    def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
+        """Whether a run of marks goes on through a code point, and its symbols, each after its rank."""
+        row = int(np.searchsorted(self.codes, code_point))
+        if row == len(self.codes) or self.codes[row] != code_point:
+            return False, [(0, code_point)]
+        ranked = zip(self.ranks[row].tolist(), self.symbols[row].tolist(), strict=True)
+        return bool(self.passes[row]), [(rank, symbol) for rank, symbol in ranked if symbol >= 0]
 
 
 def _in_order(run: list[tuple[int, int]]) -> list[int]:

@@ -174,17 +174,17 @@ def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Nor
 
 
 def _need_white_space_between_words(alphabet: Alphabet) -> None:
-    left = alphabet.symbols[[ord(char) for char in WHITE_SPACE]]
+    left = alphabet.symbols_of(np.array([ord(char) for char in WHITE_SPACE]))
     if np.any((left >= 0) & (left != BREAK)):
         raise UnsupportedError("added tokens with lstrip or rstrip without a pre_tokenizer that splits at all white space")
 
 
 def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: bool) -> tuple[int, ...]:
-    codes = list(map(ord, content))
-    pattern = tuple(int(symbol) for row in alphabet.symbols[codes] for symbol in row if symbol >= 0)
+    codes = np.array(list(map(ord, content)))
+    pattern = tuple(int(symbol) for row in alphabet.symbols_of(codes) for symbol in row if symbol >= 0)
     if not pattern:
         raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
-    if np.any(alphabet.ranks[codes]):
+    if alphabet.ranks[np.isin(alphabet.codes, codes)].any():
         raise UnsupportedError(f"added token {quoted(content)} has marks that canonical ordering may move")
     if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
         raise UnsupportedError(f"added token {quoted(content)} with normalized: it begins or ends with white space")
@@ -221,7 +221,7 @@ def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> dict[str, list
         return {}
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
-    symbols = alphabet.symbols
+    symbols = alphabet.symbols_of(np.arange(CODE_POINTS))
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
     sizes = counts(symbols >= 0)
     first, last = normal[:, 0], normal[np.arange(CODE_POINTS), np.maximum(sizes, 1) - 1]

@@ -27,11 +27,13 @@ def those(name: str, value: str | None = None) -> Ints:
     return np.concatenate(runs)
 
 
+@cache
 def clean() -> Map:
     """What clean_text does: control characters are dropped, and white space becomes blanks."""
     return Map.constant(those("clean", "drop"), []).then(Map.constant(those("clean", "blank"), [ord(" ")]))
 
 
+@cache
 def spaced() -> Map:
     """What handle_chinese_chars does: blanks around each ideograph."""
     ideographs = those("cjk")
@@ -39,6 +41,7 @@ def spaced() -> Map:
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
 
 
+@cache
 def lower() -> Map:
     """Lower case."""
     return _spelled("lower")
@@ -61,6 +64,7 @@ def compatible() -> Map:
     return _spelled("compatible").then(canonical())
 
 
+@cache
 def dropped(name: str) -> Map:
     """The map that drops all characters of a property."""
     return Map.constant(those(name), [])
