@@ -32,7 +32,7 @@ def word_table(
     Args:
         trie: the vocabulary; the most frequent tokens have the lowest ids.
         class_of_label: int64[labels], the class of each letter of the trie.
-        forbidden: strings of classes that no word of the table is to hold: late tokens.
+        forbidden: strings of classes that no word of the table may hold: those of contextual tokens.
 
     Returns:
         ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`.

@@ -1,144 +1,111 @@
-"""The compiler: a WordPiece vocabulary becomes tables.
-
-Vocabulary → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
-"""
+"""Compile WordPiece: the model, and its automaton laid out as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, Alphabet
+from fst.compile import about as metadata
 from fst.compile.classes import classify
 from fst.compile.rows import lay_out
-from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.sources.templates import Template
-from fst.compile.sources.vocabulary import Vocabulary
-from fst.compile.text import normalizers, pre_tokenizers
-from fst.compile.text.added_tokens import LateToken, context, patterns, spelled
+from fst.compile.sources.source import Source
+from fst.compile.text.added_tokens import patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
-from fst.compile.text.components import Component
+from fst.compile.text.alphabets import folded
+from fst.compile.text.components import field_of, mapping, only
 from fst.compile.word_hash import word_table
-from fst.errors import TableError, UnsupportedError, quoted, reason
+from fst.errors import VocabularyError, quoted
 from fst.failure import link
-from fst.machines.wordpiece import LATE_FLAGS, Tables
-from fst.settings import RULES
+from fst.machines.wordpiece import Tables
+from fst.rows import MAX_WORD
 from fst.transducer import Transducer, fold
 from fst.trie import Trie, build
 
-LAYOUTS = ("auto", "dense", "compact")
 
+@dataclass(frozen=True)
+class WordPieceModel:
+    """A WordPiece vocabulary, named as in Hugging Face's ``tokenizers``.
 
-def wordpiece(
-    source: str | Path | Sequence[str],
-    *,
-    lowercase: bool | None = None,
-    strip_accents: bool | None = None,
-    clean_text: bool | None = None,
-    handle_chinese_chars: bool | None = None,
-    unk_token: str | None = None,
-    continuing_subword_prefix: str | None = None,
-    max_input_chars_per_word: int | None = None,
-    pre_tokenizer: str | None = None,
-    layout: str = "auto",
-) -> Tables:
-    """Compile a WordPiece vocabulary.
-
-    Normalisation, pre-tokenisation and WordPiece become one transducer over the characters of raw text, whose ids are those of
-    ``tokenizers.Tokenizer.from_file`` for every string, and for a folder those of ``transformers.AutoTokenizer.from_pretrained``. An option
-    that is None is what the source says; a ``vocab.txt`` or a list of tokens says nothing, and then BERT's own settings count, which are
-    given in brackets.
-
-    Args:
-        source: a ``vocab.txt`` (one token a line); a ``tokenizer.json``; a folder with one of these, ``tokenizer_config.json`` and the
-            like; as a str the name of a model on the Hugging Face Hub, where no such file is; or the tokens in the order of their ids.
-        lowercase: lower-case the text [True].
-        strip_accents: decompose characters and drop the accents [what `lowercase` is].
-        clean_text: drop control characters, and take all white space for blanks [True].
-        handle_chinese_chars: make each CJK ideograph a word [True].
-        unk_token: the token for a word that has no segmentation ["[UNK]"].
-        continuing_subword_prefix: what tokens begin with that continue a word; any string, also "" ["##"].
-        max_input_chars_per_word: a word of more characters, once normalised, is one unknown token [100].
-        pre_tokenizer: "bert" splits at blanks and punctuation; with "none" the whole text is one word ["bert"].
-        layout: "dense" makes one transition look-up a character, "compact" at most two from a much smaller table; "auto" chooses.
-
-    Raises:
-        VocabularyError: the source is not a vocabulary, or does not hold the unknown token; or the Hub does not have it or is out of reach.
-        UnsupportedError: it asks for something that this version does not do; the message names it. Or huggingface_hub is not installed.
-        OSError: the source cannot be read.
-
-    Example:
-        >>> tables = wordpiece(["[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz"])
-        >>> tables.run("abcdz abcd")
-        [1, 3, 4, 6, 0]
-
-    Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
+    Attributes:
+        tokens: token → id.
+        unk_token: the token for a word without a segmentation.
+        continuing_subword_prefix: the first characters of tokens that continue a word.
+        max_input_chars_per_word: a word of more characters is one unknown token.
     """
-    if layout not in LAYOUTS:
-        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, LAYOUTS))}")
-    options = {
-        "lowercase": lowercase,
-        "strip_accents": strip_accents,
-        "clean_text": clean_text,
-        "handle_chinese_chars": handle_chinese_chars,
-        "unk_token": unk_token,
-        "continuing_subword_prefix": continuing_subword_prefix,
-        "max_input_chars_per_word": max_input_chars_per_word,
-        "pre_tokenizer": pre_tokenizer,
-    }
-    return assemble(vocabularies.read(source, options), layout)
+
+    kind: ClassVar[str] = "WordPiece"
+    tokens: Mapping[str, int]
+    unk_token: str = "[UNK]"
+    continuing_subword_prefix: str = "##"
+    max_input_chars_per_word: int = 100
+
+    @classmethod
+    def of_json(cls, model: Mapping[str, Any]) -> WordPieceModel:
+        """The model of a ``tokenizer.json``.
+
+        Raises:
+            UnsupportedError: it has a field that is not known.
+            ValueError: it lacks a field.
+        """
+        only(model, "model", "type vocab unk_token continuing_subword_prefix max_input_chars_per_word")
+        tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
+        settings = {name: model[name] for name in ("continuing_subword_prefix", "max_input_chars_per_word") if name in model}
+        return cls(tokens, field_of(model, "unk_token", "model"), **settings)
+
+    @property
+    def unk_id(self) -> int:
+        """The id of the unknown token."""
+        return self.tokens[self.unk_token]
+
+    def check(self, where: str) -> None:
+        """Raise a VocabularyError if the model cannot be compiled; `where` begins the message."""
+        for name in ("unk_token", "continuing_subword_prefix"):
+            if not isinstance(getattr(self, name), str):
+                raise VocabularyError(f"{where}: {name} is {quoted(getattr(self, name))}; it is a string")
+        if self.unk_token not in self.tokens:
+            unknown = f"the unknown token {quoted(self.unk_token)}"
+            raise VocabularyError(f"{where} does not hold {unknown}; add it, or name the right one with unk_token")
+        limit = self.max_input_chars_per_word
+        if type(limit) is not int or not 0 <= limit <= MAX_WORD:
+            raise VocabularyError(f"{where}: max_input_chars_per_word is {quoted(limit)}; it is a whole number from 0 to {MAX_WORD}")
+
+    def words_of_one(self) -> dict[str, int]:
+        """The ids of the characters that are a whole word."""
+        if self.max_input_chars_per_word == 0:
+            return {}
+        return {token: number for token, number in self.tokens.items() if len(token) == 1}
 
 
-def automaton(vocabulary: Vocabulary) -> tuple[Alphabet, Transducer]:
-    """The readable form of the machine: the alphabet, and the transducer with the trie and the failure links that it is made of."""
-    alphabet = alphabet_of(vocabulary.normalizers, vocabulary.pre_tokenizers, vocabulary.specials)
-    trie = build(
-        list(vocabulary.tokens),
-        list(vocabulary.tokens.values()),
-        vocabulary.continuing_subword_prefix,
-        alphabet.readable(),
-        vocabulary.max_input_chars_per_word,
-    )
+def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
+    """The readable form of the machine: the alphabet, and the transducer with its trie and failure links."""
+    alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, source.added.specials)
+    model = source.model
+    tokens, ids = list(model.tokens), list(model.tokens.values())
+    trie = build(tokens, ids, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)
     return alphabet, fold(link(trie))
 
 
-def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
+def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     """The tables of a vocabulary."""
-    alphabet, transducer = automaton(vocabulary)
+    alphabet, transducer = automaton(source)
+    model, contextual = source.model, source.added.contextual
     rows = lay_out(transducer, _visits(transducer.trie), layout)
-    late = patterns(alphabet, vocabulary.late, normalizers.normalization(vocabulary.normalizers)) if vocabulary.late else []
-    other_ids = [vocabulary.unk_id, *(token.id for token in vocabulary.late.values())]
-    apart = {symbol for pattern in late for symbol in pattern}.difference([BREAK])
-    classes = classify(alphabet, transducer.trie, rows, _words_of_one(vocabulary), other_ids, apart)
-    inside = [tuple(classes.of_symbol[list(pattern)].tolist()) for pattern in late if max(pattern) < BREAK]
+    normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
+    strings = patterns(alphabet, contextual, normalization)
+    other_ids = [model.unk_id, *(token.id for token in contextual.values())]
+    apart = {symbol for string in strings for symbol in string}.difference([BREAK])
+    classes = classify(alphabet, transducer.trie, rows, model.words_of_one(), other_ids, apart)
+    inside = [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
     words, displacements = word_table(transducer.trie, classes.of_label, inside)
-    everything = {**vocabulary.tokens, **vocabulary.added_ids}
+    everything = {**model.tokens, **source.added.ids}
     encoded = [token.encode() for token in everything]
-    about = {
-        "kind": "wordpiece",
-        "layout": rows.layout,
-        "states": len(rows.slots),
-        "columns": int(rows.columns.max(initial=0)) + 1,
-        "dead": int(rows.slots[-1]),
-        "unk_id": vocabulary.unk_id,
-        "model_tokens": len(vocabulary.tokens),
-        "single": _pieces(vocabulary.single),
-        "pair": _pieces(vocabulary.pair),
-        "skipped": sorted(vocabulary.added_ids[token] for token in vocabulary.skipped),
-        "specials": dict(vocabulary.specials),
-        "late": _late(vocabulary),
-        "context": context(alphabet, vocabulary.late),
-        **{name: getattr(vocabulary, name) for name in KEPT},
-        "composition": alphabet.composition and alphabet.composition.stored(),
-        "placing": alphabet.placing and alphabet.placing.stored(),
-    }
     return Tables(
-        about=about,
+        about={**metadata.about(source, alphabet, rows, normalization), **_about_model(model)},
         pages=classes.pages,
         blocks=classes.blocks,
         classes=classes.classes,
@@ -154,69 +121,29 @@ def assemble(vocabulary: Vocabulary, layout: str) -> Tables:
     )
 
 
-KEPT = (
-    "lowercase",
-    "strip_accents",
-    "clean_text",
-    "handle_chinese_chars",
-    "unk_token",
-    "continuing_subword_prefix",
-    "max_input_chars_per_word",
-    "pre_tokenizer",
-    "normalizer_parts",
-    "pre_tokenizer_parts",
-    *RULES,
-)
+SETTINGS = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
 
 
-def _late(vocabulary: Vocabulary) -> dict[str, dict[str, Any]]:
-    """The late tokens as tables keep them: with how they are spelled in text that is made of ids."""
-    if not vocabulary.late:
-        return {}
-    normal = normalizers.normalization(vocabulary.normalizers)
-    return {content: {**asdict(token), "decoded": spelled(normal, content, token)} for content, token in vocabulary.late.items()}
+def _about_model(model: WordPieceModel) -> dict[str, Any]:
+    """The metadata of the model."""
+    settings = {name: getattr(model, name) for name in SETTINGS}
+    return {"kind": "wordpiece", "unk_id": model.unk_id, "model_tokens": len(model.tokens), **settings}
 
 
-def vocabulary_of(tables: Tables) -> Vocabulary:
-    """The vocabulary that tables were compiled from."""
-    about: dict[str, Any] = dict(tables.about)
-    specials = about["specials"]
-    late = {content: LateToken(**{name: token[name] for name in ("id", *LATE_FLAGS)}) for content, token in about["late"].items()}
-    added = {**specials, **{content: token.id for content, token in late.items()}}
-    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: about["model_tokens"]])
-    kept: dict[str, Any] = {name: about.get(name) for name in KEPT}
-    kept["normalizer_parts"] = _components(normalizers.components, "normalizers", kept["normalizer_parts"])
-    kept["pre_tokenizer_parts"] = _components(pre_tokenizers.components, "pretokenizers", kept["pre_tokenizer_parts"])
-    return Vocabulary(
-        tokens=tokens,
-        specials=specials,
-        late=late,
-        skipped=frozenset(token for token, number in added.items() if number in about["skipped"]),
-        single=_template(about["single"]),
-        pair=_template(about["pair"]),
-        **kept,
-    )
+def source_of(tables: Tables) -> Source[WordPieceModel]:
+    """The source that tables were compiled from.
 
-
-def _components(of: Callable[[Component], Any], listed: str, parts: Any) -> Any:
-    """Components from a table, which may come from strangers."""
-    try:
-        return None if parts is None else of({"type": "Sequence", listed: parts})
-    except (KeyError, TypeError, ValueError) as error:
-        raise TableError(f"not a sound table: {listed} are not what they should be: {reason(error)}") from None
-
-
-def _pieces(template: Template) -> list[list[Any]]:
-    """A template as JSON has it."""
-    return [[content if isinstance(content, str) else list(content), type_id] for content, type_id in template]
-
-
-def _template(pieces: list[list[Any]]) -> Template:
-    return tuple((content if isinstance(content, str) else tuple(content), type_id) for content, type_id in pieces)
+    Raises:
+        TableError: the table's components are not sound.
+    """
+    stored: dict[str, Any] = dict(tables.about)
+    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: stored["model_tokens"]])
+    model = WordPieceModel(tokens, **{name: stored[name] for name in SETTINGS})
+    return metadata.source_of(model, stored)
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:
-    """How often each state is expected to be visited: vocabularies are in order of frequency, and Zipf's law gives the rest."""
+    """How often each state is expected to be visited, by Zipf's law: the ids of tokens are in the order of their frequency."""
     tokens = np.flatnonzero(trie.token >= 0)
     visits = np.zeros(len(trie))
     visits[tokens] = 1 / (1 + np.argsort(np.argsort(trie.token[tokens])))
@@ -224,10 +151,3 @@ def _visits(trie: Trie) -> NDArray[np.float64]:
         nodes = np.flatnonzero(trie.level == level)
         visits += np.bincount(trie.parent[nodes], visits[nodes], minlength=len(trie))
     return visits
-
-
-def _words_of_one(vocabulary: Vocabulary) -> dict[str, int]:
-    """The ids of the characters that are a whole word."""
-    if vocabulary.max_input_chars_per_word == 0:
-        return {}
-    return {token: number for token, number in vocabulary.tokens.items() if len(token) == 1}

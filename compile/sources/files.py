@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import VocabularyError, cut
-from fst.rows import WHITE_SPACE
 
 MAX_SOURCE_BYTES = 1 << 28
 
@@ -38,13 +37,3 @@ def parse_json(text: str, path: Path) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise VocabularyError(f"{path} is not JSON: {cut(str(error))}") from None
-
-
-def parse_lines(text: str) -> dict[str, int]:
-    r"""A token a line, as the reference reads them: lines end at "\n" alone, white space at their end is no part of them, and of equal
-    tokens the last one counts.
-    """
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}

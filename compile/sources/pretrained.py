@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile.compilers import model_of
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
-from fst.compile.sources.files import parse_json, parse_lines, read_text
-from fst.compile.sources.kinds import ONLY
-from fst.compile.sources.models import model_of, tokens_of
+from fst.compile.sources.files import parse_json, read_text
+from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
-from fst.compile.text.components import field_of, sequence
+from fst.compile.sources.vocab_txt import parse_lines
+from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.settings import MAX_MODEL_LENGTH
 
@@ -123,7 +124,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
     Returns:
-        The tokenizer.json that the files amount to, and the settings beside it, named as in `fst.compile.sources.vocabulary`.
+        The tokenizer.json that the files amount to, and the settings beside it, named as in `fst.compile.sources.source.Settings`.
 
     Raises:
         VocabularyError: it holds no vocabulary, or a file is not laid out as it should be.
@@ -310,7 +311,7 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
 def _vocabulary(files: Files) -> Mapping[str, int]:
     if files.document is None:
         return files.lines or {}
-    return tokens_of(model_of(files.document))
+    return mapping(field_of(model_of(files.document), "vocab", "model"), "vocab of the model")
 
 
 def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:

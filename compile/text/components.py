@@ -70,6 +70,13 @@ def kind_of(part: Any, role: str) -> str:
     return kind
 
 
+def only(part: Mapping[str, Any], role: str, known: str) -> None:
+    """Refuse a part of a file that has other fields than the known ones, which blanks separate."""
+    unknown = sorted(part.keys() - set(known.split()))
+    if unknown:
+        raise UnsupportedError(f"{role} has {listed(unknown)}, which this version does not know")
+
+
 def flat(component: Component | None, role: str, inside: str, known: Fields) -> tuple[dict[str, Any], ...]:
     """The components of a sequence, of the sequences in it, and so on, in their order; of None, none.
 
