@@ -77,7 +77,7 @@ class Explanation:
         found = self._failure.run(word)
         yield "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens"
         yield from table(("step", "char", "move", "from -> to", "pops", "tokens so far"), list(self._steps(word)))
-        if found is None and word == self._trie.indicator:
+        if found is None and word == self._model.continuing_subword_prefix:
             yield "the word is the suffix indicator itself: nothing was matched"
         yield self._result(found)
         yield "folded into a transducer: one transition for each character"

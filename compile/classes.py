@@ -27,6 +27,7 @@ from fst.rows import (
     are_parts,
     pack,
 )
+from fst.transducer import Transducer
 from fst.trie import Ints, Trie
 
 
@@ -49,13 +50,18 @@ class Classes:
 
 
 def classify(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: Collection[int], apart: Collection[int]
+    alphabet: Alphabet,
+    transducer: Transducer,
+    rows: Rows,
+    word_of_one: Mapping[str, int],
+    other_ids: Collection[int],
+    apart: Collection[int],
 ) -> Classes:
     """Find the classes.
 
     Args:
         alphabet: what every code point becomes.
-        trie: the trie of the machine.
+        transducer: the machine.
         rows: its layout.
         word_of_one: the token ids of the characters that are a whole token.
         other_ids: the id of other characters that are a word of their own; then those of added tokens that are not among the alphabet's.
@@ -64,8 +70,8 @@ def classify(
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    found = _symbol_classes(alphabet, trie, rows, word_of_one, list(other_ids))
-    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, trie, apart) if apart else found
+    found = _symbol_classes(alphabet, transducer, rows, word_of_one, list(other_ids))
+    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, transducer.trie, apart) if apart else found
     starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
     alphabet = alphabet.listing(starters)
     symbols = alphabet.symbols
@@ -92,13 +98,11 @@ SymbolClasses = tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]
 
 
 def _symbol_classes(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
+    alphabet: Alphabet, transducer: Transducer, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
 ) -> SymbolClasses:
     """The class of each symbol, `ISOLATED` ones included, of each letter, of each id that a word of one symbol has, and all records."""
-    labels = np.arange(len(trie.letters))
-    from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
-    from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
-    in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
+    default, first = rows.slots[transducer.default], rows.slots[transducer.first]
+    in_word = np.column_stack([pack(default, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), first.astype(np.uint64)])
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
@@ -108,12 +112,12 @@ def _symbol_classes(
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
-    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(labels)])
+    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(in_word)])
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, other_ids[0])])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int32)
-    class_of_symbol[:CODE_POINTS] = word_class[trie.label_of]
+    class_of_symbol[:CODE_POINTS] = word_class[transducer.trie.label_of]
     class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
     return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records

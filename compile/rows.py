@@ -116,9 +116,8 @@ def _columns(transducer: Transducer, shapes: Ints) -> Ints:
     """
     trie = transducer.trie
     sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
-    # r♯ is at rest in no state unless it can be reached by reading ♯; then its edges are edges like others.
-    at_root = (sources == ROOT) | ((sources == trie.suffix_root) & ~np.isin(trie.suffix_root, trie.edge_children))
-    counts = np.bincount(transducer.label[~at_root], minlength=len(trie.letters))
+    # No word rests in a root that no transition enters: only defaults use its transitions, or the first symbols of words.
+    counts = np.bincount(transducer.label[transducer.is_entered[sources]], minlength=len(trie.letters))
     scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
     order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
     used = order[counts[order] > 0]
@@ -238,18 +237,15 @@ def _dense(
     kind: Ints,
 ) -> NDArray[np.uint64]:
     """Every row with every column: where there is no explicit transition, the default of `fst.transducer` spelt out."""
-    trie = transducer.trie
     states, width = len(slots), int(columns.max(initial=0)) + 1
     labels = np.flatnonzero(columns)
-    from_suffix_root = np.full(width, NULL)
-    from_suffix_root[columns[labels]] = trie.children(np.full(len(labels), trie.suffix_root), labels)
-    from_root = np.full(width, NULL)
-    from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
+    default, first = np.full((2, width), NULL)
+    default[columns[labels]], first[columns[labels]] = transducer.default[labels], transducer.first[labels]
 
     fails = (field_kind(finish) == FAIL)[:, None]
     emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
-    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
-    rows[ROOT] = slots[from_root]
+    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[default].astype(np.uint64))
+    rows[ROOT] = slots[first]
     rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
     rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
     rows[:, 0] = finish

@@ -24,7 +24,7 @@ from fst.failure import link
 from fst.machines.wordpiece import Tables
 from fst.rows import MAX_WORD
 from fst.transducer import Transducer, fold
-from fst.trie import Trie, build
+from fst.trie import Strings, Trie, build
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,39 @@ def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
     """The readable form of the machine: the alphabet, and the transducer with its trie and failure links."""
     alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, source.added.specials)
     model = source.model
-    tokens, ids = list(model.tokens), list(model.tokens.values())
-    trie = build(tokens, ids, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)
+    trie = vocabulary_trie(model.tokens, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)
     return alphabet, fold(link(trie))
+
+
+def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
+    """The trie of a vocabulary: below r the tokens that begin a word, below r♯ those that continue one, without ♯ before them.
+
+    Tokens that no word can match are left out. The paper has one trie in which r♯ is the node of the string ♯, which also serves a word
+    that really begins with ♯. That is right as long as no beginning of ♯ is itself a token: otherwise "what was read is ♯" and "a token
+    was matched, go on" are different states. Then, and if no word can hold ♯, r♯ is a root of its own.
+
+    Args:
+        tokens: V, with token ids.
+        indicator: ♯, the suffix indicator.
+        readable: bool[0x110000], the characters that words are made of.
+        max_length: characters in the longest word that is looked up at all.
+    """
+    beginnings = {indicator[:end] for end in range(1, len(indicator) + 1)}
+    is_word = len(indicator) <= max_length and all(readable[ord(char)] for char in indicator)
+    joined = bool(indicator) and is_word and beginnings.isdisjoint(tokens)
+    words = [(token, number) for token, number in tokens.items() if not (joined and token.startswith(indicator))]
+    suffixes = [(token[len(indicator) :], number) for token, number in tokens.items() if token.startswith(indicator)] if indicator else []
+    texts, ids = zip(*words, *suffixes, strict=True) if words or suffixes else ((), ())
+    strings = Strings.of(texts)
+    root_of = np.repeat([0, 1], [len(words), len(suffixes)])
+    kept = strings.within(readable) & (strings.lengths > 0) & (strings.lengths <= max_length)
+    return build(
+        ("", indicator) if indicator else ("",),
+        Strings(strings.symbols, strings.starts[kept], strings.lengths[kept]),
+        root_of[kept],
+        np.array(ids, np.int64)[kept],
+        tuple(map(ord, indicator)) if joined else (),
+    )
 
 
 def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
@@ -99,7 +129,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
     apart = {symbol for string in strings for symbol in string}.difference([BREAK])
-    classes = classify(alphabet, transducer.trie, rows, model.words_of_one(), other_ids, apart)
+    classes = classify(alphabet, transducer, rows, model.words_of_one(), other_ids, apart)
     inside = [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
     words, displacements = word_table(transducer.trie, classes.of_label, inside)
     everything = {**model.tokens, **source.added.ids}

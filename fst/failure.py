@@ -82,20 +82,12 @@ class Failure:
         """LinMaxMatch (Algorithm 1) on one word: its token ids, or None where it has no segmentation."""
         if not word:
             return []
-        if word == self.trie.indicator and self._at_rest(word):
-            return None  # the case that Algorithm 1 takes apart: r♯ was reached by reading, and nothing was matched
         ids: list[int] = []
         for step in self.steps(word):
             if step.target == NULL:
                 return None
             ids.extend(step.pops)
-        return ids
-
-    def _at_rest(self, word: str) -> bool:
-        node = ROOT
-        for char in word:
-            node = self.trie.child(node, char)
-        return node == self.trie.suffix_root
+        return ids or None  # the case that Algorithm 1 treats apart: r♯ was reached by reading, and nothing was matched
 
 
 def link(trie: Trie) -> Failure:

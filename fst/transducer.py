@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.failure import Failure
 from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
@@ -45,6 +46,27 @@ class Transducer:
         return self.failure.trie
 
     @cached_property
+    def first(self) -> Ints:
+        """int64[labels], where the first symbol of a word leads, -1 where it is dead: δ(r, c)."""
+        return self._from(ROOT)
+
+    @cached_property
+    def default(self) -> Ints:
+        """int64[labels], where the default leads, -1 where it is dead: δ(r♯, c)."""
+        return self._from(self.trie.suffix_root)
+
+    def _from(self, root: int) -> Ints:
+        labels = np.arange(len(self.trie.letters))
+        return self.trie.children(np.full(len(labels), root), labels)
+
+    @cached_property
+    def is_entered(self) -> NDArray[np.bool_]:
+        """bool[nodes], whether some transition leads to a state: all but the roots, and r♯ if it is a node of the word ♯."""
+        entered = np.zeros(len(self.trie), bool)
+        entered[self.trie.edge_children] = True
+        return entered
+
+    @cached_property
     def _explicit(self) -> dict[tuple[int, int], tuple[int, int]]:
         states = np.repeat(np.arange(len(self.trie)), np.diff(self.row_start))
         keys = zip(states.tolist(), self.label.tolist(), strict=True)
@@ -56,10 +78,11 @@ class Transducer:
         explicit = self._explicit.get((state, int(self.trie.label_of[ord(char)])))
         if explicit:
             return explicit[0], pops[: explicit[1]]
+        label = self.trie.label_of[ord(char)]
         if state == ROOT:
-            return self.trie.child(ROOT, char), []
+            return int(self.first[label]), []
         if self.failure.whole[state]:
-            return self.trie.child(self.trie.suffix_root, char), pops
+            return int(self.default[label]), pops
         return NULL, []
 
     def run(self, word: str) -> list[int] | None:

@@ -29,13 +29,13 @@ import fst
 from fst.alphabet import Alphabet
 from fst.compile import wordpiece
 from fst.compile.sources.read import read
-from fst.compile.wordpiece import WordPieceModel, automaton
+from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
 from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables, Walk
 from fst.npz import load
 from fst.rows import CODE_POINTS
 from fst.transducer import Transducer
-from fst.trie import NULL, Trie, build
+from fst.trie import NULL, Trie
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LAYOUTS = ("dense", "compact")
@@ -183,7 +183,7 @@ FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
 
 def figure_1() -> Failure:
     """Build the automaton of Figure 1, over words of any characters."""
-    return link(build(FIGURE_1, range(len(FIGURE_1)), "##", np.ones(CODE_POINTS, bool), 100))
+    return link(vocabulary_trie({token: number for number, token in enumerate(FIGURE_1)}, "##", np.ones(CODE_POINTS, bool), 100))
 
 
 def test_links_and_pops_of_the_paper() -> None:
