@@ -1,4 +1,4 @@
-"""Fold the alphabet into classes: characters that act alike share one, and the tables of a machine are written in classes."""
+"""Fold the alphabet into classes: characters that act alike share one, so that tables have a row for each class, not each character."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from fst.trie import Ints, Trie
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.Tables` that lead from code points to symbols.
+    """The arrays of `fst.machines.wordpiece.Tables` that map code points to symbols, and the classes by symbol and label.
 
     Attributes:
         of_label: int64[labels], the class of each letter of the trie.
@@ -60,12 +60,12 @@ def classify(
     """Find the classes.
 
     Args:
-        alphabet: what every code point becomes.
+        alphabet: the symbols of every code point.
         transducer: the machine.
         rows: its layout.
         word_of_one: the token ids of the characters that are a whole token.
-        other_ids: the id of other characters that are a word of their own; then those of added tokens that are not among the alphabet's.
-        apart: symbols that have a class of their own, even if they act like others.
+        other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
+        apart: symbols that get a class of their own, even if they act like others.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
@@ -100,15 +100,15 @@ SymbolClasses = tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]
 def _symbol_classes(
     alphabet: Alphabet, transducer: Transducer, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
 ) -> SymbolClasses:
-    """The class of each symbol, `ISOLATED` ones included, of each letter, of each id that a word of one symbol has, and all records."""
+    """The class of each symbol, of each label and of each id of a word of one symbol; and the records of all classes."""
     default, first = rows.slots[transducer.default], rows.slots[transducer.first]
     in_word = np.column_stack([pack(default, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), first.astype(np.uint64)])
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
-    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # without a number it is a blank
+    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a blank
     records, number = np.unique(np.concatenate([between, in_word, alone]), axis=0, return_inverse=True)
-    # Class 0 is none; the parts of words come first, so that one comparison tells them from what ends a word.
+    # Class 0 is no class. Parts of words come first, so that one comparison tells them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
@@ -124,10 +124,10 @@ def _symbol_classes(
 
 
 def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> SymbolClasses:
-    """The same with a class more for each of some symbols; the parts of words still come first."""
+    """The same with one more class for each of some symbols. Parts of words still come first."""
     class_of_symbol, class_of_label, class_of_id, records = found
     own = np.array(sorted(symbols))
-    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # all that there are, and then the new ones
+    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
     order = np.argsort(of_record, kind="stable")
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -156,7 +156,7 @@ def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: Ints, starters: Ints
 
 
 def _different(rows: Ints) -> tuple[Ints, Ints]:
-    """The different rows in ascending order, and the number of each row among them: a column after the other, which is quick."""
+    """The different rows in ascending order, and the index of each row among them; faster than ``np.unique(axis=0)``."""
     number, first = rows[:, 0], np.arange(0)
     for column in rows.T[1:]:
         _, first, number = np.unique(number << 32 | column + 1, return_index=True, return_inverse=True)
@@ -164,7 +164,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Lists one after the other without gaps, each with its length before it, and where each begins."""
+    """The lists end to end, each after its length, and where each begins."""
     used = lists >= 0
     lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1
@@ -189,7 +189,7 @@ def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray
 
 
 def _special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens, with their classes, as `fst.machines.wordpiece.Tables.specials`."""
+    """The trie of the special tokens and their classes: `fst.machines.wordpiece.Tables.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0

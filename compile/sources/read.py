@@ -104,6 +104,7 @@ def _checked(source: Source[Any], where: str) -> Source[Any]:
     """Refuse a source that would only fail later, or silently."""
     if not source.model.tokens:
         raise VocabularyError(f"{where} is empty")
+    source.model.check(where)
     _check_flags(source.text, where)
     for name, rule in RULES.items():
         value = getattr(source.settings, name)
@@ -111,7 +112,6 @@ def _checked(source: Source[Any], where: str) -> Source[Any]:
             raise VocabularyError(f"{where}: {name} is {quoted(value)}; it is {rule.said}")
     for token, number in [*source.model.tokens.items(), *source.added.ids.items()]:
         _check_token(token, number, where)
-    source.model.check(where)
     _check_templates(source, where)
     return source
 
