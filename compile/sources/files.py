@@ -1,4 +1,4 @@
-"""Files that a vocabulary is read from: text in UTF-8, of a size that a vocabulary may have, from whoever wrote it."""
+"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size. They come from strangers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read_text(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        VocabularyError: it is too large, or not UTF-8, or begins with a byte-order mark.
+        VocabularyError: it is too large, is not UTF-8, or begins with a byte-order mark.
         OSError: it cannot be read.
     """
     if path.stat().st_size > MAX_SOURCE_BYTES:
@@ -32,7 +32,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str, path: Path) -> Any:
-    """What a JSON file says; `path` is for the message of the VocabularyError that says that it is none."""
+    """The value of a JSON file; a VocabularyError names `path` if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

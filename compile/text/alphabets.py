@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers, with the marks that are to be ordered between them, composed into one alphabet."""
+"""Fold normalizers, canonical ordering of marks, and pre-tokenizers into one alphabet."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _folded(described: str) -> Folded:
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
-    """Show that the white space that Strip would take away stands between words anyway."""
+    """Refuse Strip unless the white space that it removes stands between words anyway."""
     for since in normal.stripped:
         left = since.then(split).apply(characters.those("white"))
         if np.any((left >= 0) & (left != BREAK)):
@@ -96,7 +96,7 @@ def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
 
 
 def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
-    """The images of symbols, all with the rank of what they are made from."""
+    """The images of symbols, each with the rank of the symbol that it comes from."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images, ranks = closed_up(images.reshape(ranks.shape), ranks)
@@ -104,7 +104,7 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
 
 
 def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
-    """Leave fences only where they meet those of a neighbour: equal ones that meet inside are nothing, and others inside always break."""
+    """Keep fences only at the ends of rows: inside, two equal ones that meet cancel out, and all others always break."""
     fences = (rows > BREAK) & (rows < ISOLATED)
     if not fences.any():
         return rows, ranks
@@ -117,7 +117,7 @@ def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
-    """The same ranks without gaps; where all are equal, or no mark is left, nothing moves, and there are none."""
+    """The ranks without gaps; all 0 if they are equal or no mark is left, since nothing moves then."""
     is_used = np.zeros(1 << 8, bool)
     is_used[0] = is_used[ranks] = is_used[hidden] = True
     used = np.flatnonzero(is_used)
@@ -127,7 +127,7 @@ def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
 
 
 def _isolated(rows: Symbols) -> Symbols:
-    """Write a character that stands alone between blanks as one symbol, which takes a reader one look-up."""
+    """Write a character between two blanks as one isolated symbol, so that it takes one look-up."""
     if rows.shape[1] < 3:
         return rows
     first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
@@ -138,7 +138,7 @@ def _isolated(rows: Symbols) -> Symbols:
 
 
 def _need_room(codes: Ints, rows: Symbols) -> None:
-    """Show that tables have room for what each character becomes."""
+    """Refuse a character that becomes more symbols than a table has room for."""
     symbols = counts(rows >= 0)
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])
