@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fst.alphabet import Alphabet
 from fst.compile.rows import Rows
-from fst.compile.sources.source import FLAGS, AnyModel, Model, Settings, Source, TextPipeline
+from fst.compile.sources.source import FLAGS, Model, Settings, Source, TextPipeline
 from fst.compile.sources.templates import Template, Templates
 from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.added_tokens import AddedTokens, ContextualToken, context, spelled
@@ -16,6 +16,8 @@ from fst.compile.text.components import Component
 from fst.compile.text.normalizers import Normalization
 from fst.errors import TableError, reason
 from fst.machines.wordpiece import LATE_FLAGS
+
+AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def about(source: Source[Model], alphabet: Alphabet, rows: Rows, normalization: Normalization) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Classes:
 
     Attributes:
         of_label: int64[labels], the class of each letter of the trie.
-        of_symbol: int64[2**21 + 0x110000], the class of each symbol of the alphabet.
+        of_symbol: int32[2**21 + 0x110000], the class of each symbol of the alphabet.
     """
 
     pages: NDArray[np.uint16]
@@ -46,7 +46,7 @@ class Classes:
     symbols: NDArray[np.uint32]
     specials: NDArray[np.int32]
     of_label: Ints
-    of_symbol: Ints
+    of_symbol: NDArray[np.int32]
 
 
 def classify(
@@ -72,20 +72,7 @@ def classify(
     """
     found = _symbol_classes(alphabet, transducer, rows, word_of_one, list(other_ids))
     class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, transducer.trie, apart) if apart else found
-    starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
-    alphabet = alphabet.listing(starters)
-    symbols = alphabet.symbols
-    is_single = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
-    is_single[np.searchsorted(alphabet.codes, starters)] = False
-    single = class_of_symbol[:CODE_POINTS].copy()
-    single[alphabet.codes[is_single]] = class_of_symbol[symbols[is_single, 0]]
-
-    others = alphabet.codes[~is_single]
-    lists, flags = _lists(alphabet, np.flatnonzero(~is_single), class_of_symbol, starters)
-    different, number = _different(np.column_stack([flags, lists]))
-    single[others] = len(records) + number
-    pool, places = _pool(different[:, 1:])
-    list_records = np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)])
+    single, list_records, pool = _of_code_points(alphabet, class_of_symbol, len(records))
     classes = np.concatenate([records, list_records])
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
@@ -94,7 +81,7 @@ def classify(
     return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label, class_of_symbol)
 
 
-SymbolClasses = tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]
+SymbolClasses = tuple[NDArray[np.int32], Ints, dict[int, int], NDArray[np.uint64]]
 
 
 def _symbol_classes(
@@ -131,7 +118,7 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
     order = np.argsort(of_record, kind="stable")
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
-    class_of_symbol = number[class_of_symbol]
+    class_of_symbol = number.astype(np.int32)[class_of_symbol]
     class_of_symbol[own] = number[len(records) :]
     class_of_label = number[class_of_label]
     letters = own[own < CODE_POINTS]
@@ -141,7 +128,25 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
     return class_of_symbol, class_of_label, class_of_id, records[of_record[order]]
 
 
-def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: Ints, starters: Ints) -> tuple[Ints, Ints]:
+def _of_code_points(
+    alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
+    """The class of each code point; and the records, numbered on from the known ones, and the pool of those that are lists of symbols."""
+    starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
+    alphabet = alphabet.listing(starters)
+    symbols = alphabet.symbols
+    is_single = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
+    is_single[np.searchsorted(alphabet.codes, starters)] = False
+    lists, flags = _lists(alphabet, np.flatnonzero(~is_single), class_of_symbol, starters)
+    different, number = _different(np.column_stack([flags, lists]))
+    found = class_of_symbol[:CODE_POINTS].copy()
+    found[alphabet.codes[is_single]] = class_of_symbol[symbols[is_single, 0]]
+    found[alphabet.codes[~is_single]] = known + number
+    pool, places = _pool(different[:, 1:])
+    return found, np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)]), pool
+
+
+def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
     """Lists of symbols (class and rank, padded with -1) and flags of some rows of the alphabet.
 
     A list begins with class 0 where the code point begins with a mark that leaves no symbol.

@@ -73,8 +73,14 @@ class Alphabet:
         rows = np.searchsorted(self.codes, missing)
         symbols = np.insert(self.symbols, rows, -1, axis=0)
         symbols[rows + np.arange(len(missing)), 0] = missing
-        ranks, passes, hidden = (np.insert(array, rows, 0, axis=0) for array in (self.ranks, self.passes, self.hidden))
-        return replace(self, codes=np.insert(self.codes, rows, missing), symbols=symbols, ranks=ranks, passes=passes, hidden=hidden)
+        return replace(
+            self,
+            codes=np.insert(self.codes, rows, missing),
+            symbols=symbols,
+            ranks=np.insert(self.ranks, rows, 0, axis=0),
+            passes=np.insert(self.passes, rows, False),
+            hidden=np.insert(self.hidden, rows, 0),
+        )
 
     def symbols_of(self, code_points: NDArray[np.int64]) -> NDArray[np.int32]:
         """int32[len(code_points), width]: the symbols of code points in any order, padded with -1."""

@@ -78,14 +78,14 @@ class Settings:
     clean_up_tokenization_spaces: bool = False
 
 
-AnyModel = TypeVar("AnyModel", bound=Model, covariant=True)
+AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 
 
 @dataclass(frozen=True)
-class Source(Generic[AnyModel]):
+class Source(Generic[AnyModel_co]):
     """A vocabulary with everything that its ids depend on."""
 
-    model: AnyModel
+    model: AnyModel_co
     text: TextPipeline
     added: AddedTokens
     templates: Templates
