@@ -90,14 +90,15 @@ def _text_with(text: TextPipeline, given: Mapping[str, Any]) -> TextPipeline:
     if flags:
         normalizers = tuple(text.normalizers) or (NO_NORMALIZER,)
         if [part["type"] for part in normalizers] != ["BertNormalizer"]:
-            raise UnsupportedError(f"{next(iter(flags))}: the source's normalizer is not one BertNormalizer; change the normalizer instead")
+            name = next(iter(flags))
+            raise UnsupportedError(f"{name}: the source does not say it with one BertNormalizer; change its normalizer instead")
         text = replace(text, normalizers=({**normalizers[0], **flags},))
-    name = given.get("pre_tokenizer")
-    if name is None:
+    if "pre_tokenizer" not in given:
         return text
-    if name not in PRE_TOKENIZERS:
-        raise UnsupportedError(f"pre_tokenizer {quoted(name)}: there are 'bert' and 'none'")
-    return replace(text, pre_tokenizers=PRE_TOKENIZERS[name])
+    splitter = given["pre_tokenizer"]
+    if splitter not in PRE_TOKENIZERS:
+        raise UnsupportedError(f"pre_tokenizer {quoted(splitter)}: there are 'bert' and 'none'")
+    return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
 
 
 def _checked(source: Source[Any], where: str) -> Source[Any]:
