@@ -1,4 +1,4 @@
-"""What a table file is, for people and for programs."""
+"""Descriptions of table files, for people and for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
-from fst.settings import RULES
+from fst.metadata import RULES
 
 if TYPE_CHECKING:
     from fst.machines.wordpiece import Tables
@@ -22,36 +22,37 @@ OPTIONS = (
     "continuing_subword_prefix",
     "max_input_chars_per_word",
 )
-PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # where the options above do not say all
-MAX_LISTED = 12  # special tokens that a person wants to see; a program gets all
+PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
+MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
 
 def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
     """Everything that is to be told of tables, as JSON has it."""
-    about, spellings = tables.about, names(tables)
+    metadata, spellings = tables.metadata, names(tables)
+    automaton, stored = metadata.automaton, metadata.to_json()
     return {
         "file": path,
         "bytes": size,
-        "kind": about["kind"],
-        "layout": about["layout"],
+        "kind": automaton.kind,
+        "layout": automaton.layout,
         "tokens": len(tables.token_ids),
-        "states": about["states"],
+        "states": automaton.states,
         "entries": len(tables.entries),
-        "columns": about["columns"],
+        "columns": automaton.columns,
         "classes": len(tables.classes) // 2,
         "words": int((tables.words[3::4] > 0).sum()),
-        "options": {name: about[name] for name in OPTIONS},
-        **{name: about.get(name) for name in PARTS},
-        "specials": about["specials"],
-        "late": about["late"],
-        "skipped": [spellings[number] for number in about["skipped"]],
-        **{name: [_named(piece, spellings) for piece in about[name]] for name in ("single", "pair")},
-        **{name: about.get(name) for name in RULES},
+        "options": {name: stored[name] for name in OPTIONS},
+        **{name: stored[name] for name in PARTS},
+        "specials": stored["specials"],
+        "late": stored["late"],
+        "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
+        **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
+        **{name: stored[name] for name in RULES},
     }
 
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
-    """The same for a person, a line each."""
+    """The description as lines for a person."""
     shown = {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
@@ -81,7 +82,7 @@ def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:
 
 
 def _spelled(piece: list[Any]) -> str:
-    """A piece as the reference's templates are spelled: $A for a text, and the type id where it is not 0."""
+    """A piece spelled as in the reference's templates: $A for a text, and the type id if it is not 0."""
     content, type_id = piece
     tokens = [f"${content}"] if isinstance(content, str) else content
     return " ".join(f"{token}:{type_id}" if type_id else token for token in tokens)

@@ -1,4 +1,4 @@
-"""Tables beside the reference: `tokenizers` with the tokenizer.json that they were compiled from."""
+"""Compare a table with the reference: `tokenizers`, reading the tokenizer.json that the table was compiled from."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Reference:
     """A tokenizer of `tokenizers`, which neither truncates nor pads.
 
     Raises:
-        FstError: `tokenizers` is not installed, or does not take the file.
+        FstError: `tokenizers` is not installed, or cannot read the file.
     """
 
     def __init__(self, path: str) -> None:
@@ -39,7 +39,7 @@ class Reference:
         document = _document(Path(path))
         try:
             self._tokenizer: Any = tokenizers.Tokenizer.from_str(document)
-        except Exception as error:  # the reference raises nothing more special
+        except Exception as error:  # the reference raises no more specific class
             reason = f"tokenizers {tokenizers.__version__} does not take it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self._tokenizer.no_truncation()
@@ -60,10 +60,10 @@ class Reference:
 
 
 def _document(path: Path) -> str:
-    """The text of a tokenizer.json; the path is its own or that of its folder.
+    """The text of a tokenizer.json, given its path or the path of its folder.
 
     Raises:
-        VocabularyError: the path leads to no tokenizer.json.
+        VocabularyError: there is no tokenizer.json at the path.
     """
     if path.is_dir():
         if not (path / DOCUMENT).exists():
@@ -81,7 +81,7 @@ def _document(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Difference:
-    """A document whose ids are not those of the reference."""
+    """A document whose ids differ from those of the reference."""
 
     place: str
     text: str
@@ -95,7 +95,7 @@ class Difference:
         return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(self.ids), len(self.expected)))
 
     def lines(self, name: Callable[[int], str], reference: Reference) -> Iterator[str]:
-        """The difference, told."""
+        """The difference, in words."""
         own, theirs = [name(number) for number in self.ids], [reference.name(number) for number in self.expected]
         at = self.first
         yield f"{self.place}: not the ids of the reference, from token {at + 1} on"
@@ -106,7 +106,7 @@ class Difference:
 
 
 class Comparison:
-    """Tables and the reference, side by side."""
+    """A table and the reference, side by side."""
 
     def __init__(self, tables: Tables, reference: Reference) -> None:
         self._tokenizer, self._reference = ready(tables), reference
@@ -114,7 +114,7 @@ class Comparison:
         self.alike = True
 
     def lines(self, how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Iterator[str]:
-        """What there is to tell of each file: its first difference, or that it has none."""
+        """The result for each file: its first difference, or that there is none."""
         for file in files:
             yield from self._file(how, file, advance)
 

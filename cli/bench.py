@@ -1,4 +1,4 @@
-"""How fast a table is on texts of one's own, and how many tokens they become."""
+"""Measure a table on the user's texts: speed, and counts of tokens."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from fst.machines.wordpiece import Tables
     from fst.runtime.batch import Batch
 
-RUNS = 5  # timed ones; one more goes before them
+RUNS = 5  # timed runs; a warm-up comes before them
 SHOWN = 10  # unknown words
-LONGEST = 40  # characters of one that are shown
-GROUP = 1000  # texts whose words are looked for together
-DIFFERENT = 1 << 16  # unknown words that are counted at a time, but for those of a group
+LONGEST = 40  # characters of a word that are shown
+GROUP = 1000  # texts that are searched together
+DIFFERENT = 1 << 16  # unknown words counted at a time, except for those of one group
 
 
 @dataclass(frozen=True)
 class Documents:
-    """Documents, all of them in memory, and what is counted before they are tokens.
+    """All documents, in memory, with the counts that need no tokens.
 
     Attributes:
         lines: the documents, in UTF-8.
         characters: code points in them.
-        words: pieces of them between white space.
+        words: runs of characters between white space.
     """
 
     lines: list[bytes]
@@ -49,7 +49,7 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
     """The documents of all files.
 
     Raises:
-        TextError: a document is no text, or a file is damaged.
+        TextError: a document is not text, or a file is damaged.
     """
     lines, characters, words = list[bytes](), 0, 0
     for some in how.documents(files, advance):
@@ -62,10 +62,10 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
 
 
 def measured(tables: Tables, found: Documents) -> Iterator[str]:
-    """The figures of documents, a line each: what they become, then how fast.
+    """The figures as lines: first the counts, then the speed.
 
     Raises:
-        TextError: they become nothing.
+        TextError: the documents have no tokens.
     """
     tokenizer = ready(tables)
 
@@ -75,7 +75,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     from fst.cores import usable_cores
 
     batch = encode(1)
-    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.about["unk_id"])
+    tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)
     if not tokens:
         raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
     rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
@@ -90,7 +90,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
 
 
 def _seconds(encode: Callable[[int], Any], threads: int) -> float:
-    """The median time of some runs, after one that warms up."""
+    """The median time of several runs, after a warm-up."""
     note(f"encoding {RUNS + 1} times with {_threads(threads)} …")
     times = []
     for _ in range(RUNS + 1):
@@ -114,7 +114,7 @@ def _counts(found: Documents, size: int, tokens: int, unknown: int) -> Iterator[
 
 
 def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
-    """A table with a column for each number of threads, and one for how many times as fast the last is as the first."""
+    """A table with a column for each number of threads, and one for the ratio of the last to the first."""
     first, last = times[min(times)], times[max(times)]
     rows: list[Sequence[str]] = [("", *map(_threads, times))]
     for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
@@ -127,7 +127,7 @@ def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
 
 
 def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str]:
-    """The unknown words that there are most of, and how many."""
+    """The most frequent unknown words, with their counts."""
     note("looking for unknown words …")
     try:
         counts = unknown_words(tokenizer, lines).most_common(SHOWN)
@@ -140,15 +140,15 @@ def _most_frequent(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Iterator[str
 
 
 def unknown_words(tokenizer: Tokenizer, lines: Iterable[bytes]) -> Counter[bytes]:
-    """How often each unknown word stands in texts, as it is written there.
+    """The count of each unknown word, as the text spells it.
 
-    So that memory is bounded, no more than `DIFFERENT` words are counted at a time: where there are more, the rarer half is forgotten, and
-    counted from 0 if it comes again.
+    To bound memory, at most `DIFFERENT` words are counted at a time. If there are more, the rarer half is forgotten, and counted from 0 if
+    it appears again.
 
     Raises:
-        UnsupportedError: the vocabulary does not tell how long its tokens are.
+        UnsupportedError: the vocabulary does not determine the lengths of its tokens.
     """
-    number = tokenizer.about["unk_id"]
+    number = tokenizer._metadata.model.unk_id
     counts, rest = Counter[bytes](), iter(lines)
     while group := list(islice(rest, GROUP)):
         batch = tokenizer.encode_batch(group, add_special_tokens=False, offsets="bytes")

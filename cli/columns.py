@@ -1,4 +1,4 @@
-"""Tables: documents in a column of Parquet or Arrow IPC, and ids as a column beside the others. Everything here takes pyarrow."""
+"""Columns: documents in a column of Parquet or Arrow IPC, and ids as a column after the others. Everything here needs pyarrow."""
 
 from __future__ import annotations
 
@@ -15,16 +15,11 @@ import numpy as np
 from fst.cli.documents import IDS, TOKENS, Documents, Encoded, Fault, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
-from fst.errors import TextError, UnsupportedError
+from fst.cli.with_pyarrow import pa, pq
+from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-
-try:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-except ImportError:
-    raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
 
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
@@ -35,30 +30,8 @@ STRINGS = ("string", "large_string", "string_view")
 NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
-def zstd(file: Any) -> Any:
-    """What is packed in a file of zstd frames."""
-    return pa.CompressedInputStream(file, "zstd")
-
-
-class ZstdCompressor:
-    """Compresses with zstd, by the methods of `bz2.BZ2Compressor`. A frame holds `CHUNK` bytes of data or a little more."""
-
-    def __init__(self) -> None:
-        self._waiting = io.BytesIO()
-
-    def compress(self, data: bytes) -> bytes:
-        """A frame of the data so far if there is enough for one, else nothing."""
-        self._waiting.write(data)
-        return self.flush() if self._waiting.tell() >= CHUNK else b""
-
-    def flush(self) -> bytes:
-        """A frame of the data that is left."""
-        data, self._waiting = self._waiting.getvalue(), io.BytesIO()
-        return bytes(pa.compress(data, "zstd", asbytes=True))
-
-
 def documents(source: Source, kind: str, column: str, *, others: bool) -> Generator[Documents, None, None]:
-    """The texts of a column. Where there are no rows there are documents without any, which tell what columns there are.
+    """The documents of a column. A file without rows gives one block without documents, which states the columns.
 
     Args:
         source: the file.
@@ -67,7 +40,7 @@ def documents(source: Source, kind: str, column: str, *, others: bool) -> Genera
         others: whether the other columns are wanted.
 
     Raises:
-        TextError: the file is damaged, or has no such column, or one that is no text.
+        TextError: the file is damaged, or has no such column, or the column does not hold text.
     """
     first = 1
     with _blaming(source.name):
@@ -81,7 +54,7 @@ class Column(Documents):
     """Documents whose texts are a pyarrow array, with nulls, and whose `others` are a record batch."""
 
     def not_text(self) -> dict[int, Fault]:
-        """The rows whose texts are no text, and what is wrong with each."""
+        """The rows that are not text, each with its fault."""
         rows = enumerate(_in_bytes(self.texts).to_pylist())
         return {row: fault for row, text in rows if text is not None and (fault := not_text(text)) is not None}
 
@@ -129,7 +102,7 @@ class Column(Documents):
 
 
 def _in_json(kind: Any) -> Any:
-    """The type whose values JSON can hold in place of a type; times and decimals become strings. None: there is no such type."""
+    """The type that JSON can hold in place of a type; times and decimals become strings. None: there is no such type."""
     if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
         return kind
     if _is_any(kind, "date", "time", "timestamp", "decimal"):
@@ -151,7 +124,7 @@ def _is_any(kind: Any, *types: str) -> bool:
 
 
 def _in_bytes(texts: Any) -> Any:
-    """A column of text as one of bytes, which may be anything."""
+    """A column of text as a column of bytes, which need not be UTF-8."""
     values = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
     return values.cast(pa.large_binary())
 
@@ -171,7 +144,7 @@ def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
 
 
 def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
-    """The rows of a file or a stream of Arrow IPC, some megabytes at a time; what its writer put into one batch is read at once."""
+    """The rows of a file or a stream of Arrow IPC, some megabytes at a time; a batch of the file is read whole."""
     is_file = source.file.peek(len(FILE_MAGIC)).startswith(FILE_MAGIC)
     source.file.read(STREAM_AT if is_file else 0)
     stream = pa.ipc.open_stream(source.file)
@@ -187,14 +160,14 @@ def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
 
 
 def _prove(batch: Any, column: str) -> None:
-    """Show that no offset leads out of a batch that somebody wrote. What is no UTF-8 in the texts is found where they are encoded."""
+    """Prove that no offset leads out of a batch. Encoding finds text that is not UTF-8."""
     for field, array in zip(batch.schema, batch.columns, strict=True):
         is_text = field.name == column and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
         (array.view(pa.binary() if pa.types.is_string(field.type) else pa.large_binary()) if is_text else array).validate(full=True)
 
 
 def _last(source: Source, count: int) -> bytes:
-    """The last bytes of what is left of a file."""
+    """The last bytes of the rest of a file."""
     last = b""
     for chunk in source.chunks():
         last = (last + chunk)[-count:]
@@ -203,7 +176,7 @@ def _last(source: Source, count: int) -> bytes:
 
 @contextmanager
 def _seekable(source: Source) -> Iterator[IO[bytes]]:
-    """A file in which one can go to any place; if it must be, on disk for a while."""
+    """A seekable file: this one, or a temporary copy on disk."""
     if source.file.seekable():
         yield source.file
         return
@@ -213,7 +186,7 @@ def _seekable(source: Source) -> Iterator[IO[bytes]]:
 
 
 def _rows(rows: int, size: int) -> int:
-    """How many rows of a table of such a size are dealt with together."""
+    """How many rows to process together, for a table of this size."""
     return max(1, min(MOST_ROWS, rows * BLOCK_BYTES // max(size, 1)))
 
 
@@ -222,7 +195,7 @@ def _without_rows(schema: Any) -> Any:
 
 
 def _check(schema: Any, column: str, name: str) -> None:
-    """Refuse a table without one column of text of this name."""
+    """Refuse a table without exactly one column of text of this name."""
     found = [field.type for field in schema if field.name == column]
     if len(found) == 1 and _is_text(found[0].value_type if pa.types.is_dictionary(found[0]) else found[0]):
         return
@@ -238,7 +211,7 @@ def _is_text(kind: Any) -> bool:
 
 @contextmanager
 def _blaming(name: str) -> Iterator[None]:
-    """What pyarrow says of a file that it cannot read, told with its name."""
+    """Name the file in the error that pyarrow raises for it."""
     try:
         yield
     except (pa.ArrowException, MemoryError, OSError) as error:
@@ -249,7 +222,7 @@ def _blaming(name: str) -> Iterator[None]:
 
 
 class Writer:
-    """A file with the other columns, then a column of ids, then a column of tokens if they are wanted.
+    """Writes the other columns, then a column of ids, and a column of tokens if it is wanted.
 
     Args:
         file: where to write.
@@ -257,7 +230,7 @@ class Writer:
         spellings: the tokens by their ids; None: they are not wanted.
 
     Raises:
-        TextError: the other columns are not the same in all documents, or one of them has the name of a column that is added.
+        TextError: the other columns differ between documents, or one of them has the name of an added column.
     """
 
     def __init__(self, file: IO[bytes], form: str, spellings: Mapping[int, str] | None) -> None:
@@ -274,13 +247,13 @@ class Writer:
     def write(self, encoded: Encoded) -> None:
         """Add the rows of some documents."""
         if isinstance(encoded.documents.others, list) and not encoded.documents.others:
-            return  # nothing says what columns there are
+            return  # no rows have stated the columns
         self._waiting.append(self._batch(encoded))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
 
     def close(self) -> None:
-        """Write what is left."""
+        """Write the rest."""
         self._open(pa.schema(self._added))
         self._flush()
         self._writer.close()
@@ -291,7 +264,7 @@ class Writer:
             self._writer.is_open = False  # else it would write when it is collected
 
     def _open(self, schema: Any) -> None:
-        """Begin to write, the first time."""
+        """Open the writer at the first rows."""
         if self._writer is None:
             self._schema = schema
             is_arrow = self._form == "arrow"
@@ -304,7 +277,7 @@ class Writer:
         self._waiting = []
 
     def _batch(self, encoded: Encoded) -> Any:
-        """The rows of some documents, with the columns that the first ones had."""
+        """The rows of some documents, with the columns of the first ones."""
         others = self._others(encoded.documents)
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
@@ -318,7 +291,7 @@ class Writer:
         return pa.RecordBatch.from_arrays([*(column for _, column in others), *lists], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
-        """The other columns by their names. Dictionaries, which batches may have different ones of, are made plain."""
+        """The other columns by their names. Dictionary columns are decoded, because batches may have different dictionaries."""
         others = documents.others
         if others is None:
             return []
@@ -330,7 +303,7 @@ class Writer:
 
 
 def _parquet_writer(file: IO[bytes], schema: Any, added: int) -> Any:
-    """What writes Parquet: ids as differences in as few bits as they take, which is half of their size and needs no compression.
+    """A writer of Parquet. It stores ids as differences in as few bits as possible: half of their size, without compression.
 
     Args:
         file: where it goes.
@@ -362,7 +335,7 @@ def _lists(encoded: Encoded, values: Any) -> Any:
 
 
 def _columns(documents: Documents, types: dict[str, Any] | None) -> Iterator[tuple[str, Any]]:
-    """The fields of objects as columns of the types that the first of them had, or else of those that they show."""
+    """The fields of objects as columns. Types are those of the first objects; if there are none, they are inferred."""
     known = dict.fromkeys(name for record in documents.others for name in record) if types is None else types
     for number, record in zip(documents.numbers, documents.others, strict=True):
         if late := record.keys() - known.keys():
@@ -387,7 +360,7 @@ def _column(documents: Documents, name: str, kind: Any) -> Any:
 
 
 def _fits(found: Any, kind: Any) -> bool:
-    """Whether values of a type keep their meaning as values of another, which pyarrow would not say: it makes 1 of 1.5."""
+    """Whether values of one type keep their meaning as another. pyarrow would not refuse: it makes 1 of 1.5."""
     if pa.types.is_list(found) and pa.types.is_list(kind):
         return _fits(found.value_type, kind.value_type)
     if pa.types.is_struct(found) and pa.types.is_struct(kind):

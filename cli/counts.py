@@ -1,4 +1,4 @@
-"""Documents and tokens of files, counted."""
+"""Counts of documents and tokens of files."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Count:
 
 
 def as_object(counts: Sequence[Count]) -> dict[str, Any]:
-    """All counts and their sum, as JSON has it."""
+    """All counts and their sum, as JSON."""
     total = asdict(_total(counts))
     del total["file"]
     return {"files": [asdict(count) for count in counts], **total}
 
 
 def listed(counts: Sequence[Count]) -> Iterator[str]:
-    """The same for a person, a line a file, and one for the sum where there are several."""
+    """The counts as lines for a person: one for each file, and one for the sum if there are several."""
     rows = [("documents", "tokens", "file")]
     shown = counts if len(counts) == 1 else [*counts, _total(counts)]
     rows += [(f"{count.documents:,}", f"{count.tokens:,}", count.file) for count in shown]

@@ -21,7 +21,7 @@ MEND_TEXT = "mend it, or pass --errors replace or skip"
 
 
 class Fault(NamedTuple):
-    """What is wrong with a document, and the remedy for commands with the option --errors."""
+    """A fault of a document, and its remedy for commands with the option --errors."""
 
     what: str
     remedy: str
@@ -33,12 +33,12 @@ class Documents:
 
     Attributes:
         file: the name of the file, as messages say it.
-        unit: what a document is called there: a line, a row, a document.
+        unit: the word for a document of this file: line, row or document.
         numbers: the number of each document in the file, from 1.
         texts: their texts: a list of bytes or of str.
-        others: what else the file says of each document: a list of objects. None: nothing, or nobody asked.
-        wrong: documents that are not among them: number, and what is wrong with it.
-        replaced: how many were mended while they were read.
+        others: the other fields of each document: a list of objects. None: there are none, or they were not asked for.
+        wrong: documents that were left out: number and fault.
+        replaced: how many were repaired while they were read.
     """
 
     file: str
@@ -55,18 +55,18 @@ class Documents:
         return len(self.numbers)
 
     def place(self, number: int) -> str:
-        """Where a document stands, as messages say it."""
+        """The position of a document, for messages."""
         return f"{self.file}, {self.unit} {number}"
 
     def not_text(self) -> dict[int, Fault]:
-        """The rows whose texts are no text, and what is wrong with each."""
+        """The rows that are not text, each with its fault."""
         return {row: fault for row, text in enumerate(self.texts) if (fault := not_text(text)) is not None}
 
     def in_utf8(self) -> Documents:
         """The same documents with bytes for texts, without nulls; for commands without the option --errors.
 
         Raises:
-            TextError: one of them is no text.
+            TextError: one of them is not text.
         """
         faults = [*self.wrong, *((self.numbers[row], fault) for row, fault in self.not_text().items())]
         if faults:
@@ -103,9 +103,9 @@ class Encoded:
 
     Attributes:
         documents: the documents.
-        ids: int32[n], of one after the other.
-        ends: int64[rows], where the ids of each end; those after the last one are of a document that goes on.
-        nulls: bool[rows], which of them are no text but null; None: none.
+        ids: int32[n], the ids of all documents in order.
+        ends: int64[rows], the end of each document's ids; ids after the last end belong to a document that goes on.
+        nulls: bool[rows], which of them are null; None: none.
     """
 
     documents: Documents
@@ -115,7 +115,7 @@ class Encoded:
 
 
 def not_text(text: str | bytes) -> Fault | None:
-    """What is wrong with a text; None: nothing."""
+    """The fault of a text, or None."""
     place = wrong_at(text)
     if place is None:
         return None

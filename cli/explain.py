@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from fst.compile.wordpiece import WordPieceModel
     from fst.machines.wordpiece import Tables
 
-END = "(end)"  # what stands for a character where a word ends
+END = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
 def explained(tables: Tables, text: str) -> Iterator[str]:
-    """The explanation of a text, a line each.
+    """The explanation of a text, as lines.
 
     Raises:
-        TextError: the text holds what is no character.
+        TextError: the text holds a lone surrogate.
     """
     from fst.compile.wordpiece import source_of
 
@@ -70,7 +70,7 @@ class Explanation:
             yield from self._segmented(word)
 
     def _stands_alone(self, word: str) -> bool:
-        """Whether a word is a punctuation mark or the like, which the classes of characters know and the trie does not."""
+        """Whether a word is a single isolated symbol, such as a punctuation mark: the classes know its id, and the trie does not."""
         return len(word) == 1 and not self._readable[ord(word)]
 
     def _segmented(self, word: str) -> Iterator[str]:
@@ -125,14 +125,14 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
 
 
 def character(char: str) -> str:
-    """A character as it can stand alone in a table; none is the end of a word."""
+    """A character as shown in a table; no character stands for the end of a word."""
     if not char:
         return END
     return f"U+{ord(char):04X}" if char.isspace() or unicodedata.combining(char) else visible(char)
 
 
 def visible(text: str) -> str:
-    """A text with escapes for what a terminal would not show."""
+    """A text with escapes for characters that a terminal does not show."""
     return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 

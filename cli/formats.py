@@ -1,4 +1,4 @@
-"""How ids are spelled, and lines of text as rows of ids."""
+"""Ids as text, and lines of text as rows of ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Spellings(dict[int, str]):
-    """How each id is written: as its token, and as a number where none is given. Numbers are spelled once each."""
+    """The spelling of each id: its token, or its number if no tokens are given. Each number is spelled once."""
 
     def __missing__(self, number: int) -> str:
         self[number] = str(number)
@@ -31,8 +31,7 @@ def names(tables: Tables) -> Spellings:
 
 
 class Decimals:
-    r"""Ids as decimal numbers, in a few steps for all of them: each is found in a table as the eight bytes that it takes at most, and the
-    bytes that are none are dropped.
+    r"""Ids as decimal numbers, vectorised: a table holds the digits of each id in eight bytes, and unused bytes are dropped.
 
     Args:
         count: more than any id.
@@ -48,12 +47,12 @@ class Decimals:
         self._spellings = np.concatenate([digits, digits << 8 | ord(" "), np.array([ord("\n")], "<u8")])
 
     def lines(self, ids: NDArray[np.int32], ends: NDArray[np.int64], is_begun: bool) -> bytes:
-        """Rows of ids, a line each.
+        """Rows of ids as lines.
 
         Args:
-            ids: int32[n], of one row after the other.
-            ends: int64[rows], where each ends; a row that goes on may follow.
-            is_begun: whether the first goes on.
+            ids: int32[n], the ids of all rows in order.
+            ends: int64[rows], the end of each row; a row that goes on may follow.
+            is_begun: whether the first row continues an earlier one.
         """
         numbers = np.insert(ids + self._count, ends, 2 * self._count)
         firsts = np.append(0 if not is_begun else [], ends + np.arange(1, len(ends) + 1)).astype(np.int64)
@@ -70,7 +69,7 @@ def rows(block: Block, known: Container[int]) -> Iterator[list[int]]:
         known: the ids of the table.
 
     Raises:
-        TextError: a line is neither, or a number in it is no token's id.
+        TextError: a line is neither, or a number is not the id of a token.
     """
     row = -1
     try:
@@ -98,6 +97,6 @@ def _of_json(line: bytes) -> list[int]:
 
 
 def _number(word: bytes) -> int:
-    if not word.isdigit():  # int() takes more for a number than this program writes: 1_000, +5
+    if not word.isdigit():  # int() accepts more than this program writes: 1_000, +5
         raise ValueError(f"{word.decode('utf-8', 'replace')[:40]!a} is no id")
     return int(word)

@@ -1,4 +1,4 @@
-"""Documents to encode, from files of any kind: text, JSON lines, columns of Parquet and Arrow."""
+"""Documents to encode, from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Reading:
     """How files are read.
 
     Attributes:
-        input_format: one of `KINDS`; None: what a file is by its content and its name.
-        field: which field of an object is the text, in JSON lines.
-        column: which column is the text, in Arrow and Parquet.
-        separator: what stands between documents of plain text; None: a line is a document.
-        document: what a document of plain text is, a "line" or a "file".
+        input_format: one of `KINDS`; None: recognised by content and name.
+        field: the field of JSON lines that holds the text.
+        column: the column of Arrow or Parquet that holds the text.
+        separator: the text between documents of plain text; None: a line is a document.
+        document: what counts as a document of plain text, a "line" or a "file".
         others: whether to read the other fields or columns too.
-        mends: whether lines of JSON that are not UTF-8 are mended.
-        in_pieces: whether long documents of plain text may come in pieces.
+        mends: whether lines of JSON that are not UTF-8 are repaired.
+        in_pieces: whether long documents of plain text are read in pieces.
 
     Raises:
-        click.UsageError: these do not fit together.
+        click.UsageError: the options contradict each other.
     """
 
     input_format: str | None = None
@@ -66,11 +66,11 @@ class Reading:
 
         Args:
             names: the files; "-" is standard input.
-            advance: is told how many bytes each reading took.
+            advance: called with the number of bytes of each read.
 
         Raises:
             TextError: a file is damaged, or has no such column.
-            click.UsageError: an option is for another kind of file, or one is missing.
+            click.UsageError: an option belongs to another format, or one is missing.
         """
         for name in names:
             with opened(name, advance) as source:
@@ -79,7 +79,7 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def check(self, names: Iterable[str]) -> None:
-        """Check the beginnings of all files before any is encoded. Only regular files are opened, so that no input is lost.
+        """Check the first bytes of all files before any is encoded. Only regular files are opened, so that no input is lost.
 
         Raises:
             TextError: a file is damaged.
@@ -122,7 +122,7 @@ class Reading:
                 yield Documents(block.file, block.unit, range(block.first, block.first + len(block.lines)), block.lines)
 
     def _check_options(self, kind: str, name: str) -> None:
-        """Refuse an option that is for another kind, and the lack of one that this kind needs."""
+        """Refuse an option that belongs to another format, and the lack of an option that this format needs."""
         values = (self.field, self.column, self.separator, self.document if self.document == "file" else None)
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
         for option in given:

@@ -1,4 +1,4 @@
-"""How to have kernels compiled."""
+"""Compile kernels ahead of time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def ready(tables: Tables) -> Tokenizer:
-    """A tokenizer whose kernels are there: loaded, or compiled.
+    """A tokenizer whose kernels are loaded or compiled.
 
-    The garbage collector is kept from going through what numba makes, meanwhile, later and when the process ends, which would take a fifth
-    of the time of a short run.
+    The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
+    run.
     """
     with no_collector():
         from fst import Tokenizer
@@ -33,7 +33,7 @@ def ready(tables: Tables) -> Tokenizer:
 
 
 def compile_all() -> tuple[bool, str]:
-    """Compile every kernel by using it as with a table file. Return what `fst.jit.destination` says."""
+    """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`."""
     import fst
     from fst.compile import wordpiece
     from fst.runtime import texts
@@ -48,7 +48,7 @@ def compile_all() -> tuple[bool, str]:
         tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
         tokenizer(["ab"], return_tensors="np")
         tokenizer.encode_batch(["ab"], offsets=True)
-        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.SLACK, np.uint16))  # as for a column of Arrow
+        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.PAST_END, np.uint16))  # a column
         # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
         added = {"id": 3, "content": "a" * 600, "normalized": True}
         for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):

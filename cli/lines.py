@@ -1,7 +1,7 @@
-r"""Documents of plain text, from files and standard input: lines, what stands between separators, or all of a file.
+r"""Documents of plain text, from files and standard input: lines, the text between separators, or whole files.
 
-Lines end at "\n" and nowhere else; what stands before it is the document, whatever it is. Input is read as it comes, in blocks, so that
-memory does not grow with a file, and so that whoever types or pipes one line sees one line come out.
+Lines end at "\n" and nowhere else; all that precedes it is the document. Input is read in blocks as it arrives: memory does not grow with a
+file, and a line that is typed or piped gives a line of output at once.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from fst.cli.streams import Source, opened
 from fst.errors import TextError
 
 LINE_FEED = b"\n"
-MOST_BYTES = 1 << 24  # of a document that has to be in memory
-LONG_BYTES = 1 << 21  # of a document that comes in pieces
+MOST_BYTES = 1 << 24  # of a document that must fit in memory
+LONG_BYTES = 1 << 21  # of a document that is read in pieces
 
 
 @dataclass(frozen=True)
 class Block:
-    """Documents of one file that are dealt with together.
+    """Documents of one file that are processed together.
 
     Attributes:
         file: the name of the file, as messages say it.
         first: number of the first document in the file, from 1.
-        lines: the documents, without what separates them.
-        unit: what a document is called.
+        lines: the documents, without their separators.
+        unit: the word for a document.
         is_begun, goes_on: whether the only document began in blocks before this one, or goes on in blocks after it.
     """
 
@@ -37,7 +37,7 @@ class Block:
     goes_on: bool = False
 
     def place(self, row: int) -> str:
-        """Where a document of the block stands, as messages say it."""
+        """The position of a document of the block, for messages."""
         return f"{self.file}, {self.unit} {self.first + row}"
 
 
@@ -46,23 +46,23 @@ def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
 
     Args:
         name: the file.
-        advance: is told how many bytes each reading took.
+        advance: called with the number of bytes of each read.
     """
     with opened(name, advance) as source:
         yield from blocks(source, LINE_FEED)
 
 
 def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) -> Iterator[Block]:
-    """The documents of a file, as they come.
+    """The documents of a file, as they arrive.
 
     Args:
         source: the file.
-        separator: what stands between documents; None: all is one. After the last one there is another document if there is anything; after
-            one that is no line feed, if there is more than white space.
-        in_pieces: whether a document of more than `LONG_BYTES` comes in pieces, a block each.
+        separator: the text between documents; None: the file is one document. Data after the last separator is another document, but white
+            space alone is none unless the separator is a line feed.
+        in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one in each block.
 
     Raises:
-        TextError: a document that is to be whole has more than `MOST_BYTES`.
+        TextError: a document that must be read whole has more than `MOST_BYTES`.
     """
     unit = "line" if separator == LINE_FEED else "document"
     number, unfinished, is_begun = 1, list[bytes](), False
@@ -86,7 +86,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) 
 
 
 def _split(chunks: Iterable[bytes], separator: bytes | None) -> Iterator[tuple[list[bytes], bytes]]:
-    """Of each chunk the documents that end in it, and what is left. What may be the beginning of a separator waits for the next one."""
+    """The documents that end in each chunk, and the rest. A possible beginning of a separator waits for the next chunk."""
     waiting, length = b"", len(separator or b"") - 1
     for chunk in chunks:
         *documents, rest = (waiting + chunk).split(separator) if separator else [chunk]

@@ -1,9 +1,9 @@
 """The command line, ``fst COMMAND …``.
 
-Data alone goes to standard output. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. A reader that leaves early, as in
-``fst encode … | head``, has had what it wanted, so that is 0 too, without a word.
+Standard output carries data only. Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted. If the reader of a pipe leaves early, as in
+``fst encode … | head``, the exit code is 0, and nothing is said.
 
-Only click is imported here. Each command imports what it needs, so that help is there at once, and numba is never waited for in vain.
+Only click is imported here. Each command imports what it needs, so help appears at once, and no command waits for numba in vain.
 """
 
 # ruff: noqa: D301 - click wants the character \b above lines that it is not to fill
@@ -72,7 +72,7 @@ class Manners(click.Group):
 
 
 def _check_environment() -> None:
-    """Refuse environment variables that hold no such value, before a command begins."""
+    """Refuse wrong values of environment variables before a command begins."""
     from fst.cores import thread_count
 
     try:
@@ -82,7 +82,7 @@ def _check_environment() -> None:
 
 
 def _unwind_when_ended() -> None:
-    """Have the process end by an exception where a signal would end it at once: so no half-written file stays."""
+    """Turn signals that would end the process at once into exceptions, so that no half-written file stays."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
@@ -100,7 +100,7 @@ def _told(error: OSError) -> str:
 
 
 def _let_go_of_output() -> None:
-    """Where standard output takes no more, drop what is left: Python would try to write it at exit, and complain."""
+    """Drop buffered data if standard output is closed; Python would try to write it at exit, and complain."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -109,13 +109,13 @@ def _let_go_of_output() -> None:
 
 
 def _drop_output() -> None:
-    """Have what is still to be written to standard output go nowhere: whoever should read it may never do so."""
+    """Send the rest of standard output nowhere, because its reader may never read it."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class FileName(click.Path):
-    """The name of a file that standard input or output cannot stand for."""
+    """The name of a file; standard input and output cannot take its place."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse "-"."""
@@ -133,7 +133,7 @@ files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[
 @click.group(cls=Manners, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
 def main() -> None:
-    """Compile vocabularies into finite-state tables, and text into token ids with them.
+    """Compile vocabularies into finite-state tables, and encode text into token ids with them.
 
     \b
     Examples:
@@ -143,12 +143,12 @@ def main() -> None:
       fst verify bert.npz --against tokenizer.json reviews.txt
       fst bench bert.npz reviews.txt
 
-    FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Data alone goes to standard output.
+    FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Standard output carries data only.
 
     \b
     Exit codes:
-      0    done, also when the reader of a pipe leaves early
-      1    failed; for verify also: not the same
+      0    done, also if the reader of a pipe leaves early
+      1    failed; for verify also: ids differ
       2    wrong usage
       130  interrupted; 143 terminated
     """
@@ -163,7 +163,7 @@ def main() -> None:
     "--clean-text/--no-clean-text",
     default=None,
     show_default=SOURCES.format("on"),
-    help="Drop control characters; all white space is blank.",
+    help="Drop control characters; read all white space as blanks.",
 )
 @click.option(
     "--handle-chinese-chars/--no-handle-chinese-chars",
@@ -171,14 +171,14 @@ def main() -> None:
     show_default=SOURCES.format("on"),
     help="Make each CJK ideograph a word.",
 )
-@click.option("--unk-token", metavar="TOKEN", show_default=SOURCES.format("[UNK]"), help="The token for a word without a segmentation.")
-@click.option("--continuing-subword-prefix", metavar="PREFIX", show_default=SOURCES.format("##"), help="What continuing tokens begin with.")
+@click.option("--unk-token", metavar="TOKEN", show_default=SOURCES.format("[UNK]"), help="The token for a word that no tokens cover.")
+@click.option("--continuing-subword-prefix", metavar="PREFIX", show_default=SOURCES.format("##"), help="What continuing tokens start with.")
 @click.option(
     "--max-input-chars-per-word",
     type=click.IntRange(min=0),
     metavar="N",
     show_default=SOURCES.format("100"),
-    help="A longer word is unknown.",
+    help="The longest word that is looked up; a longer one is unknown.",
 )
 @click.option(
     "--pre-tokenizer",
@@ -191,24 +191,26 @@ def main() -> None:
     type=click.Choice(["auto", "dense", "compact"]),
     default="auto",
     show_default=True,
-    help="dense: one look-up a character. compact: at most two, in a much smaller table.",
+    help="dense: one look-up per character. compact: at most two, and a much smaller table.",
 )
 def compile_command(source: str, output: str, layout: str, **options: Any) -> None:
     """Compile a vocabulary, SOURCE, into a table file.
 
-    SOURCE is one of these. An option that is not given is what SOURCE says; of a vocab.txt alone it is BERT's own setting: all four of the
-    first are on.
+    SOURCE is one of these:
 
     \b
       tokenizer.json   as the library tokenizers reads it
       vocab.txt        one token a line
-      a folder         with these, tokenizer_config.json and the like: all count, as
-                       they do for AutoTokenizer.from_pretrained of transformers
-      a model's name   on the Hugging Face Hub, where no such file is: its folder is
-                       fetched into the cache of huggingface_hub, or found in it
+      a folder         that holds these, tokenizer_config.json and the like; it is read as
+                       by AutoTokenizer.from_pretrained of transformers
+      a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
+                       fetches its folder, or finds it in its cache
 
-    What cannot be had exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info` shows
-    them; nothing is cut or padded unless a call asks for it.
+    An option overrides SOURCE. A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: the first four
+    options are on.
+
+    What cannot be compiled exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info`
+    shows them; nothing is cut or padded unless a call asks for it.
 
     \b
     Examples:
@@ -233,7 +235,7 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     with no_collector():
         tables = wordpiece(source, layout=layout, **options)
     tables.save(path)
-    note(f"{output}: {tables.about['layout']}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
+    note(f"{output}: {tables.metadata.automaton.layout}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
 
 def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -252,23 +254,25 @@ reading_options = _with(
         "--input-format",
         type=click.Choice(["text", "json", "arrow", "parquet"]),
         show_default="by first bytes and name",
-        help="The kind of all files.",
+        help="The format of all files.",
     ),
-    click.option("--field", metavar="NAME", help="The field of JSON lines that is the text."),
-    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that is the text."),
-    click.option("--separator", metavar="TEXT", show_default="line feed", help="What stands between documents of plain text."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What a document is."),
+    click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text."),
+    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that holds the text."),
+    click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What counts as one document."),
 )
 encoding_options = _with(
-    click.option("--no-special-tokens", is_flag=True, help="Put no [CLS] and [SEP], or the like, around a document."),
+    click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."),
     click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "skip"]),
         default="strict",
         show_default=True,
-        help="For a document that is no text: stop, put U+FFFD for bytes that are not UTF-8, or leave it out.",
+        help="At a document that is not text: stop, replace bytes that are not UTF-8 by U+FFFD, or leave it out.",
     ),
-    click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Thread count."),
+    click.option(
+        "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Threads to use."
+    ),
 )
 
 
@@ -288,10 +292,10 @@ encoding_options = _with(
     "--format",
     "form",
     type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
-    show_default="as the name of FILE ends, or ids",
-    help="What to write.",
+    show_default="by the ending of FILE, or ids",
+    help="The format to write.",
 )
-@click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens beside ids, in JSON, Arrow and Parquet.")
+@click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens too, in JSON, Arrow and Parquet.")
 @click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep at most N ids of a document.")
 @reading_options
 @encoding_options
@@ -310,11 +314,11 @@ def encode_command(
     """Turn documents into token ids.
 
     A file is plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), each plain or packed with gzip, zstd, bz2 or xz.
-    JSON lines are known by --field or by the name of the file, Parquet, Arrow and the packing by the first bytes. A document of plain text
-    is a line, which ends at a line feed only, and may be empty.
+    --field or the name of the file identifies JSON lines; the first bytes identify Parquet, Arrow and the packing. A document of plain text
+    is a line. It ends at a line feed only, and may be empty.
 
     \b
-    What is written, by --format, or by the ending of the output's name:
+    --format, or the ending of the output's name, chooses what is written:
       ids, tokens  a line for each document, separated by blanks
       json         a JSON object a line: the other columns or fields of the input,
                    then input_ids                     .json, .jsonl, .ndjson
@@ -327,10 +331,10 @@ def encode_command(
     --tokens adds tokens, lists of strings, to JSON, Arrow and Parquet. Ids, tokens and JSON are packed if the name ends with .gz, .zst,
     .bz2 or .xz, as in ids.jsonl.gz. The output cannot be one of the inputs.
 
-    A null stays null in JSON, Arrow and Parquet, and has no ids elsewhere. In JSON, dates, times and decimals of other columns are strings,
-    and NaN is null; a column of bytes, durations or maps is refused.
+    A null stays null in JSON, Arrow and Parquet, and has no ids in other formats. In JSON, dates, times and decimals of other columns
+    become strings, and NaN becomes null; a column of bytes, durations or maps is refused.
 
-    Parquet, Arrow and zstd take pyarrow: pip install "pyarrow>=18".
+    Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18".
 
     \b
     Examples:
@@ -346,17 +350,17 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
-    from fst import npz
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
+    from fst.machines import load
 
     files = files or (STANDARD,)
     form = checked_form(output, form, (table, *files), with_tokens)
     how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
-    tables = npz.load(table)
+    tables = load(table)
     total = size(files)
     how.check(files)
     if max_length is not None:
@@ -381,7 +385,7 @@ def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> Non
     """Refuse a length that the special tokens around a document exceed."""
     from fst.runtime.templates import frame
 
-    around = 0 if no_special_tokens else sum(map(len, frame(tables.about["single"])))
+    around = 0 if no_special_tokens else sum(map(len, frame(tables.metadata.templates.single)))
     if max_length < around:
         raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow at least as many ids")
 
@@ -389,13 +393,13 @@ def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> Non
 @main.command("count")
 @table_argument
 @files_argument
-@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @reading_options
 @encoding_options
 def count_command(
     table: str, files: tuple[str, ...], as_json: bool, no_special_tokens: bool, errors: str, threads: int | None, **reading: Any
 ) -> None:
-    """Count documents and their tokens, by file, and write no ids. Files are read as `fst encode` reads them.
+    """Count the documents of each file and their tokens. Files are read as `fst encode` reads them.
 
     \b
     Examples:
@@ -405,17 +409,17 @@ def count_command(
     """
     import json
 
-    from fst import npz
     from fst.cli.counts import Count, as_object, listed
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
-    tables = npz.load(table)
+    tables = load(table)
     total = size(files)
     how.check(files)
     tokenizer = ready(tables)
@@ -435,9 +439,9 @@ def count_command(
 @main.command("decode")
 @table_argument
 @files_argument
-@click.option("--keep-special-tokens", is_flag=True, help="Leave [CLS], [SEP] and the like in.")
+@click.option("--keep-special-tokens", is_flag=True, help="Keep [CLS], [SEP] and the like.")
 def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool) -> None:
-    """Turn lines of ids, or the JSON lines of encode, into lines of text.
+    """Turn lines of ids, or the JSON lines of `fst encode`, into lines of text.
 
     \b
     Examples:
@@ -448,13 +452,14 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     $ echo "101 14477 20961 3468 102" | fst decode bert.npz
     unaffable
     """
-    from fst import Tokenizer, npz
+    from fst import Tokenizer
     from fst.cli.formats import rows
     from fst.cli.lines import read
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    tokenizer = Tokenizer(npz.load(table))
+    tokenizer = Tokenizer(load(table))
     known = set(tokenizer.get_vocab().values())
     total = size(files)
     with written(STANDARD) as out, progress("decoding", total, hidden=standard_output().isatty()) as advance:
@@ -466,11 +471,11 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
 
 @main.command("info")
 @table_argument
-@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def info_command(table: str, as_json: bool) -> None:
-    """Tell what a table is: its kind, its size, the options that it was compiled with, and what its source says of the model.
+    """Describe a table: its kind, its size, the options that it was compiled with, and what its source says about the model.
 
-    Templates are spelled as the library tokenizers spells them: $A and $B are the texts, and what stands behind a colon is a type id.
+    Templates are spelled as in the library tokenizers: $A and $B are the texts, and the number behind a colon is a type id.
 
     \b
     Examples:
@@ -479,25 +484,25 @@ def info_command(table: str, as_json: bool) -> None:
     """
     import json
 
-    from fst import npz
     from fst.cli.about import described, listed
+    from fst.machines import load
 
     keep_apart([STANDARD], [table])
-    description = described(npz.load(table), table, Path(table).stat().st_size)
+    description = described(load(table), table, Path(table).stat().st_size)
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
 @main.command("verify")
 @table_argument
 @files_argument
-@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with what `tokenizers` makes of it, or of its folder.")
+@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with the ids of `tokenizers` for this file or folder.")
 @reading_options
 @click.pass_context
 def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
-    """Prove that a table file is whole and safe to use; or compare its ids with the reference's.
+    """Prove that a table file is whole and safe to use, or compare its ids with those of the reference.
 
-    With --against, `tokenizers` encodes each document of the files too, without truncation and padding. The first difference of each file
-    is printed, and if there is one the exit code is 1. Files are read as `fst encode` reads them.
+    With --against, `tokenizers` also encodes each document of the files, without truncation and padding. The first difference in each file
+    is printed, and the exit code is 1 if there is any. Files are read as `fst encode` reads them.
 
     \b
     Examples:
@@ -507,10 +512,10 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst import npz
+    from fst.machines import load
 
     keep_apart([STANDARD], [table, *files])
-    tables = npz.load(table)
+    tables = load(table)
     if against is None:
         show([f"{table}: whole and safe"])
         return
@@ -535,14 +540,13 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
 def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
     """Measure how fast documents become token ids, and count the ids. Files are read as `fst encode` reads them.
 
-    The files are read whole, which takes some four times their size of memory. A time is the median of five runs, after one that warms up,
-    without reading and writing: with one thread, and with one for each core that the process may use.
+    The files are read into memory, which takes about four times their size. Each time is the median of five runs after a warm-up, without
+    reading and writing: on one thread, and on one thread for each core that the process may use.
 
-    Tokens are counted without [CLS] and [SEP], or the like, around a document; a word is what stands between white space.
+    The count of tokens leaves out [CLS], [SEP] and the like. A word is a run of characters between white space.
 
-    Words for which the vocabulary has no tokens become the unknown token. The ten most frequent of them are listed as they stand in the
-    text, with how often they do. Of more than some 65,000 different ones rare ones are forgotten, which keeps memory small, so that a
-    count may then be too low.
+    Words that no tokens cover become the unknown token. The ten most frequent of them are listed as they stand in the text, each with its
+    count. To bound memory, rare ones are forgotten if there are more than some 65,000 different ones; a count may then be too low.
 
     \b
     Examples:
@@ -550,13 +554,13 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
       head -n 100000 reviews.txt | fst bench bert.npz -
       fst bench bert.npz books.parquet --column text
     """
-    from fst import npz
     from fst.cli.bench import documents, measured
     from fst.cli.inputs import Reading
+    from fst.machines import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
-    how, tables = Reading(**reading), npz.load(table)
+    how, tables = Reading(**reading), load(table)
     total = size(files)
     how.check(files)
     with progress("reading", total) as advance:
@@ -570,27 +574,27 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
 def explain_command(table: str, text: str) -> None:
     """Show step by step how TEXT becomes tokens.
 
-    For each word: the steps of LinMaxMatch over the trie, as in Table 2 of the paper (Song et al. 2021), with what its failure links pop;
-    then the same word through the transducer into which the links are folded, one transition a character.
+    Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
+    of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
 
     \b
     Examples:
       fst explain bert.npz "unaffable"
       fst explain bert.npz -- "--text that begins with a hyphen"
     """
-    from fst import npz
     from fst.cli.explain import explained
+    from fst.machines import load
 
     keep_apart([STANDARD], [table])
-    show(explained(npz.load(table), text))
+    show(explained(load(table), text))
 
 
 @main.command("warmup")
 def warmup_command() -> None:
-    """Compile the kernels and keep them, so that the first encode need not: for images and installers (see docs/containers.md).
+    """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
 
     They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
-    cache if that folder cannot be written. If no folder can be written the exit code is 1.
+    cache if that folder cannot be written. If no folder can be written, the exit code is 1.
 
     \b
     Example:

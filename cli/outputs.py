@@ -1,4 +1,4 @@
-"""Ids on their way out: lines of text, pairs of `.npy`, and tables."""
+"""Writers of ids: lines of text, pairs of `.npy` files, and columns."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
 ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
 LINES = ("ids", "tokens", "json")  # forms that are lines of text, compressed if the name of the file says so
-# What to write in place of formats that are not written.
+# What to use instead of formats that are not written.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
     **dict.fromkeys([".npz", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr"], "write a pair of .npy"),
@@ -32,7 +32,7 @@ INSTEAD = {
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
-TAKE_PIECES = ("ids", "tokens", "npy")  # of documents, where others take whole ones
+TAKE_PIECES = ("ids", "tokens", "npy")  # forms that take documents in pieces; the others take whole ones
 NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # of JSON
 
@@ -40,16 +40,16 @@ Write = Callable[[Encoded], None]
 
 
 def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens: bool) -> str:
-    """The form in which to write a file: as asked, or as its name says. A file that cannot be written is refused before any input is read.
+    """The form of an output: as asked, or by the ending of its name. An output that cannot be written is refused before any input is read.
 
     Args:
         name: the file, or "-".
-        form: one of `FORMS`; None: as the name says.
+        form: one of `FORMS`; None: by the ending of the name.
         inputs: the files that are read.
         with_tokens: whether tokens are wanted beside ids.
 
     Raises:
-        click.UsageError: such a file cannot have the form, the form has no place for tokens, or the file is one of the inputs.
+        click.UsageError: the file cannot have this form, the form has no place for tokens, or the file is one of the inputs.
         OSError: the folder of the file is missing or cannot be written.
     """
     keep_apart([name], inputs)
@@ -67,7 +67,7 @@ def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens
 
 
 def _form(name: str, form: str | None) -> str:
-    """The form asked for, or else the form that the name of the file says; ids if it says none."""
+    """The form asked for, or else the form of the name's ending, or else ids."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
@@ -85,14 +85,14 @@ def _check_whole_file(name: str, form: str) -> None:
 
 @contextmanager
 def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write]:
-    """A function that writes ids, and tokens if wanted, to a file, or to standard output for "-". Files appear whole or not at all."""
+    """A function that writes ids, and tokens if wanted, to a file, or to standard output for "-". A file appears whole or not at all."""
     if form in LINES:
         with written(name) as file, packed(file, ending(name)[1]) as data:
             writer = Objects(data, tables, with_tokens) if form == "json" else Lines(data, form, tables)
             yield writer.write
         return
     if form == "npy":
-        # The ids come last: where they are, the splits are.
+        # The ids are moved last: if they exist, the splits do.
         with written(name) as ids, written(splits_name(name)) as splits:
             arrays = Arrays(ids, splits)
             yield arrays.write
@@ -111,17 +111,17 @@ def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> 
 
 
 def splits_name(name: str) -> str:
-    """Where the row splits are that belong to ids."""
+    """The path of the row splits for the path of the ids."""
     return str(Path(name).with_suffix(".splits.npy"))
 
 
 class Lines:
-    """Lines of text, one a document.
+    """Writes lines of text, one for each document.
 
     Args:
-        file: where they go.
+        file: the output.
         form: "ids" or "tokens", separated by blanks.
-        tables: what the tokens are called.
+        tables: the vocabulary, for the names of tokens.
     """
 
     def __init__(self, file: IO[bytes], form: str, tables: Tables) -> None:
@@ -132,7 +132,7 @@ class Lines:
         self._lines = self._numbers if form == "ids" else self._joined
 
     def write(self, encoded: Encoded) -> None:
-        """Write the lines of some documents; whoever waits for them has them at once."""
+        """Write the lines of some documents, and flush them."""
         self._file.write(self._lines(encoded))
         self._file.flush()
         if len(encoded.ids) or len(encoded.ends):
@@ -151,18 +151,18 @@ class Lines:
 
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
-    """The ids of each document, and of the one that goes on."""
+    """The ids of each document, the one that goes on included."""
     ids = encoded.ids.tolist()
     return (ids[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(ids)]))
 
 
 class Objects:
-    """JSON lines. The object of a document has its other columns or fields, its ids and, if wanted, its tokens.
+    """Writes JSON lines. Each object has the document's other columns or fields, its ids and, if wanted, its tokens.
 
     Args:
-        file: where they go.
-        tables: what the tokens are called.
-        with_tokens: whether they are wanted.
+        file: the output.
+        tables: the vocabulary, for the names of tokens.
+        with_tokens: whether tokens are wanted.
     """
 
     def __init__(self, file: IO[bytes], tables: Tables, with_tokens: bool) -> None:
@@ -171,7 +171,7 @@ class Objects:
         self._spellings = names(tables) if with_tokens else None
 
     def write(self, encoded: Encoded) -> None:
-        """Write the lines of some documents; whoever waits for them has them at once."""
+        """Write the lines of some documents, and flush them."""
         members = {IDS: self._ids(encoded)}
         if self._spellings is not None:
             members[TOKENS] = self._tokens(encoded, self._spellings)
@@ -196,7 +196,7 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
     """The other fields of each document, as the first members of an object.
 
     Raises:
-        TextError: a document already has a member with the name of one that is added.
+        TextError: a document already has a member with the name of an added one.
     """
     records = documents.records()
     if records is None:
@@ -208,7 +208,7 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
 
 
 def _json(value: Any) -> bytes:
-    """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities, which JSON does not have, become null."""
+    """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities become null, because JSON lacks them."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
     except UnicodeEncodeError:
@@ -218,10 +218,10 @@ def _json(value: Any) -> bytes:
 
 
 class Arrays:
-    """A pair of `.npy` files: the ids, int32[n], and the row splits, int64[rows + 1].
+    """Writes a pair of `.npy` files: the ids, int32[n], and the row splits, int64[rows + 1].
 
     Args:
-        ids, splits: where they go; they begin with their lengths, which are known last.
+        ids, splits: the outputs; their headers hold their lengths, which are known last.
     """
 
     def __init__(self, ids: IO[bytes], splits: IO[bytes]) -> None:
@@ -238,7 +238,7 @@ class Arrays:
         self._rows += len(encoded.ends)
 
     def close(self) -> None:
-        """Write what they begin with."""
+        """Write the headers."""
         for file, dtype, length in ((self._ids, "<i4", self._count), (self._splits, "<i8", self._rows + 1)):
             file.seek(0)
             file.write(_npy_header(dtype, length))

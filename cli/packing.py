@@ -30,7 +30,7 @@ DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
 
 
 def ending(name: str) -> tuple[str, str | None]:
-    """The ending of a file name, in lower case, and how the file is packed according to its name.
+    """The ending of a file name, in lower case, and the packing that the name states.
 
     Example:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
@@ -46,7 +46,7 @@ def unpacked(file: io.RawIOBase, packing: str) -> Any:
     if packing == "gzip":
         return gzip.GzipFile(fileobj=io.BufferedReader(file, CHUNK))
     if packing == "zstd":
-        from fst.cli.columns import zstd
+        from fst.cli.with_pyarrow import zstd
 
         return zstd(file)
     if packing == "bz2":
@@ -81,7 +81,7 @@ class Streams(io.RawIOBase):
         return 0
 
     def _packed(self) -> bytes:
-        """The next compressed bytes, if the decompressor needs any."""
+        """The next compressed bytes, if the decompressor needs some."""
         if not self._decompressor.needs_input:
             return b""
         packed, self._waiting = self._waiting or self._file.read(BLOCK), b""
@@ -102,7 +102,7 @@ class Streams(io.RawIOBase):
 
 @contextmanager
 def packed(file: IO[bytes], packing: str | None) -> Iterator[Any]:
-    """A file that compresses data written to it, if there is a packing. It is complete once the context ends without an error."""
+    """A file that compresses what is written to it, if there is a packing. It is complete once the context ends without an error."""
     if packing is None:
         yield file
         return
@@ -139,7 +139,7 @@ def _compressor(packing: str) -> Any:
     if packing == "gzip":
         return zlib.compressobj(wbits=16 + zlib.MAX_WBITS)  # without name and time: equal data gives equal bytes
     if packing == "zstd":
-        from fst.cli.columns import ZstdCompressor
+        from fst.cli.with_pyarrow import ZstdCompressor
 
-        return ZstdCompressor()
+        return ZstdCompressor(CHUNK)
     return bz2.BZ2Compressor() if packing == "bz2" else lzma.LZMACompressor()

@@ -1,4 +1,4 @@
-"""Documents of plain text that are too long to be in memory: they are read and encoded piece by piece."""
+"""Documents of plain text that are too long for memory: they are read and encoded piece by piece."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_IDS = np.empty(0, np.int32)
 
 
 def takes_pieces(tokenizer: Tokenizer) -> bool:
-    """Whether a vocabulary can do with pieces of a text."""
+    """Whether a vocabulary allows texts to be encoded in pieces."""
     try:
         tokenizer.stream()
     except UnsupportedError:
@@ -30,18 +30,18 @@ def takes_pieces(tokenizer: Tokenizer) -> bool:
 
 
 class Whole:
-    """A document of which pieces come, one after the other."""
+    """A document that arrives in pieces."""
 
     def __init__(self) -> None:
         self._decoder = getincrementaldecoder("utf-8")()
         self._size = 0  # bytes that the decoder had
         self._is_wrong = False
         self._stream: Stream | None = None
-        self._after = NO_IDS  # what is put after the document
-        self._room: int | None = None  # how many more ids are wanted, if not all
+        self._after = NO_IDS  # ids put after the document
+        self._room: int | None = None  # ids still wanted; None: all
 
     def wrong_byte(self, piece: bytes, is_last: bool) -> int | None:
-        """The first byte of the document that is no part of a text, if it shows in this piece."""
+        """The first byte of the document that is not part of a text, if this piece shows it."""
         if self._is_wrong:
             return None
         for part in _parts(piece):
@@ -57,13 +57,13 @@ class Whole:
         return self._size - waiting if self._is_wrong else None
 
     def ids(self, tokenizer: Tokenizer, piece: bytes, is_last: bool, add_special_tokens: bool, max_length: int | None) -> Any:
-        """The ids that are certain with this piece, and wanted."""
+        """The wanted ids that are certain after this piece."""
         parts = []
         if self._stream is None:
             from fst.runtime.templates import frame
 
             self._stream = tokenizer.stream(add_special_tokens=False, errors="replace")
-            before, self._after = frame(tokenizer.about["single"] if add_special_tokens else [["A", 0]])
+            before, self._after = frame(tokenizer._metadata.templates.single) if add_special_tokens else (NO_IDS, NO_IDS)
             self._room = None if max_length is None else max_length - len(before) - len(self._after)
             parts.append(before)
         for part in _parts(piece) if self._room != 0 else ():
@@ -81,17 +81,17 @@ class Whole:
 
 
 def _parts(piece: bytes) -> Iterator[bytes]:
-    """A piece in parts, for which no memory is taken that the C library would keep."""
+    """A piece in parts that are small enough for the C library to return their memory."""
     return (piece[first : first + PART_BYTES] for first in range(0, len(piece), PART_BYTES))
 
 
 @dataclass(frozen=True, eq=False)
 class Piece(Documents):
-    """A piece of a document, the only one of these documents.
+    """A piece of a document, in the form of documents of which it is the only one.
 
     Attributes:
-        whole: the document.
-        is_last: whether it ends with this piece.
+        whole: the whole document.
+        is_last: whether the document ends with this piece.
     """
 
     is_whole = False
@@ -102,12 +102,12 @@ class Piece(Documents):
         return int(self.is_last)
 
     def not_text(self) -> dict[int, Fault]:
-        """What is wrong with the document, if it shows in this piece."""
+        """The fault of the document, if this piece shows it."""
         byte = self.whole.wrong_byte(self.texts[0], self.is_last)
         return {} if byte is None else {0: Fault(f"not UTF-8 at byte {byte}", MEND_TEXT)}
 
     def without(self, rows: Collection[int]) -> Documents:
-        """Nothing: the document may be written in part.
+        """Refuse: part of the document may already be written.
 
         Raises:
             TextError: always.
@@ -116,7 +116,7 @@ class Piece(Documents):
         raise TextError(f"{where}: not UTF-8, and too long to be left out; mend it, or pass --errors replace")
 
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:  # noqa: ARG002 - `not_text` was asked before
-        """Its ids, with U+FFFD for what is no text; the options are those of `Tokenizer.encode_batch`."""
+        """Its ids, with U+FFFD for bytes that are not text; the options are those of `Tokenizer.encode_batch`."""
         ids = self.whole.ids(tokenizer, self.texts[0], self.is_last, options["add_special_tokens"], options.get("max_length"))
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
 

@@ -1,4 +1,4 @@
-"""Reading, encoding and writing at the same time: each is a generator, and a thread runs it some items ahead of the next."""
+"""Read, encode and write at the same time: each stage is a generator that a thread runs some items ahead of the next stage."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Generic, TypeVar
 from fst.cli.documents import Documents, Fault
 from fst.errors import TextError
 
-AHEAD = 2  # items that wait, each of some megabytes
-GRACE = 0.5  # seconds that a thread may take to end when nobody wants its items any more; one that waits for input may never end
+AHEAD = 2  # waiting items, each of some megabytes
+GRACE = 0.5  # seconds to wait for a thread that is closed; one that waits for input may never end
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The same items, made by a thread of their own, some of them ahead. What goes wrong there goes wrong here, after the items before it.
+    """The same items, made some ahead by a thread. An exception in the thread is raised here, after the items before it.
 
-    Whoever wants no more of them closes this; then the thread ends with the item that it is at.
+    To stop early, close this generator: the thread ends with its current item.
     """
     queue: Queue[tuple[Any, BaseException | None]] = Queue(AHEAD)
     is_over = Event()
@@ -34,7 +34,7 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
                     queue.put((item, None))
                     if is_over.is_set():
                         return
-        except BaseException as error:  # whatever it is, it is for the one who waits
+        except BaseException as error:  # passed on to the consumer
             end = error
         queue.put((None, end))
 
@@ -50,23 +50,23 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
             yield item
     finally:
         is_over.set()
-        with suppress(Empty):  # so that a thread that waits for room goes on
+        with suppress(Empty):  # so that a thread that waits for room continues
             while True:
                 queue.get_nowait()
         thread.join(GRACE)
 
 
 class Policy(Generic[Result]):
-    """What becomes of documents that are no text: an error, U+FFFD for what is wrong in them, or nothing.
+    """The treatment of documents that are not text: raise an error, replace wrong bytes by U+FFFD, or skip the document.
 
     Args:
         errors: "strict", "replace" or "skip".
-        work: what is to be done with documents, with its own `errors`, "strict" or "replace"; raises TextError for what is no text.
-        is_partial: whether `work` does not read all of a text. Then texts are looked at before, so that what becomes of one does not
-            depend on those beside it.
+        work: the function for documents, with its own `errors`, "strict" or "replace"; it raises TextError for a document that is not text.
+        is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that the result for one does not
+            depend on its neighbours.
 
     Attributes:
-        replaced, skipped: how many documents were mended, or left out.
+        replaced, skipped: how many documents were repaired or left out.
     """
 
     def __init__(self, errors: str, work: Callable[[Documents, str], Result], is_partial: bool = False) -> None:
@@ -74,7 +74,7 @@ class Policy(Generic[Result]):
         self.replaced = self.skipped = 0
 
     def results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
-        """What `work` makes of documents, while others are read."""
+        """The results of `work`, while further documents are read."""
         return ahead(self._results(ahead(documents)))
 
     def _results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
@@ -84,7 +84,7 @@ class Policy(Generic[Result]):
                 yield self._result(some)
 
     def _judge(self, documents: Documents) -> None:
-        """Count what was found while reading, or stop at it."""
+        """Count the faults that were found while reading, or stop at the first."""
         for number, fault in documents.wrong:
             if self._errors != "skip":
                 raise _error(documents, number, fault)
@@ -109,7 +109,7 @@ class Policy(Generic[Result]):
         return self._work(documents.without(wrong), "strict")
 
     def told(self) -> Iterator[str]:
-        """What there is to say at the end."""
+        """The lines to print at the end."""
         for count, what in ((self.replaced, "read with U+FFFD for what is no text"), (self.skipped, "left out")):
             if count:
                 yield f"{count:,} document{'s' * (count != 1)} {what}"

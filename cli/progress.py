@@ -1,4 +1,4 @@
-"""Notes on standard error while a command takes long. The note on compiling kernels is always written, others only to a terminal."""
+"""Notes on standard error during long commands. The note on compiling kernels is always written; others go only to a terminal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from time import monotonic
 
 import click
 
-PATIENCE = 1.0  # seconds that pass without a word
+PATIENCE = 1.0  # seconds before the bar appears
 PAUSE = 0.1  # seconds between two states of a bar
 MIN_BAR, MAX_BAR = 10, 40  # columns
-COLUMNS = 80  # of a terminal that does not say how many it has
+COLUMNS = 80  # of a terminal that does not state its width
 
 
 def watched() -> bool:
@@ -22,14 +22,14 @@ def watched() -> bool:
 
 
 def note(text: str) -> None:
-    """Say what is going on."""
+    """Write a note."""
     if watched():
         click.echo(text, err=True)
 
 
 @contextmanager
 def noting() -> Iterator[None]:
-    """Write what the library logs to standard error, terminal or not: the command waits while kernels are compiled."""
+    """Write the library's log to standard error, terminal or not, because the command waits while kernels are compiled."""
     import logging  # which help, and what is wrong before a command begins, need not wait for
 
     logger, handler = logging.getLogger("fst"), logging.StreamHandler()
@@ -42,11 +42,11 @@ def noting() -> Iterator[None]:
 
 @contextmanager
 def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """A bar that a loop advances by so many bytes at a time; it appears when its first second is over.
+    """A progress bar, advanced by numbers of bytes. It appears after one second.
 
     Args:
-        label: what stands before the bar.
-        total: bytes in all; without, there is no bar.
+        label: the text before the bar.
+        total: all bytes; None: no bar.
         hidden: show none, because the terminal shows the data.
     """
     if not total or hidden or not watched():
@@ -75,8 +75,8 @@ def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator
 
 
 def _line(label: str, seen: int, total: int, seconds: float) -> str:
-    """The state of the work in one line of the terminal, whatever its width, with a bar if there is room."""
-    width = _columns() - 1  # a terminal may begin a new line after its last column
+    """The progress as one line of the terminal, of any width, with a bar if there is room."""
+    width = _columns() - 1  # a terminal may wrap after its last column
     speed = seen / max(seconds, 1e-9)
     left = f"{(total - seen) / speed:,.0f} s left" if speed else "waiting"
     text = f"{seen / total:4.0%}  {seen / 1e6:,.1f} of {total / 1e6:,.1f} MB, {speed / 1e6:,.1f} MB/s, {left}"
@@ -86,7 +86,7 @@ def _line(label: str, seen: int, total: int, seconds: float) -> str:
 
 
 def _columns() -> int:
-    """The width of the terminal on standard error; `COLUMNS` if it does not say."""
+    """The width of the terminal on standard error; `COLUMNS` if it does not state one."""
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
     except (OSError, ValueError):

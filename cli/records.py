@@ -1,4 +1,4 @@
-"""Documents in JSON lines: a field of an object a line."""
+"""Documents in JSON lines: one field of the object of each line."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fst.cli.lines import LINE_FEED, Block, blocks
 from fst.cli.streams import Source
 
 MAX_LISTED = 12  # fields of an object
-EXCERPT = 40  # characters of what is no text
+EXCERPT = 40  # characters shown of a line that is not text
 
 
 def documents(source: Source, name: str, *, others: bool, mends: bool) -> Iterator[Documents]:
-    """The texts of JSON lines. A line of nothing but white space is none.
+    """The documents of JSON lines. A line of white space alone is skipped.
 
     Args:
         source: the file.
-        name: the field that is the text.
+        name: the field that holds the text.
         others: whether the other fields are wanted.
-        mends: whether what is not UTF-8 in a line is read as U+FFFD.
+        mends: whether bytes that are not UTF-8 are read as U+FFFD.
     """
     for block in blocks(source, LINE_FEED):
         yield _parsed(block, name, others, mends)
@@ -51,7 +51,7 @@ def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
 
 
 def _decoded(line: bytes, mends: bool) -> tuple[str, bool]:
-    """A line as str, and whether something was replaced in it."""
+    """A line as str, and whether bytes were replaced in it."""
     try:
         return line.decode(), False
     except UnicodeDecodeError:

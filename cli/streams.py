@@ -20,16 +20,16 @@ from fst.errors import TextError
 
 STANDARD = "-"
 
-# First bytes of tables. Text may begin like the last two, and is told apart by --input-format.
+# First bytes of columnar files. Text may begin like the last two; --input-format tells them apart.
 COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is being read.
+    """A file to read.
 
     Attributes:
-        name: the name, as messages say it.
+        name: the name, for messages.
         file: its bytes, unpacked.
         kind: "arrow" or "parquet" if it begins like one, else None.
         is_packed: whether it was compressed.
@@ -53,11 +53,11 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
 
     Args:
         name: the file.
-        advance: is told how many bytes of it each reading took, as they lie on disk.
+        advance: called with the number of bytes of each read, as they lie on disk.
 
     Raises:
-        TextError: it is compressed, and damaged or cut short; whoever reads from it is told so too.
-        UnsupportedError: what reads it is not installed.
+        TextError: it is compressed, and damaged or cut short; later reads raise this too.
+        UnsupportedError: the library that reads it is not installed.
     """
     shown = "standard input" if name == STANDARD else name
     with ExitStack() as stack:
@@ -102,7 +102,7 @@ class Forward(io.RawIOBase):
 
     Args:
         file: what is read.
-        head: bytes that were read of it already, and come again.
+        head: bytes that were already read, and are returned first.
     """
 
     def __init__(self, file: Any, head: bytes = b"") -> None:
@@ -122,11 +122,11 @@ class Forward(io.RawIOBase):
 
 
 class Counted(Forward):
-    """A file that tells how many bytes are read of it.
+    """A file that reports how many bytes are read from it.
 
     Args:
         file: what is read.
-        advance: is told.
+        advance: called with each number of bytes.
     """
 
     def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
@@ -149,10 +149,10 @@ class Counted(Forward):
 
 
 def size(names: Iterable[str]) -> int | None:
-    """The bytes of all files together, or None where that cannot be known.
+    """The bytes of all files together, or None if they cannot be known.
 
     Raises:
-        OSError: a file is not there; better said before the first one is read than after.
+        OSError: a file is missing, which is better reported before the first one is read.
     """
     found = [os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat() for name in names]
     return sum(status.st_size for status in found) if all(stat.S_ISREG(status.st_mode) for status in found) else None
@@ -197,7 +197,7 @@ def written(name: str) -> Iterator[IO[bytes]]:
 
 
 def target(name: str) -> Path:
-    """The path of a file to be made, once it is clear that there is a folder to make it in.
+    """The path of an output, after a check that its folder can be written.
 
     Raises:
         OSError: it is a folder, its folder is missing or cannot be written, or the name is impossible.
@@ -211,7 +211,7 @@ def target(name: str) -> Path:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     if not stat.S_ISREG(mode):
         return path
-    path = path.resolve()  # so that a link stays one, and what it leads to is replaced
+    path = path.resolve()  # so that a link stays a link, and its target is replaced
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"no folder {path.parent} to write it in", name)
     if not os.access(path.parent, os.W_OK):

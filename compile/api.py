@@ -9,8 +9,7 @@ from fst.compile.compilers import assembled
 from fst.compile.sources.read import read
 from fst.errors import UnsupportedError, quoted
 from fst.machines.wordpiece import Tables
-
-LAYOUTS = ("auto", "dense", "compact")
+from fst.metadata import LAYOUTS
 
 
 def wordpiece(
@@ -59,8 +58,9 @@ def wordpiece(
 
     Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
     """
-    if layout not in LAYOUTS:
-        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, LAYOUTS))}")
+    layouts = ("auto", *LAYOUTS)
+    if layout not in layouts:
+        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, layouts))}")
     options = {
         "lowercase": lowercase,
         "strip_accents": strip_accents,

@@ -157,9 +157,7 @@ def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
     return labels[order[:-1]]
 
 
-def _outputs(
-    transducer: Transducer, transitions: _Transitions
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
+def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
     """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
     failure, trie = transducer.failure, transducer.trie
     length = np.diff(failure.pops_start)

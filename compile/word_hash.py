@@ -23,9 +23,7 @@ WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
 displace = Deferred("fst.compile.displacement", "displace")
 
 
-def word_table(
-    trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """Build the table.
 
     Args:

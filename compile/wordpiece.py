@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, Alphabet
-from fst.compile import about as metadata
 from fst.compile.classes import classify
+from fst.compile.metadata import metadata_of, text_pipeline
 from fst.compile.rows import lay_out
 from fst.compile.sources.source import Source
 from fst.compile.text.added_tokens import patterns
@@ -22,6 +22,7 @@ from fst.compile.word_hash import word_table
 from fst.errors import VocabularyError, quoted
 from fst.failure import link
 from fst.machines.wordpiece import Tables
+from fst.metadata import Model
 from fst.rows import MAX_WORD
 from fst.transducer import Transducer, fold
 from fst.trie import Strings, Trie, build
@@ -135,7 +136,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     everything = {**model.tokens, **source.added.ids}
     encoded = [token.encode() for token in everything]
     return Tables(
-        about={**metadata.about(source, alphabet, rows, normalization), **_about_model(model)},
+        about=metadata_of(Tables.kind, _metadata(model), source, alphabet, rows, normalization).to_json(),
         pages=classes.pages,
         blocks=classes.blocks,
         classes=classes.classes,
@@ -154,10 +155,8 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
 SETTINGS = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
 
 
-def _about_model(model: WordPieceModel) -> dict[str, Any]:
-    """The metadata of the model."""
-    settings = {name: getattr(model, name) for name in SETTINGS}
-    return {"kind": "wordpiece", "unk_id": model.unk_id, "model_tokens": len(model.tokens), **settings}
+def _metadata(model: WordPieceModel) -> Model:
+    return Model(unk_id=model.unk_id, model_tokens=len(model.tokens), **{name: getattr(model, name) for name in SETTINGS})
 
 
 def source_of(tables: Tables) -> Source[WordPieceModel]:
@@ -166,10 +165,10 @@ def source_of(tables: Tables) -> Source[WordPieceModel]:
     Raises:
         TableError: the table's components are not sound.
     """
-    stored: dict[str, Any] = dict(tables.about)
-    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: stored["model_tokens"]])
-    model = WordPieceModel(tokens, **{name: stored[name] for name in SETTINGS})
-    return metadata.source_of(model, stored)
+    metadata = tables.metadata
+    tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: metadata.model.model_tokens])
+    model = WordPieceModel(tokens, **{name: getattr(metadata.model, name) for name in SETTINGS})
+    return Source(model, text_pipeline(metadata), metadata.added_tokens, metadata.templates, metadata.settings)
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:

@@ -15,8 +15,9 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
+    from fst.runtime.load import load
     from fst.runtime.stream import Part, Stream
-    from fst.runtime.tokenizer import Tokenizer, load
+    from fst.runtime.tokenizer import Tokenizer
     from fst.runtime.transformers.hf import hf
 
 __version__ = "0.1.0"
@@ -37,10 +38,18 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # The runtime is fetched when it is first asked for, so that the compiler and the command line can do without it.
-    if name in ("Batch", "Tokenizer", "load"):
-        from fst.runtime import tokenizer
+    if name == "Tokenizer":
+        from fst.runtime.tokenizer import Tokenizer
 
-        return getattr(tokenizer, name)
+        return Tokenizer
+    if name == "Batch":
+        from fst.runtime.batch import Batch
+
+        return Batch
+    if name == "load":
+        from fst.runtime.load import load
+
+        return load
     if name == "hf":
         from fst.runtime.transformers.hf import hf
 

@@ -1,8 +1,7 @@
-"""Arrays that are lent to a kernel: it takes from them where the elements are and how many there are, and nothing else.
+"""A numba array type that carries only data pointer and shape. The caller keeps the array alive.
 
-Numba asks numpy to take apart each array of each call, and hands seven fields of it from kernel to kernel; for as many arrays as there are
-that takes longer than a short text. Borrowed ones are not even looked at whether they are of the type that the kernel is compiled for.
-Nothing is kept: the caller holds the arrays while it runs.
+For every array of every call, numba asks numpy for seven fields and more, and passes them from kernel to kernel, which takes longer than a
+short text. Nothing checks that a borrowed array has the type that the kernel was compiled for: see `fst.jit.Deferred`.
 """
 
 from __future__ import annotations
@@ -11,43 +10,43 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import typeof, types
-from numba.core.cgutils import gep_inbounds
+from numba import from_dtype, typeof, types
+from numba.core.datamodel import default_manager
 from numba.extending import NativeValue, models, register_model, unbox
-from numba.np.numpy_support import as_dtype, from_dtype
+from numba.np.numpy_support import as_dtype
 
 BYTE, INT, LENGTH = (ir.IntType(bits) for bits in (8, 32, 64))
 
-# What numpy's ABI has at the beginning of an array: Python's own part, elements, number of axes, their lengths.
+# How numpy's ABI lays out the beginning of an array: Python's object header, data pointer, number of axes, pointer to the shape.
 NDARRAY = ir.LiteralStructType([ir.ArrayType(BYTE, object.__basicsize__), BYTE.as_pointer(), INT, LENGTH.as_pointer()])
-ELEMENTS, LENGTHS = 1, 3
+DATA, SHAPE = 1, 3
 
 
 class Borrowed(types.Array):
-    """Numba's type of an array that is lent, in the order of C. Whether it may be written to is not told."""
+    """Numba's type of a borrowed array, which is C-contiguous. It does not say whether the array may be written."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
-        super().__init__(dtype, ndim, "C", name=f"lent({dtype}, {ndim}d)")  # kept kernels are found by the names of types
+        super().__init__(dtype, ndim, "C", name=f"borrowed({dtype}, {ndim}d)")  # the cache finds kernels by the names of types
 
 
 class BorrowedModel(models.ArrayModel):
-    """What compiled code has of it: the same as of any array, most of which follows from what is handed over."""
+    """How compiled code holds a borrowed array: as any array. Between kernels only `PASSED` fields travel; the others follow from them."""
 
-    HANDED_OVER = "data", "shape"
+    PASSED = "data", "shape"
 
     def get_argument_type(self) -> Any:
-        """The types of what is handed over from kernel to kernel."""
-        return tuple(self.get_model(self.get_field_position(name)).get_argument_type() for name in self.HANDED_OVER)
+        """The types of the fields that are passed."""
+        return tuple(self.get_model(self.get_field_position(name)).get_argument_type() for name in self.PASSED)
 
     def as_argument(self, builder: Any, value: Any) -> Any:
-        """What is handed over, of an array."""
+        """The fields of an array that are passed."""
         return tuple(
-            self.get_model(place).as_argument(builder, self.get(builder, value, place))
-            for place in map(self.get_field_position, self.HANDED_OVER)
+            self.get_model(position).as_argument(builder, self.get(builder, value, position))
+            for position in map(self.get_field_position, self.PASSED)
         )
 
     def from_argument(self, builder: Any, value: Any) -> Any:
-        """The array, from what is handed over."""
+        """An array, from the fields that are passed."""
         data, shape = value
         no_owner, itemsize, items = ir.Constant(BYTE.as_pointer(), None), LENGTH(as_dtype(self._fe_type.dtype).itemsize), LENGTH(1)
         strides: list[Any] = []
@@ -59,24 +58,29 @@ class BorrowedModel(models.ArrayModel):
 
 
 def kind_of(argument: Any) -> Any:
-    """Numba's type of an argument, with all arrays in it lent."""
-    if type(argument) is tuple:
-        return types.Tuple([kind_of(part) for part in argument])
+    """Numba's type of an argument, in which every array is borrowed. A kernel reads the fields of a NamedTuple by name."""
+    if isinstance(argument, tuple):
+        return types.BaseTuple.from_types(tuple(map(kind_of, argument)), type(argument))
     if not isinstance(argument, np.ndarray):
         return typeof(argument)
-    assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be lent"
+    assert argument.flags.c_contiguous, f"an array of strides {argument.strides} cannot be borrowed: it must be C-contiguous"
     return Borrowed(from_dtype(argument.dtype), argument.ndim)
 
 
-def _taken_apart(kind: Borrowed, argument: Any, of: Any) -> NativeValue:
-    """Code that makes an array from one of numpy."""
-    builder, model = of.builder, of.context.data_model_manager[kind]
+def over(builder: Any, kind: Borrowed, data: Any, shape: tuple[Any, ...]) -> Any:
+    """Code that makes an array over memory."""
+    return default_manager[kind].from_argument(builder, (data, shape))
+
+
+def _unboxed(kind: Borrowed, argument: Any, of: Any) -> NativeValue:
+    """Code that makes an array from a numpy array."""
+    builder = of.builder
     array = builder.bitcast(argument, NDARRAY.as_pointer())
-    elements, lengths = (builder.load(gep_inbounds(builder, array, 0, place)) for place in (ELEMENTS, LENGTHS))
-    pointer, _ = model.get_argument_type()
-    shape = tuple(builder.load(gep_inbounds(builder, lengths, axis)) for axis in range(kind.ndim))
-    return NativeValue(model.from_argument(builder, (builder.bitcast(elements, pointer), shape)))
+    data, lengths = (builder.load(builder.gep(array, [INT(0), INT(field)], inbounds=True)) for field in (DATA, SHAPE))
+    pointer, _ = default_manager[kind].get_argument_type()
+    shape = tuple(builder.load(builder.gep(lengths, [INT(axis)], inbounds=True)) for axis in range(kind.ndim))
+    return NativeValue(over(builder, kind, builder.bitcast(data, pointer), shape))
 
 
 register_model(Borrowed)(BorrowedModel)
-unbox(Borrowed)(_taken_apart)
+unbox(Borrowed)(_unboxed)

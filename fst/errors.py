@@ -1,4 +1,4 @@
-"""The one family of errors that this package raises on purpose.
+"""The errors that this package raises on purpose.
 
 Every message says what is wrong, where (file, line, member, row, character), and what to do about it.
 """
@@ -10,22 +10,23 @@ from itertools import islice
 
 
 class FstError(Exception):
-    """The root of the family: ``except fst.FstError`` catches whatever this package refuses."""
+    """The base class: ``except fst.FstError`` catches everything that this package refuses."""
 
 
 class VocabularyError(FstError):
-    """A vocabulary that cannot be compiled: no unknown token, bytes that are not UTF-8, ids out of range."""
+    """A vocabulary cannot be compiled: it has no unknown token, bytes that are not UTF-8, or ids out of range."""
 
 
 class TableError(FstError):
-    """A table file that is not, byte for byte, one that this version writes and can prove safe."""
+    """A file is not a table that this version can prove safe: it is damaged, forged, of another kind or of another version."""
 
 
 class TextError(FstError):
-    """An input that is not text: bytes that are not UTF-8, a lone surrogate, or no string at all.
+    """An input is not text: it has bytes that are not UTF-8 or a lone surrogate, or is not a string at all.
 
     Attributes:
-        row, place: the row of a batch that is not text, and the character or byte in it from which on it is not; None if it is no such row.
+        row: the row of a batch whose text has the fault; None for other faults.
+        place: the character or byte in this row at which the fault begins; None for other faults.
     """
 
     def __init__(self, message: str, row: int | None = None, place: int | None = None) -> None:
@@ -34,7 +35,7 @@ class TextError(FstError):
 
 
 class UnsupportedError(FstError):
-    """A well-formed request for something that this version does not do; the message names the feature."""
+    """A well-formed request asks for something that this version does not do; the message names the feature."""
 
 
 MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names

@@ -1,87 +1,170 @@
-"""How kernels are compiled. Numba is imported when the first kernel is, and by nothing else."""
+"""How kernels are compiled. Numba is imported with the first kernel, and by nothing else.
+
+Kernels use private parts of numba, which are faster than public ones. `PRIVATE` names all of them. If numba lacks one, none is used:
+
+=================== ============================================== =========================================================
+part                what it saves                                  the public way
+=================== ============================================== =========================================================
+compile options     reference counts and unused wrappers           ``njit`` without them
+kept kernels        compiling, in read-only and in stale folders   numba's own cache
+compiled code       numba's dispatch on the types of arguments     a call of the dispatcher
+borrowed arrays     six of the eight fields of every array         numba's arrays
+intrinsics          loops over 32 symbols, where one vector does   `fst.runtime.kernels.plain_intrinsics`, loops
+strings             a copy of each str and of each bytes           the same, by codecs
+=================== ============================================== =========================================================
+
+Numba's own cache compiles a kernel again when the file of this kernel has changed, but not when another file has: empty it after you edit
+the package.
+"""
 
 from __future__ import annotations
 
 import gc
-import logging  # before `_before_fork`, which see, is registered
+import logging  # before `_before_fork` is registered, see there
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
+from pkgutil import resolve_name
 from threading import RLock
 from time import monotonic
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Kernels hold no references: they allocate nothing, and counting references to the arrays that one part of a kernel hands to another takes
-# longer than the look-ups (55 MB/s of English with it, 110 without). And no lock, but for those that look at objects. C never calls them:
-# the wrapper that it would call takes 0.03 s to compile for each.
+# Kernels allocate nothing, so they count no references: counting halves the speed (English: 110 MB/s without, 55 with it). C never calls
+# them: skip its wrapper, which takes 0.03 s to compile.
 SETTINGS: dict[str, Any] = {"_nrt": False, "no_cfunc_wrapper": True}
-# No way in from Python or C where there is none: to take apart what comes in takes longer to compile than many a function.
+# Only kernels call these: skip the wrapper for Python too, which takes longer to compile than most bodies.
 PART: dict[str, Any] = {**SETTINGS, "no_cpython_wrapper": True}
+INLINED: dict[str, Any] = {**PART, "forceinline": True}
 
-_first_call = RLock()  # held during the first call of a kernel, which imports numba, and has the kernel compiled
+# Every private part of numba that this package uses, as `pkgutil.resolve_name` takes it; and of each dispatcher.
+PRIVATE: dict[str, list[str]] = {
+    "compile options": [f"numba.core.cpu:CPUTargetOptions.{option}" for option in INLINED],
+    "kept kernels": [
+        "numba.core.caching:FunctionCache.load_overload",
+        "numba.core.caching:FunctionCache.save_overload",
+        "numba.core.codegen:CodeLibrary.has_dynamic_globals",
+        "numba.core.codegen:CPUCodegen.magic_tuple",
+        "numba.core.compiler:CompileResult._rebuild",
+        "numba.core.compiler:CompileResult._reduce",
+        "numba.core.compiler:CompileResult.library",
+        "numba.core.compiler_lock:global_compiler_lock",
+        "numba.core.cpu:CPUContext.codegen",
+        "numba.core.serialize:dumps",
+    ],
+    "compiled code": ["numba.core.compiler:CompileResult.entry_point", "numba.core.dispatcher:Dispatcher.compile"],
+    "borrowed arrays": [
+        "numba.core.datamodel:default_manager",
+        "numba.core.datamodel.models:ArrayModel.as_argument",
+        "numba.core.datamodel.models:ArrayModel.from_argument",
+        "numba.core.datamodel.models:ArrayModel.get",
+        "numba.core.datamodel.models:ArrayModel.get_argument_type",
+        "numba.core.datamodel.models:ArrayModel.get_field_position",
+        "numba.core.datamodel.models:ArrayModel.get_model",
+        "numba.core.types:BaseTuple.from_types",
+        "numba.np.numpy_support:as_dtype",
+    ],
+    "intrinsics": [
+        "numba.core.registry:cpu_target",
+        "numba.core.base:BaseContext.make_array",
+        "numba.core.base:BaseContext.make_tuple",
+    ],
+    "strings": ["numba.core.base:BaseContext.get_python_api", "numba.core.pythonapi:PythonAPI.string_as_string_size_and_kind"],
+}
+
+OF_DISPATCHERS = ["_cache", "targetctx"]
+
+_first_call = RLock()  # held during the first call of a kernel, which imports numba and compiles the kernel
 _held: list[Any] = []
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function over arrays when it is first called, and keep the machine code on disk where `fst.kernel_cache` can."""
-    return _kept(function, nogil=True, **SETTINGS)
+    """Compile a function over arrays when it is first called, and keep its machine code on disk."""
+    return _jitted(function, SETTINGS, nogil=True)
 
 
 def object_kernel(function: Function) -> Function:
-    """The same for a function that also looks at Python's objects: it holds the interpreter's lock, as all do that use Python's C API."""
-    return _kept(function, nogil=False, **SETTINGS)
+    """Compile a kernel that reads Python objects: it holds the interpreter's lock, as Python's C API demands."""
+    return _jitted(function, SETTINGS)
 
 
 def part(function: Function) -> Function:
-    """Compile a function that is called by kernels alone."""
-    return _kept(function, **PART)
+    """Compile a function that only kernels call."""
+    return _jitted(function, PART)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function into the kernels that call it."""
+    return _jitted(function, INLINED, kept=False)
+
+
+def _jitted(function: Function, private: dict[str, Any], kept: bool = True, **public: Any) -> Function:
     from numba import njit
 
     compile_: Any = njit
-    compiled: Function = compile_(forceinline=True, **PART)(function)
-    return compiled
-
-
-def _kept(function: Function, **settings: Any) -> Function:
-    from numba import njit
-
-    compile_: Any = njit
-    compiled: Function = compile_(**settings)(function)
-    if hasattr(compiled, "enable_caching"):  # it is compiled: numba's compiler is not switched off
-        _keep(compiled)
-    return compiled
-
-
-def _keep(compiled: Any) -> None:
-    """Keep the machine code of a function on disk: by `fst.kernel_cache`, or by numba's cache if numba's private parts have changed."""
-    try:
+    if not has_private_parts():
+        return _publicly_jitted(function, **public)
+    compiled: Function = compile_(**private, **public)(function)
+    if kept and compiled is not function:  # numba's compiler is not switched off
         from fst.kernel_cache import keep
 
         keep(compiled)
+    return compiled
+
+
+def _publicly_jitted(function: Function, **public: Any) -> Function:
+    """Compile a function with numba's public options and cache."""
+    from numba import njit
+
+    compile_: Any = njit
+    compiled: Function
+    try:
+        compiled = compile_(cache=True, **public)(function)
+    except RuntimeError:  # numba finds no folder that it can write
+        compiled = compile_(**public)(function)
+    return compiled
+
+
+@cache
+def has_private_parts() -> bool:
+    """Whether this numba has all `PRIVATE` parts. If not, a warning names those that it lacks."""
+    import numba
+
+    make: Any = numba.njit
+    dispatcher = make(lambda: None)
+    missing = [name for names in PRIVATE.values() for name in names if not _exists(name)]
+    if hasattr(dispatcher, "py_func"):  # numba's compiler is not switched off
+        missing += [name for name in OF_DISPATCHERS if not hasattr(dispatcher, name)]
+    if missing:
+        known = "fst: numba %s lacks %s, which fast kernels use; slower ones take their place"
+        logging.getLogger("fst").warning(known, numba.__version__, ", ".join(missing))
+    return not missing
+
+
+def _exists(name: str) -> bool:
+    try:
+        resolve_name(name)
     except (ImportError, AttributeError):
-        with suppress(RuntimeError):  # numba finds no folder that it can write
-            compiled.enable_caching()
+        return False
+    return True
 
 
 class Deferred:
-    """A kernel that is imported when it is first called, and numba with it.
+    """A kernel that is imported, and numba with it, when it is first called.
 
-    The types and the layouts of all arguments are the same in all calls: numba need not look at them again, and arrays are lent, see
-    `fst.borrowed`. Both take longer than a short text does.
+    The first call compiles the kernel for the types of its arguments. Arguments of later calls must have the same types: nothing looks at
+    them again, and arrays are borrowed (`fst.borrowed`), since both checks take longer than a short text. Callers with other types need
+    a `Deferred` of their own.
 
     Args:
-        module, name: where it is.
+        module, name: where the kernel is.
 
     Attributes:
-        call: the kernel, or until it was called once what imports and calls it.
+        call: the kernel; before the first call, a function that imports and calls it.
     """
 
     def __init__(self, module: str, name: str) -> None:
@@ -99,7 +182,7 @@ class Deferred:
 
 @contextmanager
 def no_collector() -> Iterator[None]:
-    """Keep the garbage collector from going through what stays: what numba makes, more than a hundred thousand objects, or a vocabulary."""
+    """Switch the garbage collector off while long-lived objects are made, such as numba's 100,000 and more, or a vocabulary."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -111,17 +194,17 @@ def no_collector() -> Iterator[None]:
 
 def destination(function: Any) -> tuple[bool, str]:
     """Whether the machine code of a kernel is kept; and, in words, where, or why not."""
-    cache: Any = getattr(function, "_cache", None)  # None where numba's compiler is switched off
-    if hasattr(cache, "destination"):
-        kept, told = cache.destination()
+    kept_by: Any = getattr(function, "_cache", None)
+    if hasattr(kept_by, "destination"):
+        kept, told = kept_by.destination()
         return kept, told
-    folder = getattr(cache, "cache_path", None)
+    folder = getattr(getattr(function, "stats", None), "cache_path", None)  # of numba's own cache; its compiler may be switched off
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 
 def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    """The machine code of a kernel for arguments such as these, without the search for the one that fits them."""
-    if not hasattr(function, "compile"):  # numba's compiler is switched off
+    """The machine code of a kernel for arguments of these types; the kernel itself if numba has to find that."""
+    if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or not as expected
         found: Callable[..., Any] = function
         return found
     from fst.borrowed import kind_of
@@ -131,12 +214,10 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
-    """The machine code of a kernel that an earlier process has kept, if one has.
+    """The machine code that an earlier process has kept, if any.
 
-    Numba's own search first imports its compiler, and SciPy with it, which takes 0.1 to 0.3 s for nothing.
+    Numba's own search first imports its compiler, and SciPy with it, which takes 0.1 to 0.3 s.
     """
-    if not hasattr(getattr(function, "_cache", None), "destination"):  # numba's own cache
-        return None
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
@@ -155,10 +236,10 @@ def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]
 
 
 def _before_fork() -> None:
-    """Wait until no thread imports or compiles kernels: a process forked meanwhile would find Python or numba locked for ever.
+    """Wait until no thread imports or compiles kernels: a child forked meanwhile would inherit a lock that nobody releases.
 
-    Who registers last is called first. Numba takes the lock of logging while it is imported, and logging takes it before a fork: it has to
-    register before this does, or would hold its lock while this waits.
+    Handlers run in reverse order of registration. Numba takes the lock of logging while it is imported, and logging takes it before a fork:
+    logging must register first, or it would hold its lock while this handler waits.
     """
     _hold(_first_call)
     compiler = getattr(sys.modules.get("numba.core.compiler_lock"), "global_compiler_lock", None)

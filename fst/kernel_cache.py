@@ -2,7 +2,8 @@
 
 Numba's own cache reads only from a folder that it can also write, so a process in a read-only image compiles all kernels again. This cache
 reads from any folder that no stranger can write to, and writes to the first one that it can. A file holds the machine code of one function
-for one processor, and a digest of the code and of its sources. A stale or damaged file is ignored.
+for one processor and one set of argument types, and a digest of the code and of all sources that it is compiled from, constants included. A
+stale or damaged file is ignored.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import re
 import sys
 from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from uuid import uuid4
 
 import llvmlite
 import numba
+from numba import types
 from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -27,16 +31,17 @@ import fst
 from fst import borrowed
 
 DIGEST = 32  # bytes of SHA-256, at the beginning of a file
-# Private parts of numba. Where they are missing, `fst.jit` does without this module.
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
-BY_OTHERS = 0o002  # permission for everybody to write
+# `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
+IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
+WRITABLE_BY_ALL = 0o002
 
 _full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
 
 
 class KernelCache:
-    """The machine code of one function on disk. Numba calls it in place of its `FunctionCache`.
+    """The machine code of one function on disk. It takes the place of numba's `FunctionCache`.
 
     Args:
         function: the kernel in Python.
@@ -45,7 +50,6 @@ class KernelCache:
     def __init__(self, function: Any) -> None:
         self._source = Path(function.__globals__.get("__file__", ""))
         self._name = f"{self._source.stem}.{function.__qualname__}"
-        self._globals = function.__globals__
 
     def load_overload(self, kinds: Any, context: Any) -> Any | None:
         """The kept machine code for arguments of these types, or None if no folder has it."""
@@ -58,7 +62,7 @@ class KernelCache:
         return None
 
     def save_overload(self, kinds: Any, result: Any) -> None:
-        """Keep machine code that numba has just compiled. If that fails this process goes on, and the next one compiles again."""
+        """Keep machine code that numba has just compiled. If that fails, this process goes on and the next one compiles again."""
         folder, _ = self._destination()
         if folder is None or result.library.has_dynamic_globals:
             return
@@ -89,36 +93,63 @@ class KernelCache:
 
     def _file(self, kinds: Any, codegen: Any) -> tuple[str, bytes]:
         """The name of the file for types of arguments on this processor, and the key that its digest covers."""
-        key = repr((numba.__version__, llvmlite.__version__, sys.implementation.cache_tag, str(kinds), codegen.magic_tuple())).encode()
+        versions = numba.__version__, llvmlite.__version__, sys.implementation.cache_tag
+        key = repr((versions, [*map(_described, kinds)], codegen.magic_tuple())).encode()
         return f"{self._name}-{sha256(key).hexdigest()[:16]}.kernel", key
 
     def _digest(self, key: bytes, code: bytes) -> bytes:
-        """The digest of machine code, of its key and of its sources.
+        """The digest of machine code, of its key and of its sources."""
+        return sha256(key + digest_of_sources(str(self._source)) + code).digest()
 
-        The sources are the file of the function, each file of this package from which it imports a function or a class, and `fst.borrowed`.
-        """
-        modules = {getattr(value, "__module__", None) or "" for value in self._globals.values()}
-        sources = {sys.modules[name].__file__ for name in modules if name.startswith("fst.")} | {str(self._source), borrowed.__file__}
-        digest = sha256(key)
-        for source in sorted(filter(None, sources)):
-            digest.update(sha256(Path(source).read_bytes()).digest())
-        digest.update(code)
-        return digest.digest()
+
+def _described(kind: Any) -> str:
+    """A type of numba in full. Numba's own name for a NamedTuple lacks its module and its fields."""
+    if not isinstance(kind, types.BaseTuple):
+        return str(kind)
+    parts = ", ".join(map(_described, kind))
+    if not isinstance(kind, types.BaseNamedTuple):
+        return f"({parts})"
+    return f"{kind.instance_class.__module__}.{kind.instance_class.__qualname__}{kind.fields}({parts})"
+
+
+@cache
+def digest_of_sources(path: str) -> bytes:
+    """The digest of all sources that decide how a kernel in a file is compiled.
+
+    They are the file, the modules of this package that it imports, those that they import, and so on, and `fst.borrowed`.
+    """
+    digests: dict[str, bytes] = {}
+    pending = {path, str(borrowed.__file__)}
+    while pending:
+        source = pending.pop()
+        digests[source], imported = _source(source)
+        pending |= imported - digests.keys()
+    return b"".join(sorted(digests.values()))
+
+
+@cache
+def _source(path: str) -> tuple[bytes, set[str]]:
+    """The digest of a source, and the files of this package that it imports when it is itself imported."""
+    text = Path(path).read_bytes()
+    files = {getattr(sys.modules.get(name), "__file__", None) for name in _imports(text.decode())}
+    return sha256(text).digest(), {file for file in files if file}
+
+
+def _imports(text: str) -> set[str]:
+    """The names of this package's modules that a source imports at its top level; some names are of other things than modules."""
+    found: set[str] = set()
+    for module, names, alone in IMPORT.findall("\n" + text):
+        found |= {alone or module, *(f"{module}.{name}" for name in re.findall(r"\w+", names))}
+    return found
 
 
 def keep(compiled: Any) -> None:
-    """Have numba keep the machine code of a function by this cache.
-
-    Raises:
-        AttributeError: numba's functions have no cache to replace.
-    """
-    if not hasattr(compiled, "_cache"):
-        raise AttributeError("numba's functions have no _cache")
+    """Replace numba's cache of a function by this one."""
     compiled._cache = KernelCache(compiled.py_func)
 
 
 def folders(source: Path) -> list[Path]:
-    """The folders for kernels of a source file: in NUMBA_CACHE_DIR; if that is not set, beside the file and in the user's cache."""
+    """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else beside the file and in the user's cache."""
     own = f"fst-toolkit-{fst.__version__}"
     named: str = vars(config)["CACHE_DIR"]
     if named:
@@ -128,7 +159,7 @@ def folders(source: Path) -> list[Path]:
 
 
 def _obstacle(folder: Path) -> str | None:
-    """Why kernels cannot be kept in a folder; None: they can. A missing folder is made."""
+    """Why kernels cannot be kept in a folder; None if they can. A missing folder is made."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not _is_safe(folder.stat()):
@@ -139,14 +170,14 @@ def _obstacle(folder: Path) -> str | None:
 
 
 def _is_safe(status: os.stat_result) -> bool:
-    """Whether a file or folder belongs to root, this user or the owner of this package, and not everybody can write to it.
+    """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
 
     A kept kernel is a program: whoever can write it acts as the user who reads it.
     """
     if os.name != "posix":
         return True
     trusted = {0, os.geteuid(), Path(__file__).stat().st_uid}
-    return status.st_uid in trusted and not status.st_mode & BY_OTHERS
+    return status.st_uid in trusted and not status.st_mode & WRITABLE_BY_ALL
 
 
 def _read(path: Path) -> bytes:
@@ -156,7 +187,7 @@ def _read(path: Path) -> bytes:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a whole file or none."""
     part = path.with_name(f"{path.name}.{uuid4().hex}")
     try:
         with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o644)) as file:

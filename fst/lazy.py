@@ -1,4 +1,4 @@
-"""Properties that are computed once."""
+"""Lazy properties."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ Value = TypeVar("Value")
 
 
 class Lazy(Generic[Value]):
-    """A property that is computed when it is first asked for, and kept, as by ``functools.cached_property`` from Python 3.12 on.
+    """A property that is computed at the first access and then kept, like ``functools.cached_property`` of Python 3.12.
 
-    Before that, the one of Python holds a lock while it computes, one for all objects of a class; a process that is forked meanwhile
-    finds it locked for ever. Here, threads that ask at the same time may compute the same twice, which does no harm.
+    Before 3.12, ``cached_property`` holds one lock for all instances of a class while it computes, and a process that is forked meanwhile
+    waits for it for ever. Here, two threads may both compute the value, which does no harm.
 
     Example:
         >>> class Circle:

@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
-MOST_IDS = (1 << 31) - 1  # of a chunk: a list's offsets have 32 bits
+MAX_IDS = (1 << 31) - 1  # of a chunk: a list's offsets have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
@@ -153,8 +153,8 @@ def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
     """
     if filling:
         return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, filling)), filling.width, mask=is_null)
-    if batch.row_splits[-1] > MOST_IDS:
-        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and list<int32> has at most {MOST_IDS:,}; encode slices of it")
+    if batch.row_splits[-1] > MAX_IDS:
+        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and list<int32> has at most {MAX_IDS:,}; encode slices of it")
     return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), _values(batch.ids), mask=is_null)
 
 

@@ -1,8 +1,8 @@
 """Batches: rows of text in, rows of ids out, by any number of threads.
 
-Rows are taken in groups. One thread takes them from the front and writes ids where they stay; the others take them from the back, and
-their ids are put behind those of the first. So all end at the same time, and next to nothing is copied. A row that is too long for that is
-taken in parts, see `fst.runtime.safe_cuts`.
+Workers take rows in chunks. One takes them from the front and writes ids where they stay; the others take them from the back, and their
+ids are put behind those of the first. So all end at the same time, and next to nothing is copied. A row that is too long for that is taken
+in parts, see `fst.runtime.safe_cuts`.
 """
 
 from __future__ import annotations
@@ -21,25 +21,20 @@ from numpy.typing import NDArray
 
 from fst.cores import thread_count
 from fst.errors import TextError
-from fst.jit import Deferred
 from fst.lazy import Lazy
-from fst.runtime.fallback import SecondReader
-from fst.runtime.machine import BEFORE, COUNT, OPEN, WORD, Machine, Workspace, Workspaces
+from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
+from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
 from fst.runtime.safe_cuts import parts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
+from fst.runtime.workspace import Workspace
 
-Ids = NDArray[np.int32]
-SLACK = 16  # ids that a kernel may write past the last one that it counts
 BLOCK = 1 << 17  # characters, or up to twice as many, that are gathered and encoded at a time; they stay in a core's own cache
-GROUP = 1 << 10  # rows, at most, that a thread takes at a time
-NO_MORE, MORE = np.uint64(0), np.uint64(1)
-NOWHERE = np.empty(0, np.int32)  # for places that nobody asked for
-UNSUSPECTED = np.empty(0, np.uint8)  # for texts that need no second reading
-FEW = 1 << 14  # characters that are encoded to the end sooner than it is found out which of them are wanted
+MAX_CHUNK = 1 << 10  # rows, at most, in a chunk
+FEW_CHARACTERS = 1 << 14  # that are encoded to the end sooner than it is found out which of them are wanted
 UNITS_AN_ID = 8  # of text, more than almost any text has: so much is read at a time where so many ids are wanted and no more
-PIECE = 1 << 11  # characters that are read at a time at least: to stop sooner takes longer than to read them
-LEAST = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
-MOST_THREADS = 256  # of all batches that are under way
+MIN_PIECE = 1 << 11  # characters that are read at a time at least: to stop sooner takes longer than to read them
+MIN_SHARE = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
+MAX_THREADS = 256  # of all batches that are under way
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -99,24 +94,8 @@ class Batch:
         return Batch(self.ids[chosen], splits, *beside)
 
 
-class Kernels(NamedTuple):
-    """Kernels that are compiled for the same target, see `fst.runtime.kernels.wordpiece`: `encode_rows` and `encode_read`."""
-
-    rows: Deferred
-    read: Deferred
-
-
-def kernels() -> Kernels:
-    """Kernels that are compiled for the target of their first call."""
-    return Kernels(Deferred("fst.runtime.kernels.wordpiece", "encode_rows"), Deferred("fst.runtime.kernels.wordpiece", "encode_read"))
-
-
-# For ids alone, which take two thirds of the time to compile, and for all that can be asked for beside them.
-of_ids, of_all = kernels(), kernels()
-
-
-class Group(NamedTuple):
-    """What a thread takes at a time: rows, or a part of one. Groups are in order as the texts are.
+class Chunk(NamedTuple):
+    """Rows, or a part of one, that a worker takes at a time. Chunks are in order as the texts are.
 
     Attributes:
         first, last: from which row on, and before which.
@@ -129,11 +108,11 @@ class Group(NamedTuple):
     end: int = 0
 
 
-class Made(NamedTuple):
-    """What became of a group.
+class ChunkResult(NamedTuple):
+    """What a worker has made of a chunk.
 
     Attributes:
-        begin, end: its ids, in those of its share.
+        begin, end: its ids, in those of its worker.
         ends: int64[rows], where the ids of each row end there; of a part, none unless it is the last one.
         characters_and_words: int64[2], of a part how many it has; the last one of a row, and whole rows, need not say it.
     """
@@ -145,106 +124,79 @@ class Made(NamedTuple):
 
 
 @dataclass(eq=False)  # and not frozen, which takes 0.5 µs more
-class Task:
-    """What is to be done.
+class Job:
+    """A batch to be encoded.
 
     Attributes:
         source: texts.
         frame: ids put around each of them.
         errors: what to do with what is not text.
-        machine, workspaces: what does it.
-        located: whether to say where ids come from.
-        most: how many ids of a row are wanted, if not all; there may be more.
+        runner: runs the kernels.
+        max_ids: how many ids of a row are wanted, if not all; there may be more.
         counted: whether ids are only counted, and not kept.
-        second: reads texts that the kernel cannot, if there may be any.
-        blanks: characters after which a text may be cut.
+        safe_cuts: characters after which a text may be cut.
     """
 
     source: Source
-    frame: tuple[Ids, Ids]
+    frame: Frame
     errors: str
-    machine: Machine
-    workspaces: Workspaces
-    located: bool = False
-    most: int | None = None
+    runner: Runner
+    max_ids: int | None = None
     counted: bool = False
-    second: SecondReader | None = None
-    blanks: str = ""
+    safe_cuts: str = ""
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
         batch, suspects = self._run(threads)
-        return self._read_again(batch, suspects) if suspects else batch
+        return self._run_fallback(batch, suspects) if suspects else batch
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts, and say which rows are to be read again."""
+        """Encode all texts, and say which rows are for the fallback."""
         rows = len(self.source)
-        block = self._run_block() if rows <= GROUP else None
+        block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
             return block
         threads = thread_count(threads)
-        cut = self._cut() if rows <= GROUP and threads > 1 else {}
-        threads = min(threads, self.total // LEAST + 1)
-        groups = deque(self._groups(threads, cut))
-        threads = min(threads, len(groups))
+        cut = self._cut() if rows <= MAX_CHUNK and threads > 1 else {}
+        threads = min(threads, self.total // MIN_SHARE + 1)
+        chunks = deque(self._chunks(threads, cut))
+        threads = min(threads, len(chunks))
         if threads == 1:
-            return _joined([self._share(groups.popleft)], self)
+            return _joined([self._worker(chunks.popleft)], self)
         try:
-            return self._run_threads(groups, threads)
+            return self._run_threads(chunks, threads)
         except TextError:
             # The error for the first wrong row, not for the one that happened to be found first.
             return self._run(1)
 
     def _run_block(self) -> tuple[Batch, list[int]] | None:
         """Encode all texts, if they are short, without the steps that many need."""
-        rows = len(self.source)
-        splits = np.zeros(rows + 1, np.int64)
+        rows, runner = len(self.source), self.runner
+        splits, buffers = np.zeros(rows + 1, np.int64), Buffers(runner.with_spans)
         if not rows:
-            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE), []
-        work = self.workspaces.take()
-        short = BLOCK if self.most is None else FEW
-        text, starts = self.source.gather(0, rows, Limits(short, short, rows), work.text, self.errors)
+            return self.batch(buffers, 0, splits), []
+        workspace = runner.workspaces.take()
+        short = BLOCK if self.max_ids is None else FEW_CHARACTERS
+        text, starts = self.source.gather(0, rows, Limits(short, short, rows), workspace.text, self.errors)
         block = None
         if len(starts) > 1:
-            room = self.room(text, rows)
-            ids = work.short_ids if room <= len(work.short_ids) else np.empty(room, np.int32)
-            offsets, words = self.places(room)
-            noted = self.unsuspected(rows)
-            target = self.target(ids, splits[1:], offsets, words, noted)
-            self.kernels.rows.call(text, starts, NO_MORE, self.machine, target, work.arrays)
-            block = self.batch(ids[: splits.item(-1)].copy(), splits, offsets, words), self.suspects(text, starts, noted)
-        self.workspaces.give_back(work)
+            room = runner.room(len(text), rows, self.frame)
+            buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
+            buffers.reserve(room, 0)
+            suspects = runner.suspects(rows)
+            runner.encode(text, starts, NO_MORE, runner.output(self.frame, buffers, splits[1:], suspects), workspace)
+            buffers.ids = buffers.ids[: splits.item(-1)].copy()
+            block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
+        runner.workspaces.give_back(workspace)
         return block
 
-    @property
-    def is_noted(self) -> bool:
-        """Whether a kernel is to note rows that are to be read again."""
-        return self.second is not None and self.second.is_noted
+    def suspected(self, text: Units, starts: Ints, suspects: NDArray[np.uint8]) -> list[int]:
+        """The rows that are for the fallback."""
+        fallback = self.runner.fallback
+        return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 
-    @property
-    def kernels(self) -> Kernels:
-        """Those for what is asked for."""
-        return of_all if self.located or self.is_noted else of_ids
-
-    def target(self, ids: Ids, ends: Ints, offsets: Ids, words: Ids, noted: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
-        """Where these kernels write to."""
-        beside = (offsets, words, noted) if self.kernels is of_all else ()
-        return (*self.frame, ids, ends, *beside)
-
-    def places(self, room: int) -> tuple[Ids, Ids]:
-        """Room for the offsets and the words of so many ids, if they are asked for."""
-        return (np.empty(2 * room, np.int32), np.empty(room, np.int32)) if self.located else (NOWHERE, NOWHERE)
-
-    def unsuspected(self, rows: int) -> NDArray[np.uint8]:
-        """Room to note rows that are to be read again, if a kernel is to do so."""
-        return np.zeros(rows, np.uint8) if self.is_noted else UNSUSPECTED
-
-    def suspects(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> list[int]:
-        """The rows that are to be read again."""
-        return np.flatnonzero(self.second.suspected(text, starts, noted)).tolist() if self.second else []
-
-    def _read_again(self, batch: Batch, rows: Sequence[int]) -> Batch:
-        """The batch with some rows read again, in ascending order."""
+    def _run_fallback(self, batch: Batch, rows: Sequence[int]) -> Batch:
+        """The batch with some rows read by the fallback, in ascending order."""
         size = max(BLOCK // self.length, 1)
         parts = [self._encode_again(rows[first : first + size]) for first in range(0, len(rows), size)]
         again = [ids for part in parts for ids in part]
@@ -252,82 +204,78 @@ class Task:
         lengths[rows] = [len(ids) for ids in again]
         splits = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         if self.counted:
-            return self.batch(NOWHERE, splits, NOWHERE, NOWHERE)
+            return self.batch(Buffers(self.runner.with_spans), 0, splits)
         ids = _spliced(batch.ids, batch.row_splits, rows, again)
         if batch.offsets is None or batch.words is None:
             return Batch(ids, splits)
         offsets = [row for part in parts if part.offsets is not None for row in np.split(part.offsets, part.row_splits[1:-1])]
         words = [row for part in parts if part.words is not None for row in np.split(part.words, part.row_splits[1:-1])]
-        places = (_spliced(all_rows, batch.row_splits, rows, own) for all_rows, own in ((batch.offsets, offsets), (batch.words, words)))
-        return Batch(ids, splits, *places)
+        spans = (_spliced(all_rows, batch.row_splits, rows, own) for all_rows, own in ((batch.offsets, offsets), (batch.words, words)))
+        return Batch(ids, splits, *spans)
 
     def _encode_again(self, rows: Sequence[int]) -> Batch:
-        """Some rows, by a second reading."""
-        assert self.second
-        symbols, places = self.second.read([whole(self.source, row, self.errors) for row in rows])
-        work = self.workspaces.take()
-        room = len(symbols) + (len(self.frame[0]) + len(self.frame[1])) * len(rows) + SLACK
-        ids, splits = np.empty(room, np.int32), np.zeros(len(rows) + 1, np.int64)
-        offsets, words = self.places(room)
-        target = self.target(ids, splits[1:], offsets, words, UNSUSPECTED)
-        self.kernels.read.call(symbols, places, self.machine, target, work.arrays)
-        self.workspaces.give_back(work)
-        return self.batch(ids[: splits[-1]], splits, offsets, words)
+        """Some rows, by the fallback."""
+        runner = self.runner
+        assert runner.fallback
+        symbols, spans = runner.fallback.read([whole(self.source, row, self.errors) for row in rows])
+        splits, buffers = np.zeros(len(rows) + 1, np.int64), Buffers(runner.with_spans)
+        buffers.reserve(len(symbols) + runner.room(0, len(rows), self.frame), 0)
+        workspace = runner.workspaces.take()
+        runner.encode_read(symbols, spans, runner.output(self.frame, buffers, splits[1:]), workspace)
+        runner.workspaces.give_back(workspace)
+        return self.batch(buffers, int(splits[-1]), splits)
 
-    def batch(self, ids: Ids, splits: Ints, offsets: Ids, words: Ids) -> Batch:
-        """A batch, with places if they are asked for; there may be room behind them."""
-        if not self.located:
-            return Batch(ids, splits)
-        return Batch(ids, splits, offsets[: 2 * len(ids)].reshape(-1, 2), words[: len(ids)])
+    def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
+        """The batch of the first so many ids, with spans if they are asked for."""
+        if not self.runner.with_spans:
+            return Batch(buffers.ids[:count], splits)
+        return Batch(buffers.ids[:count], splits, buffers.offsets[: 2 * count].reshape(-1, 2), buffers.words[:count])
 
-    def _share(self, next_group: Callable[[], Group]) -> Share:
-        work = self.workspaces.take()
-        share = Share(self, work)
+    def _worker(self, next_chunk: Callable[[], Chunk]) -> Worker:
+        """A worker that has encoded all chunks that it got."""
+        workspace = self.runner.workspaces.take()
+        worker = Worker(self, workspace)
         while True:
             try:
-                group = next_group()
+                chunk = next_chunk()
             except IndexError:
                 break
-            share.encode(group)
-        self.workspaces.give_back(work)
-        return share
+            worker.encode(chunk)
+        self.runner.workspaces.give_back(workspace)
+        return worker
 
-    def _run_threads(self, groups: deque[Group], threads: int) -> tuple[Batch, list[int]]:
-        jobs = [_threads().submit(self._share, groups.pop) for _ in range(threads - 1)]
+    def _run_threads(self, chunks: deque[Chunk], threads: int) -> tuple[Batch, list[int]]:
+        helpers = [_threads().submit(self._worker, chunks.pop) for _ in range(threads - 1)]
         try:
-            front = self._share(groups.popleft)
+            front = self._worker(chunks.popleft)
         finally:
-            groups.clear()
-            wait(jobs)
-        return _joined([front, *(job.result() for job in jobs)], self)
+            chunks.clear()
+            wait(helpers)
+        return _joined([front, *(helper.result() for helper in helpers)], self)
 
-    def room(self, text: Units, rows: int) -> int:
-        """How many ids there may be, and be written past the last of them."""
-        return len(text) * self.workspaces.ids_per_unit + (len(self.frame[0]) + len(self.frame[1])) * rows + SLACK
-
-    def _cut(self) -> dict[int, list[Group]]:
+    def _cut(self) -> dict[int, list[Chunk]]:
         """The parts of long rows."""
-        if not self.blanks or self.most is not None:
+        if not self.safe_cuts or self.max_ids is not None:
             return {}
-        long = [row for row, length in enumerate(self.lengths) if length > 2 * LEAST]
+        long = [row for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE]
         try:
-            return {row: [Group(row, row + 1, *part) for part in parts(self.source.text(row), self.blanks, LEAST)] for row in long}
+            return {row: [Chunk(row, row + 1, *part) for part in parts(self.source.text(row), self.safe_cuts, MIN_SHARE)] for row in long}
         except TextError:
-            return {}  # a row is no text, and may not be the first one
+            return {}  # a row is not text, and may not be the first one
 
-    def _groups(self, threads: int, cut: Mapping[int, Sequence[Group]]) -> Iterator[Group]:
-        """Groups of about `BLOCK` characters, by the length of some rows; of less if all are few; and the parts of rows that were cut."""
+    def _chunks(self, threads: int, cut: Mapping[int, Sequence[Chunk]]) -> Iterator[Chunk]:
+        """Chunks of about `BLOCK` characters, by the length of some rows; of less if all are few; and the parts of rows that were cut."""
         rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
-        size = min(max(characters // self.length, 1), GROUP)
+        size = min(max(characters // self.length, 1), MAX_CHUNK)
         for first, last in pairwise(sorted({*range(0, rows, size), *cut, *(row + 1 for row in cut), rows})):
-            yield from cut.get(first, [Group(first, last)])
+            yield from cut.get(first, [Chunk(first, last)])
 
     @Lazy
     def total(self) -> int:
         """About how many characters are read; of few rows exactly, since one of them may be long."""
         rows = len(self.source)
-        return rows * self.length if rows > GROUP or self.most is not None else sum(self.lengths)
+        return rows * self.length if rows > MAX_CHUNK or self.max_ids is not None else sum(self.lengths)
 
     @Lazy
     def lengths(self) -> Sequence[int]:
@@ -343,46 +291,45 @@ class Task:
     @property
     def longest(self) -> int:
         """Characters in the longest row that is read at once."""
-        return 2 * (BLOCK if self.most is None else min(BLOCK, self.piece))
+        return 2 * (BLOCK if self.max_ids is None else min(BLOCK, self.piece))
 
     @property
     def piece(self) -> int:
         """Characters of a long row that are read at a time."""
-        return BLOCK if self.most is None else max(UNITS_AN_ID * self.most, PIECE)
+        return BLOCK if self.max_ids is None else max(UNITS_AN_ID * self.max_ids, MIN_PIECE)
 
 
-class Share:
-    """The ids that one thread makes.
+class Worker:
+    """Encodes chunks, on one thread.
 
     Attributes:
-        ids: int32[n], of all its groups, one after the other, and room behind them.
-        offsets, words: int32[2 * n] and int32[n], likewise, where places are asked for.
+        buffers: the ids of all its chunks, one after the other, and room behind them.
         count: how many ids there are.
-        made: what became of each group.
-        suspects: rows that are to be read again.
+        results: what became of each chunk.
+        suspects: rows that are for the fallback.
     """
 
-    def __init__(self, task: Task, work: Workspace) -> None:
-        self._task, self._work = task, work
-        self.ids = self.offsets = self.words = NOWHERE
+    def __init__(self, job: Job, workspace: Workspace) -> None:
+        self._job, self._runner, self._workspace = job, job.runner, workspace
+        self.buffers = Buffers(job.runner.with_spans)
         self.count = 0
         self._dropped = 0  # ids that are counted and were not kept
-        self.made: dict[Group, Made] = {}
+        self.results: dict[Chunk, ChunkResult] = {}
         self.suspects: set[int] = set()
 
-    def encode(self, group: Group) -> None:
-        """Encode a group."""
-        self.made[group] = self._encode_part(group) if group.end else self._encode_rows(group.first, group.last)
+    def encode(self, chunk: Chunk) -> None:
+        """Encode a chunk."""
+        self.results[chunk] = self._encode_part(chunk) if chunk.end else self._encode_rows(chunk.first, chunk.last)
 
-    def _encode_rows(self, first: int, last: int) -> Made:
+    def _encode_rows(self, first: int, last: int) -> ChunkResult:
         """Encode the rows from the first to before the last."""
-        source, longest = self._task.source, self._task.longest
+        source, longest = self._job.source, self._job.longest
         limits = Limits(2 * BLOCK, longest)
         ends = np.empty(last - first, np.int64)
-        made_from = self._dropped + self.count
+        begin = self._dropped + self.count
         row = first
         while row < last:
-            text, starts = source.gather(row, last, limits, self._work.text, self._task.errors)
+            text, starts = source.gather(row, last, limits, self._workspace.text, self._job.errors)
             after = row + max(len(starts) - 1, 1)
             own_ends = ends[row - first : after - first]
             if len(starts) > 1:
@@ -390,45 +337,46 @@ class Share:
             else:
                 self._encode_long(row, source.text(row), own_ends)
             row = after
-        return Made(made_from, int(ends[-1]), ends)
+        return ChunkResult(begin, int(ends[-1]), ends)
 
-    def _encode_part(self, group: Group) -> Made:
+    def _encode_part(self, chunk: Chunk) -> ChunkResult:
         """Encode a part of a row; the kernel is told that it has begun before, and that it goes on."""
-        text, state = self._task.source.text(group.first), self._work.state
-        ends = np.empty(int(group.end == len(text)), np.int64)
-        made_from = self._dropped + self.count
-        state[OPEN] = group.begin > 0
-        self._encode_long(group.first, text[group.begin : group.end], ends)
+        text, state = self._job.source.text(chunk.first), self._workspace.state
+        ends = np.empty(int(chunk.end == len(text)), np.int64)
+        begin = self._dropped + self.count
+        state[OPEN] = chunk.begin > 0
+        self._encode_long(chunk.first, text[chunk.begin : chunk.end], ends)
         characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
-        self._work.start_anew(self.count)
-        return Made(made_from, self._dropped + self.count, ends, characters_and_words)
+        self._workspace.start_anew(self.count)
+        return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> None:
         """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted.
 
         Where there is no room for its end, it goes on elsewhere.
         """
-        text = readable(text, self._task.errors)
-        piece = size = self._task.piece
+        job = self._job
+        text = readable(text, job.errors)
+        piece = size = job.piece
         first, begin = self.count, 0
         while True:
             is_rest = begin + size >= len(text)
             more = not is_rest or not len(ends)
             try:
                 string, taken = decoded(text[begin : begin + size], more)
-                read_from = units(string)
+                read_from = units(string, self._runner.unit_type)
             except (UnicodeEncodeError, UnicodeDecodeError) as error:
                 raise not_text_at(row, begin + error.start, text) from None
             starts = np.array([0, len(read_from)])
             read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
             if is_rest:
                 return
-            has_enough = self._task.most is not None and self.count - first >= self._task.most
+            has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
             if is_read_again and (place := wrong_at(text)) is not None:  # the rest is not looked at here
                 raise not_text_at(row, place, text)
             if has_enough or is_read_again:
-                self._work.start_anew(self.count)
+                self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return
             # What cannot be read before more of it is known, say a run of marks, is read with more.
@@ -438,37 +386,24 @@ class Share:
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel for rows from one on; where it stopped reading."""
-        task, work = self._task, self._work
-        room = self.count + work.room + task.room(text, len(starts) - 1)
-        if len(self.ids) < room:
-            self._grow(room)
-        noted = task.unsuspected(len(starts) - 1)
-        target = task.target(self.ids, ends, self.offsets, self.words, noted)
-        read = task.kernels.rows.call(text, starts, more, task.machine, target, work.arrays)
-        self.suspects.update(row + suspect for suspect in task.suspects(text, starts, noted))
-        self.count = int(work.state[COUNT])
-        if task.counted:
+        job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
+        room = self.count + workspace.room + runner.room(len(text), rows, job.frame)
+        self.buffers.reserve(room, self.count, self._expected())
+        suspects = runner.suspects(rows)
+        read = runner.encode(text, starts, more, runner.output(job.frame, self.buffers, ends, suspects), workspace)
+        self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
+        self.count = int(workspace.state[COUNT])
+        if job.counted:
             ends += self._dropped
             self._dropped += self.count
-            self.count = work.state[COUNT] = 0
-        return int(read)
+            self.count = workspace.state[COUNT] = 0
+        return read
 
-    def _grow(self, room: int) -> None:
-        """Make room for so many ids and, the first time, for all: most text has an id for two characters or more."""
-        expected = self._task.total // 2 if not len(self.ids) else 2 * len(self.ids)
-        if self._task.counted:
-            expected = room
-        self.ids = _grown(self.ids, self.count, max(room, expected))
-        if self._task.located:
-            self.offsets = _grown(self.offsets, 2 * self.count, 2 * len(self.ids))
-            self.words = _grown(self.words, self.count, len(self.ids))
-
-
-def _grown(ids: Ids, count: int, room: int) -> Ids:
-    """So many numbers with room behind them. Memory that is not written is not taken."""
-    grown = np.empty(room, np.int32)
-    grown[:count] = ids[:count]
-    return grown
+    def _expected(self) -> int:
+        """Ids that there may be, the first time of the whole batch: most text has an id for two characters or more."""
+        if self._job.counted:
+            return 0
+        return 2 * len(self.buffers.ids) or self._job.total // 2
 
 
 def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
@@ -480,34 +415,30 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
     return np.concatenate([*pieces, numbers[begin : splits[-1]]])
 
 
-def _joined(shares: Sequence[Share], task: Task) -> tuple[Batch, list[int]]:
-    """The ids of all rows in their order, those of the first share come first; and the rows that are to be read again."""
-    front = shares[0]
-    total = sum(share.count for share in shares)
-    if len(shares) > 1 and len(front.ids) < total:
-        front.ids = _grown(front.ids, front.count, total)
-        if task.located:
-            front.offsets = _grown(front.offsets, 2 * front.count, 2 * total)
-            front.words = _grown(front.words, front.count, total)
-    made = [(group, share, made) for share in shares for group, made in share.made.items()]
+def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
+    """The ids of all rows in their order, those of the first worker come first; and the rows that are for the fallback."""
+    with_spans, front = job.runner.with_spans, workers[0].buffers
+    total = sum(worker.count for worker in workers)
+    front.reserve(total, workers[0].count)
+    results = [(chunk, worker.buffers, result) for worker in workers for chunk, result in worker.results.items()]
     splits = [np.zeros(1, np.int64)]
     at, before = 0, np.zeros(2, np.int64)  # ids of all rows; characters and words of a row
-    for group, share, (begin, end, ends, characters_and_words) in sorted(made, key=itemgetter(0)):
+    for chunk, buffers, (begin, end, ends, characters_and_words) in sorted(results, key=itemgetter(0)):
         after = at + end - begin
-        if share is not front and not task.counted:
-            front.ids[at:after] = share.ids[begin:end]
-            if task.located:
-                front.offsets[2 * at : 2 * after] = share.offsets[2 * begin : 2 * end]
-                front.words[at:after] = share.words[begin:end]
-        if group.begin and task.located:
-            of_text = after - len(task.frame[1]) * len(ends)
+        if buffers is not front and not job.counted:
+            front.ids[at:after] = buffers.ids[begin:end]
+            if with_spans:
+                front.offsets[2 * at : 2 * after] = buffers.offsets[2 * begin : 2 * end]
+                front.words[at:after] = buffers.words[begin:end]
+        if chunk.begin and with_spans:
+            of_text = after - len(job.frame[1]) * len(ends)
             front.offsets[2 * at : 2 * of_text] += before[0].astype(np.int32)
             front.words[at:of_text] += before[1].astype(np.int32)
-        before = before * (group.begin > 0) + characters_and_words
+        before = before * (chunk.begin > 0) + characters_and_words
         splits.append(ends + (at - begin))
         at = after
-    batch = task.batch(front.ids[:total], np.concatenate(splits), front.offsets, front.words)
-    return batch, sorted(set[int]().union(*(share.suspects for share in shares)))
+    batch = job.batch(front, total, np.concatenate(splits))
+    return batch, sorted(set[int]().union(*(worker.suspects for worker in workers)))
 
 
 _pools: list[ThreadPoolExecutor] = []
@@ -518,7 +449,5 @@ if hasattr(os, "register_at_fork"):
 def _threads() -> ThreadPoolExecutor:
     """Threads that wait for work; they are made when there is some, and kept."""
     if not _pools:
-        _pools.append(ThreadPoolExecutor(MOST_THREADS, "fst"))
+        _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
     return _pools[0]
-
-

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+
+from fst.metadata import Decoder
 
 CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
@@ -11,24 +12,23 @@ CLEANED = (
 )  # fmt: skip
 
 
-def decoded(tokens: Sequence[str], decoder: Mapping[str, Any] | None) -> str:
+def decoded(tokens: Sequence[str], decoder: Decoder | None) -> str:
     """Join tokens.
 
     Args:
         tokens: the tokens.
-        decoder: ``{"prefix": str, "cleanup": bool}``: a token that begins with the prefix continues the word before it, and with
-            cleanup blanks before punctuation and contractions go. None: all tokens are joined with blanks.
+        decoder: how; None: with blanks.
 
     Example:
-        >>> decoded(["un", "##able", "!"], {"prefix": "##", "cleanup": True})
+        >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))
         'unable!'
     """
     if decoder is None:
         return " ".join(tokens)
-    prefix = decoder["prefix"]
+    prefix = decoder.prefix
     continued = (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}" for token in tokens[1:])
     pieces = [*tokens[:1], *continued]
-    return "".join(map(_cleaned, pieces) if decoder["cleanup"] else pieces)
+    return "".join(map(_cleaned, pieces) if decoder.cleanup else pieces)
 
 
 def _cleaned(piece: str) -> str:

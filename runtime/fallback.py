@@ -1,4 +1,4 @@
-"""The second reading: what few texts need and kernels do not do, in numpy or plain Python."""
+"""The fallback: what few texts need and kernels do not do, in numpy or plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fst.runtime.texts import Ints, Units
 Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]
 
 
-class SecondReader(Protocol):
+class Fallback(Protocol):
     """Reads texts that a kernel cannot, and knows which they are."""
 
     @property
@@ -56,5 +56,5 @@ class Suspects:
         self._units[np.where(codes < 1 << 16, codes, 0xD800 + (codes - (1 << 16) >> 10))] = True
 
     def are_in(self, text: Units, starts: Ints) -> NDArray[np.bool_]:
-        """Which texts have any, bool[rows]; the arguments are those of `SecondReader.suspected`."""
+        """Which texts have any, bool[rows]; the arguments are those of `Fallback.suspected`."""
         return np.diff(np.searchsorted(np.flatnonzero(self._units[text]), starts)) > 0

@@ -18,18 +18,35 @@ from numpy.typing import NDArray
 
 from fst.composition import Placing
 from fst.jit import Deferred
+from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
+from fst.machines.wordpiece_arguments import (
+    BEGINNING,
+    BEGINS,
+    BLANK_CLASS,
+    BORDER,
+    BORDERS,
+    CLEAR,
+    ENDS,
+    FILLER,
+    GRAMS,
+    HAS_BORDERS,
+    IN_WORD,
+    INSIDE,
+    OWN,
+    SHORTEST,
+    AddedTokens,
+    Arguments,
+    blank,
+)
+from fst.matching import Trie, trie
+from fst.metadata import Context, ContextualToken
 from fst.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, Array, are_left, are_parts, field_kind, field_output
 from fst.runtime.fallback import Read, Suspects
-from fst.runtime.machine import BLANK_CLASS, BORDERS, FILLER, GRAMS, HAS_BORDERS, INSIDE, NUMBERS, SHORTEST, Machine, blank
-from fst.runtime.matching import Trie, trie
 from fst.runtime.texts import Ints, Units
 
 IN_GRAM = 8  # items, at most, by which most places are passed over
 MASK = (1 << 64) - 1
-GRAM_MULTIPLIER, *_ = MULTIPLIERS  # as in `fst.runtime.kernels.wordpiece`, and what follows
-OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
-ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
 WORD_PART, BEGINS_WORD, ENDS_WORD, SPACED, WHITE, MIXED, BEGINS_RAW = (1 << kind for kind in range(7))
 FLAGS = {"single_word": 1, "lstrip": 2, "rstrip": 4}
 NO_SOURCE = (1 << 32) - 1
@@ -38,7 +55,7 @@ UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 
 count_symbols, read_raw, find_normalized = (
-    Deferred("fst.runtime.kernels.wordpiece", name) for name in ("count_symbols", "read_raw", "find_normalized")
+    Deferred("fst.runtime.kernels.fallback", name) for name in ("count_symbols", "read_raw", "find_normalized")
 )
 
 
@@ -55,22 +72,28 @@ class Pattern(NamedTuple):
 
 
 class Symbols(NamedTuple):
-    """Symbols as `fst.runtime.kernels.wordpiece.read_raw` writes them: uint16[n], uint64[n], uint32[n] and uint8[n]."""
+    """Symbols as `fst.runtime.kernels.fallback.read_raw` writes them.
 
-    numbers: Array
-    places: Array
+    Attributes:
+        classes: uint16[n].
+        spans: uint64[n], the characters of its text that each comes from, ``first | one past the last << 32``.
+        sources: uint32[n], the character, counted through all texts, that it is made of; `NO_SOURCE` for added tokens and ends of texts.
+        ordinals: uint8[n], how many symbols of that character stand before it.
+    """
+
+    classes: Array
+    spans: Array
     sources: Array
     ordinals: Array
 
     @classmethod
     def empty(cls, count: int) -> Symbols:
         """Room for so many symbols."""
-        numbers, places, sources, ordinals = (np.empty(count, dtype) for dtype in (np.uint16, np.uint64, np.uint32, np.uint8))
-        return cls(numbers, places, sources, ordinals)
+        return cls(*(np.empty(count, dtype) for dtype in (np.uint16, np.uint64, np.uint32, np.uint8)))
 
     def at(self, which: Any) -> Symbols:
         """Some of the symbols."""
-        return Symbols(self.numbers[which], self.places[which], self.sources[which], self.ordinals[which])
+        return Symbols(*(array[which] for array in self))
 
 
 class Strips(NamedTuple):
@@ -94,58 +117,58 @@ class Strips(NamedTuple):
         return cls(left, right, raw=bool(strips) and "BertNormalizer" not in types[: types.index("Strip")])
 
 
-class Added:
+class ContextualTokens:
     """The late tokens of tables.
 
     Args:
         tables: such as have any.
-        machine: of these tables.
+        reader: of these tables.
         placing: what says where symbols come from, if more is to be known of that than the characters that they are made of.
     """
 
     is_noted = True
 
-    def __init__(self, tables: Tables, machine: Machine, placing: Placing | None = None) -> None:
-        self._tables, self._machine, self._placing = tables, machine, placing
+    def __init__(self, tables: Tables, reader: Reader, placing: Placing | None = None) -> None:
+        self._tables, self._reader, self._placing = tables, reader, placing
         self._suspects = Suspects(placing.suspects if placing else ())
-        about, a = tables.about, tables.classes[0::2]
+        metadata, a = tables.metadata, tables.classes[0::2]
+        added, context = metadata.added_tokens, metadata.added_tokens.context
         self._end, self._blank = np.uint64(len(a)), np.uint64(blank(a))
         self._parts = int(np.count_nonzero(are_parts(a)))
         ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # of several classes with one id the first, which no pattern has
         self._class_of_id = dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
-        self._kinds = _kinds(about["context"])
-        mixed = np.array(about["context"].get("mixed", []), np.uint64).reshape(-1, 2)
+        self._kinds = _kinds(context)
+        mixed = np.array(context.mixed if context else [], np.uint64).reshape(-1, 2)
         self._mixed = np.sort(mixed[:, 0] << np.uint64(8) | mixed[:, 1])
         self._kinds[mixed[:, 0].astype(np.int64)] |= MIXED
         self._raw = _pattern([])
-        self._patterns = dict(zip(about["late"], self._symbols_of(list(about["late"])), strict=True))
-        late = {content: (*self._class_and_flags(token), token["normalized"]) for content, token in about["late"].items()}
-        raw = [(_codes(content), self._class_of_id[number], 0) for content, number in about["specials"].items()]
+        self._patterns = dict(zip(added.contextual, self._symbols_of(list(added.contextual)), strict=True))
+        late = {content: (*self._class_and_flags(token), token.normalized) for content, token in added.contextual.items()}
+        raw = [(_codes(content), self._class_of_id[number], 0) for content, number in added.specials.items()]
         raw += [(_codes(content), number, flags) for content, (number, flags, normalized) in late.items() if not normalized]
         self._raw = _pattern(raw)
         self._kinds[[string[0] for string, _, _ in raw]] |= BEGINS_RAW
         normalized = [(self._patterns[content], number, flags) for content, (number, flags, normalized) in late.items() if normalized]
         self._normalized = _pattern(normalized)
-        self._strips = Strips.of(about["normalizer_parts"] or ())
+        self._strips = Strips.of(metadata.normalizer.parts or ())
         self._begins = np.zeros(len(a) + 1, np.uint8)
         self._begins[[pattern[0] for pattern, _, _ in normalized]] = 1
 
-    def _class_and_flags(self, token: Mapping[str, Any]) -> tuple[int, int]:
-        return self._class_of_id[token["id"]], sum(flag for name, flag in FLAGS.items() if token[name])
+    def _class_and_flags(self, token: ContextualToken) -> tuple[int, int]:
+        return self._class_of_id[token.id], sum(flag for name, flag in FLAGS.items() if getattr(token, name))
 
     def _symbols_of(self, texts: Sequence[str]) -> Iterator[tuple[int, ...]]:
         """The symbols of each text."""
-        numbers = self._raw_symbols(*_laid_out(texts)).numbers.astype(np.int64)
+        numbers = self._raw_symbols(*_laid_out(texts)).classes.astype(np.int64)
         ends = np.flatnonzero(numbers == self._end)
         return (tuple(numbers[begin + 1 : end].tolist()) for begin, end in pairwise([-1, *ends.tolist()]))
 
-    def machine(self) -> Machine:
-        """The machine with what it takes to find late tokens, or to note texts in which one may stand."""
-        of = self._machine
+    def arguments(self, of: Arguments) -> Arguments:
+        """The kernel arguments with what it takes to find contextual tokens, or to note texts in which one may stand."""
         inside = {content: pattern for content, pattern in self._patterns.items() if max(pattern) <= self._parts}
-        numbers, grams, sides = of[NUMBERS].copy(), np.zeros(3 << 10, np.uint64), self._sides()
+        params, grams, sides = of.added.params.copy(), np.zeros(3 << 10, np.uint64), self._sides()
         lengths = [min(len(pattern), IN_GRAM) for pattern in inside.values()]
-        numbers[INSIDE] = sum({1 << length for length in lengths})
+        params[INSIDE] = sum({1 << length for length in lengths})
         for pattern in inside.values():
             _note(grams, pattern[:IN_GRAM], OWN)
             _note(grams, pattern[: min(lengths)], BEGINNING)
@@ -157,38 +180,37 @@ class Added:
             sides[pattern[place]] |= ENDS if place else BEGINS
         for gram in around:
             _note(grams, gram, BORDER)
-        numbers[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
-        numbers[BORDERS] = sum({1 << len(gram) for gram in around})
-        numbers[HAS_BORDERS] = len(bordered) > 0
-        numbers[FILLER] = self._blank
-        if bordered:  # no blank is left out: a token may begin with it
-            numbers[BLANK_CLASS] = 0
+        params[GRAMS] = sum({1 << min(len(pattern), IN_GRAM) for pattern in bordered})
+        params[BORDERS] = sum({1 << len(gram) for gram in around})
+        params[HAS_BORDERS] = len(bordered) > 0
+        params[FILLER] = self._blank
         if inside:
-            numbers[SHORTEST] = min(lengths)
+            params[SHORTEST] = min(lengths)
         # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.
-        kinds = {content: self._kind(token, content in inside) for content, token in self._tables.about["late"].items()}
+        kinds = {content: self._kind(token, content in inside) for content, token in self._tables.metadata.added_tokens.contextual.items()}
         in_order = sorted(kinds, key=kinds.__getitem__)
-        edges, nodes = trie(((self._patterns[content], kinds[content]) for content in in_order), overlapping=True)
-        for array in (numbers, grams, sides):
-            array.flags.writeable = False
-        return (*of[:NUMBERS], numbers, *of[NUMBERS + 1 : -5], grams, edges, sides, of[-2], nodes)
+        tokens = trie(((self._patterns[content], kinds[content]) for content in in_order), overlapping=True)
+        of_words = of.params.copy()
+        if bordered:  # no blank is left out: a token may begin with it
+            of_words[BLANK_CLASS] = 0
+        return of._replace(params=of_words, added=AddedTokens(params, grams, sides, tokens))
 
-    def _kind(self, token: Mapping[str, Any], is_inside: bool) -> int:
-        """What a kernel is to do where a token stands: a value of `added_nodes`, see `fst.runtime.kernels.wordpiece.encode_rows`."""
+    def _kind(self, token: ContextualToken, is_inside: bool) -> int:
+        """What a kernel is to do where a token stands: a value of `fst.machines.wordpiece_arguments.AddedTokens.trie`."""
         # In raw text, what keeps a token from the next letter may be dropped; and who reads one again needs to know of all that overlap.
-        if not is_inside or not token["normalized"]:
+        if not is_inside or not token.normalized:
             return 0
-        number = 0 if token["lstrip"] or token["rstrip"] else self._class_of_id[token["id"]]
-        return number << 1 | int(token["single_word"])
+        number = 0 if token.lstrip or token.rstrip else self._class_of_id[token.id]
+        return number << 1 | int(token.single_word)
 
     def _sides(self) -> NDArray[np.uint8]:
         """uint8[classes + 1], whether a token that counts only as a whole word counts beside a class, whatever that comes from."""
-        if not self._tables.about["context"]:
+        if self._tables.metadata.added_tokens.context is None:
             return np.zeros(self._end + 1, np.uint8)
         codes = np.delete(np.arange(CODE_POINTS, dtype=np.uint32), slice(0xD800, 0xE000))
         symbols = self._raw_symbols(codes, np.arange(len(codes) + 1))
         of_character = symbols.sources != NO_SOURCE
-        numbers, kinds = symbols.numbers[of_character], self._kinds[codes[symbols.sources[of_character]]]
+        numbers, kinds = symbols.classes[of_character], self._kinds[codes[symbols.sources[of_character]]]
         sides = kinds & (BEGINS_WORD | ENDS_WORD | SPACED)
         always, never = np.ones((2, self._end + 1), bool)
         always[numbers[(sides != BEGINS_WORD | ENDS_WORD) | (kinds & MIXED > 0)]] = False
@@ -210,21 +232,20 @@ class Added:
         if self._placing:
             self._place(texts, symbols, self._placing)
         if not len(self._normalized.tokens):
-            return symbols.numbers, symbols.places
+            return symbols.classes, symbols.spans
         if self._strips.left or self._strips.right:
             symbols = self._stripped(codes, starts, symbols)
-        count = len(symbols.numbers)
-        numbers, places = np.empty(count, np.uint16), np.empty(count, np.uint64)
-        pattern, known = self._normalized, (self._begins, self._kinds, self._mixed, self._blank)
-        count = find_normalized.call(codes, count, symbols, *pattern.trie, pattern.tokens, *known, _memo(), numbers, places)
-        return numbers[:count], places[:count]
+        count = len(symbols.classes)
+        classes, spans = np.empty(count, np.uint16), np.empty(count, np.uint64)
+        known = self._begins, self._kinds, self._mixed, self._blank
+        count = find_normalized.call(codes, count, symbols, self._normalized, *known, _memo(), classes, spans)
+        return classes[:count], spans[:count]
 
     def _raw_symbols(self, codes: NDArray[np.uint32], starts: Ints) -> Symbols:
         """The symbols of texts, with the added tokens that are found in raw text."""
-        room = int(count_symbols.call(codes, self._machine)) + len(starts) - 1
+        room = int(count_symbols.call(codes, self._reader)) + len(starts) - 1
         symbols = Symbols.empty(room)
-        pattern, known = self._raw, (self._kinds, self._end)
-        count = read_raw.call(codes, starts, self._machine, *pattern.trie, pattern.tokens, *known, _memo(), symbols)
+        count = read_raw.call(codes, starts, self._reader, self._raw, self._kinds, self._end, _memo(), symbols)
         return symbols.at(slice(count))
 
     def _stripped(self, codes: NDArray[np.uint32], starts: Ints, symbols: Symbols) -> Symbols:
@@ -234,7 +255,7 @@ class Added:
             of_characters, slots = self._raw_edges(codes, starts, symbols, is_edge)
             taken_off = self._taken_off(*of_characters)[slots] & ~is_edge
         else:
-            taken_off = self._taken_off(symbols.numbers == self._blank, is_edge)
+            taken_off = self._taken_off(symbols.classes == self._blank, is_edge)
         return symbols.at(~taken_off)
 
     def _taken_off(self, is_white: NDArray[np.bool_], is_edge: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -249,12 +270,12 @@ class Added:
 
         There is a slot for each character, and one for the end of each text. Added tokens and ends of texts are edges.
         """
-        is_end = symbols.numbers == self._end
+        is_end = symbols.classes == self._end
         row = np.cumsum(is_end) - is_end
         before = starts[row] + row  # slots before the text of each symbol
         depth = np.zeros(len(codes) + len(starts), np.int64)
-        np.add.at(depth, (before + (symbols.places & LOW_HALF).astype(np.int64))[is_edge], 1)
-        np.add.at(depth, (before + (symbols.places >> HALF).astype(np.int64))[is_edge], -1)
+        np.add.at(depth, (before + (symbols.spans & LOW_HALF).astype(np.int64))[is_edge], 1)
+        np.add.at(depth, (before + (symbols.spans >> HALF).astype(np.int64))[is_edge], -1)
         white = np.zeros(len(depth) - 1, bool)
         white[np.arange(len(codes)) + np.repeat(np.arange(len(starts) - 1), np.diff(starts))] = self._kinds[codes] & WHITE > 0
         return (white, np.cumsum(depth)[:-1] > 0), np.where(is_edge, 0, symbols.sources.astype(np.int64) + row)
@@ -264,13 +285,13 @@ class Added:
         is_left = np.append(are_left(self._tables.classes[0::2]), False)
         row = first = start = 0
         for edge in np.flatnonzero(symbols.sources == NO_SOURCE).tolist():
-            begin, end = int(symbols.places[edge] & LOW_HALF), int(symbols.places[edge] >> HALF)
-            left = first + np.flatnonzero(is_left[symbols.numbers[first:edge]])
+            begin, end = int(symbols.spans[edge] & LOW_HALF), int(symbols.spans[edge] >> HALF)
+            left = first + np.flatnonzero(is_left[symbols.classes[first:edge]])
             places = list(islice(placing.places(texts[row][start:begin]), len(left) + 1))
             if len(places) == len(left):  # as in every table that was not made to harm
                 begins, ends = (start + np.array(places, np.uint64).reshape(-1, 2)).astype(np.uint64).T
-                symbols.places[left] = begins | ends << HALF
-            is_last = symbols.numbers[edge] == self._end
+                symbols.spans[left] = begins | ends << HALF
+            is_last = symbols.classes[edge] == self._end
             row, first, start = row + is_last, edge + 1, 0 if is_last else end
 
 
@@ -302,20 +323,21 @@ def _memo() -> NDArray[np.uint64]:
 
 
 def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
-    """Add a gram to the set of a kind, as `fst.runtime.kernels.wordpiece` looks it up."""
+    """Add a gram to the set of a kind, as `fst.runtime.kernels.fallback` looks it up."""
     four = min(len(symbols), 4)
     ends = symbols[:four], symbols[-four:]
     first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)
-    hashed = (first ^ last << 8) * GRAM_MULTIPLIER & MASK
+    hashed = (first ^ last << 8) * MULTIPLIERS[0] & MASK
     grams[kind | hashed >> 54] |= np.uint64(1 << (hashed >> 48 & 63) | 1 << (hashed >> 42 & 63))
 
 
-def _kinds(context: Mapping[str, Sequence[int]]) -> NDArray[np.uint8]:
+def _kinds(context: Context | None) -> NDArray[np.uint8]:
     """uint8[0x110000], the kinds of each code point, by which it decides whether an added token beside it counts."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     kinds[list(map(ord, WHITE_SPACE))] = WHITE
     for name, kind in (("word", WORD_PART), ("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):
-        edges = np.array(context.get(name, []), np.int64) + np.arange(len(context.get(name, []))) % 2
+        runs = np.array(getattr(context, name) if context else [], np.int64)
+        edges = runs + np.arange(len(runs)) % 2
         inside = np.bincount(edges, np.tile([1, -1], len(edges) // 2), CODE_POINTS + 1)
         kinds[np.cumsum(inside)[:CODE_POINTS] > 0] |= kind
     return kinds

@@ -5,23 +5,22 @@ Nearly all texts go through nothing. The others are found by their units, and re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition, Place, Placing
-from fst.machines.wordpiece import Tables, Walk
+from fst.composition import Composition, Placing
+from fst.machines.reading import Place, Symbol
+from fst.machines.wordpiece import Tables
 from fst.rows import are_fences, are_left
 from fst.runtime.fallback import Read, Suspects
 from fst.runtime.texts import Ints, Units, units
 
-Symbol = tuple[int, Place]  # a class, and where it comes from
 
-
-class Before:
+class CompositionFallback:
     """Reads the texts that a kernel would read, or locate, as if nothing in them composed.
 
     Args:
@@ -59,9 +58,8 @@ class Before:
         # A text that is read for its places alone is not composed, so that its ids are those that it has without them.
         composition = self._composition if self._composing.are_in(units(text), np.array([0, 2 * len(text)]))[0] else None
         start = position = 0
-        cut = Reader(self._tables)
         while position < len(text):
-            special = cut.special(text, position)
+            special = self._tables.special_at(text, position)
             if special is None:
                 position += 1
                 continue
@@ -76,7 +74,7 @@ class Before:
         stretch = text[start:end]
         itself = stretch, [(at, at + 1) for at in range(len(stretch))]
         composed, places = composition.apply(stretch) if composition else itself
-        read = Reader(self._without_specials).read(composed)
+        read = _without_pairs(self._tables, self._without_specials.read(composed))
         symbols = [(number, (places[first][0], places[last - 1][1])) for number, (first, last) in read]
         left = self._left_places(stretch, sum(bool(self._is_left[number]) for number, _ in symbols))
         for number, own in symbols:
@@ -89,23 +87,12 @@ class Before:
         return iter(places if len(places) == count else [])
 
 
-class Reader(Walk):
-    """A walk that keeps the symbols that it reads, and goes nowhere."""
-
-    def read(self, text: str) -> list[Symbol]:
-        """The symbols of a text."""
-        self._kept: list[Symbol] = []
-        position = 0
-        while position < len(text):
-            position = self._read(text, position)
-        return self._kept
-
-    def special(self, text: str, position: int) -> tuple[int, int] | None:
-        """The end and the class of the special token at a position."""
-        return self._special(text, position)
-
-    def _step_class(self, number: int) -> None:
-        if self._kept and self._kept[-1][0] == number and are_fences(self.tables.classes[2 * number]):
-            self._kept.pop()
+def _without_pairs(tables: Tables, symbols: Iterable[Symbol]) -> list[Symbol]:
+    """The symbols that are left when equal fences side by side are nothing."""
+    left: list[Symbol] = []
+    for number, place in symbols:
+        if left and left[-1][0] == number and are_fences(tables.classes[2 * number]):
+            left.pop()
         else:
-            self._kept.append((number, self._place))
+            left.append((number, place))
+    return left

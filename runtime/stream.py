@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
+from fst.machines.kernel_call import BEFORE, COUNT, KEPT, WORD
 from fst.machines.wordpiece import Tables
 from fst.rows import CONTINUES_RUN, HAS_MARKS
-from fst.runtime.batch import MORE, NO_MORE, NOWHERE, SLACK, UNSUSPECTED, Ids, of_all, of_ids
-from fst.runtime.machine import BEFORE, COUNT, KEPT, PLACES, WORD, Machine, Workspace, Workspaces
+from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
+from fst.runtime.workspace import Workspace
 
-BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of places, as in `fst.runtime.kernels.wordpiece`
+STREAM_BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of spans
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +53,16 @@ class Stream:
     """One text that comes in pieces, from `fst.Tokenizer.stream`. One thread at a time may use it; streams do not disturb each other.
 
     Args:
-        tables: such as need no second reader.
-        machine: of these tables, and such as can locate if `located`.
-        workspaces: what lends memory until the stream is closed.
+        runner: runs the kernels, without a fallback.
+        runs: what tells runs of marks, if the machine has any.
         frame: ids put around the text.
-        located: whether to say where ids come from.
         errors: "strict" or "replace", what to do with what is not text.
     """
 
-    def __init__(
-        self, tables: Tables, machine: Machine, workspaces: Workspaces, frame: tuple[Ids, Ids], located: bool, errors: str
-    ) -> None:
-        self._tables, self._machine, self._workspaces, self._frame, self._errors = tables, machine, workspaces, frame, errors
-        self._work = workspaces.take()
-        self._places = Places(self._work) if located else None
+    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str) -> None:
+        self._runner, self._runs, self._frame, self._errors = runner, runs, frame, errors
+        self._workspace = runner.workspaces.take()
+        self._spans = Spans(self._workspace) if runner.with_spans else None
         self._kind: Any = ()  # what pieces are: str or bytes; before the first one, and once the stream is closed, nothing
         self._is_closed = False
         self._pieces: list[Any] = []  # not decoded yet
@@ -74,9 +71,8 @@ class Stream:
         self._decoded = 0  # characters or bytes so far
         self._unread: list[str] = []  # decoded, and not read yet
         self._is_run = False  # whether `_unread` is a run of marks that may go on, and holds no special token
-        self._end_of_run = ""  # its last characters, among which a special token may have begun
         self._characters = 0  # read so far
-        self._ids = self._offsets = self._words = NOWHERE  # for the kernel to write to
+        self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # certain, and not given out yet
 
     def write(self, piece: str | bytes) -> None:
@@ -94,7 +90,7 @@ class Stream:
             self._take_kind(piece)
         self._pieces.append(piece)
         self._size += len(piece) + 1
-        if self._size > BLOCK:
+        if self._size > STREAM_BLOCK:
             self._encode()
 
     def read(self) -> Part:
@@ -140,18 +136,18 @@ class Stream:
 
     def _end(self) -> None:
         self._is_closed, self._kind = True, ()
-        self._workspaces.give_back(self._work)
+        self._runner.workspaces.give_back(self._workspace)
 
     def _given(self) -> Part:
         """What is certain, in one part."""
         parts, self._parts = self._parts, []
-        return parts[0] if len(parts) == 1 else _joined(parts, self._places is not None)
+        return parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
 
     def _encode(self, is_last: bool = False) -> None:
         """Encode the pieces, as far as it is certain what becomes of them, or to the end of the text."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
-        cuts = [*range(0, max(len(pieces) - BLOCK, 1), BLOCK), len(pieces)]
+        cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
         for begin, end in pairwise(cuts):
             self._encode_block(pieces[begin:end], is_last and end == len(pieces))
 
@@ -159,7 +155,7 @@ class Stream:
         text = self._text_of(block, is_last)
         self._unread.append(text)
         # Reading a long run of marks again from its beginning with each block would take quadratic time.
-        if is_last or not (self._is_run and self._run_goes_on(text)):
+        if is_last or not (self._is_run and self._runs and self._runs.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
@@ -185,55 +181,55 @@ class Stream:
         """Have the kernel read what was not read yet, as far as it can."""
         text = "".join(self._unread)
         try:
-            read_from = units(text)
+            read_from = units(text, self._runner.unit_type)
         except UnicodeEncodeError as error:
             raise self._not_text("a lone surrogate", self._characters + error.start) from None
-        work, state = self._work, self._work.state
-        first = self._places.renumber() if self._places else 0
-        state[COUNT], state[BEFORE], work.short_starts[1] = 0, first, len(read_from)
-        self._make_room(len(read_from))
-        kernels, beside = (of_all, (self._offsets, self._words, UNSUSPECTED)) if self._places else (of_ids, ())
-        target = (*self._frame, self._ids, work.short_ends, *beside)
-        stopped = int(kernels.rows.call(read_from, work.short_starts, more, self._machine, target, work.arrays))
+        runner, workspace, state = self._runner, self._workspace, self._workspace.state
+        first = self._spans.renumber() if self._spans else 0
+        state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
+        self._buffers.reserve(workspace.room + runner.room(len(read_from), 1, self._frame), 0)
+        output = runner.output(self._frame, self._buffers, workspace.short_ends)
+        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
-        self._unread, self._end_of_run = [text[read:]] if read < len(text) else [], ""
-        self._is_run = read < len(text) and self._begins_run(text[read]) and self._run_goes_on(text[read + 1 :], text[read])
-
-    def _make_room(self, size: int) -> None:
-        """Room for the ids of so many units of text."""
-        around = len(self._frame[0]) + len(self._frame[1])
-        room = self._work.room + size * self._workspaces.ids_per_unit + around + SLACK
-        if len(self._ids) < room:
-            self._ids = np.empty(room, np.int32)
-            if self._places:
-                self._offsets, self._words = np.empty(2 * room, np.int32), np.empty(room, np.int32)
+        self._unread = [text[read:]] if read < len(text) else []
+        self._is_run = bool(self._unread) and self._runs is not None and self._runs.begins(text[read:])
 
     def _keep_ids(self, count: int) -> None:
         """Take what the kernel has written, which it will write over."""
-        ids = self._ids[:count].copy()
-        places = self._places.of_ids(self._offsets[: 2 * count], self._words[:count], self._characters) if self._places else ()
+        buffers = self._buffers
+        ids = buffers.ids[:count].copy()
+        spans = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters) if self._spans else ()
         if count:
-            self._parts.append(Part(ids, *places))
+            self._parts.append(Part(ids, *spans))
 
-    def _begins_run(self, char: str) -> bool:
-        """Whether a character begins a run of marks. Marks that leave no symbol count only if places are asked for."""
-        return bool(self._flags(char)[0] & (HAS_MARKS | CONTINUES_RUN if self._places else HAS_MARKS))
 
-    def _run_goes_on(self, text: str, first: str = "") -> bool:
-        """Whether a run of marks goes on to the end of a text: the text has only marks, and no special token ends in it.
+class Runs:
+    """Tells runs of marks that go on, which a kernel reads only once they have ended.
 
-        Args:
-            text: the text after the run so far.
-            first: the first character of the run, if the run begins just before the text.
-        """
-        flags = self._flags(text)
-        if not (flags & CONTINUES_RUN).all():
+    Args:
+        tables: of the stream.
+        with_spans: marks that leave no symbol count only where spans are asked for.
+    """
+
+    def __init__(self, tables: Tables, with_spans: bool) -> None:
+        self._tables = tables
+        self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
+        self._end = ""  # the last characters of the run, among which a special token may have begun
+
+    def begins(self, text: str) -> bool:
+        """Whether a text is a run of marks that may go on; from then on `go_on` is asked about what follows it."""
+        self._end = text[0]
+        return bool(self._flags(text[0])[0] & self._begins) and self.go_on(text[1:])
+
+    def go_on(self, text: str) -> bool:
+        """Whether the run goes on to the end of the text that follows: the text has only marks, and no special token ends in it."""
+        if not (self._flags(text) & CONTINUES_RUN).all():
             return False
         specials = self._tables.specials_in_runs
-        known = self._end_of_run + first + text
-        self._end_of_run = known[-max(map(len, specials), default=1) :]
+        known = self._end + text
+        self._end = known[-max(map(len, specials), default=1) :]
         return not any(special in known for special in specials)
 
     def _flags(self, text: str) -> NDArray[np.uint8]:
@@ -242,18 +238,18 @@ class Stream:
         return self._tables.flags[self._tables.classes_of(codes)]
 
 
-class Places:
+class Spans:
     """Where ids come from, in a text of any length.
 
     The places of a kernel have 32 bits. So it is given small ones for each text that it reads: first two for each symbol that it has kept,
     wherever that comes from, and then those of the characters of the text.
 
     Args:
-        work: of the kernel.
+        workspace: of the kernel.
     """
 
-    def __init__(self, work: Workspace) -> None:
-        self._state, self._of_symbols = work.state, work.arrays[PLACES]
+    def __init__(self, workspace: Workspace) -> None:
+        self._state, self._of_symbols = workspace.state, workspace.work.spans
         self._kept = np.empty(0, np.int64)  # of each symbol that the kernel has kept, its first character and one past the last, in turns
         self._words = 0  # so far
 
@@ -284,7 +280,7 @@ class Places:
 
 def _joined(parts: list[Part], is_located: bool) -> Part:
     """Several parts in one, or none."""
-    ids = np.concatenate([NOWHERE, *(part.ids for part in parts)])
+    ids = np.concatenate([NOTHING, *(part.ids for part in parts)])
     if not is_located:
         return Part(ids)
     offsets = [part.offsets for part in parts if part.offsets is not None]

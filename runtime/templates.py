@@ -1,22 +1,21 @@
-"""Templates at run time: what stands around the ids of texts."""
+"""Templates at run time: the ids around a text."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.metadata import Template
 
-def frame(single: Sequence[Sequence[Any]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+
+def frame(single: Template) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The ids before and after a text.
 
     Args:
-        single: ``about["single"]`` of tables: pieces ``[[id, …], type_id]``, and ``["A", type_id]`` where the text stands.
+        single: the template of one text.
 
     Example:
-        >>> frame([[[101], 0], ["A", 0], [[102], 0]])
+        >>> frame((((101,), 0), ("A", 0), ((102,), 0)))
         (array([101], dtype=int32), array([102], dtype=int32))
     """
     sides: list[list[int]] = [[]]

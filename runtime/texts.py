@@ -1,8 +1,8 @@
-"""Texts as the kernels take them: many of them in one array of UTF-16, and where each begins.
+"""Texts as kernels take them: many texts in one array of units, UTF-16 or UTF-8, and where each text begins.
 
-A kernel reads the objects of a list where they are, those of str with the characters that Python has in them, one, two or four bytes each;
-UTF-8, of bytes and of Arrow columns, goes through a kernel of its own, and from a column nothing is copied first. (To let the kernels that
-follow take ASCII as it is, in bytes, saves 1 % of the time, and takes twice as many of them.)
+For UTF-16, a kernel reads the objects of a list where they are, each str in the one, two or four bytes a character of Python. UTF-8, of
+bytes and of Arrow columns, goes through a kernel of its own; nothing is copied first. (To let the kernels that follow take ASCII bytes as
+they are saves 1 % of the time, and takes twice as many kernels.) For UTF-8, a column is read where it is.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.jit import Deferred
 
+UNIT_TYPES = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by the unit of text that a machine reads
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # the codec without the search for its name
-MOST = 1 << 18  # characters, or bytes, that are gathered at a time
-SLACK = 32  # units that the kernel may write past the last one
-ROOM = 2 * MOST + SLACK  # units that so many characters, or bytes, may take
+MAX_GATHERED = 1 << 18  # characters, or bytes, that are gathered at a time
+PAST_END = 32  # units that the kernel may write past the last one
+ROOM = 2 * MAX_GATHERED + PAST_END  # units that so many characters, or bytes, may take
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
 Ints = NDArray[np.int64]
-Units = NDArray[np.uint16]
+Units = NDArray[Any]  # uint16, UTF-16, or uint8, UTF-8
 Bytes = NDArray[np.uint8]
 
 gather_strings, gather_bytes, transcode = (
-    Deferred("fst.runtime.kernels.wordpiece", name) for name in ("gather_strings", "gather_bytes", "transcode")
+    Deferred("fst.runtime.kernels.unicode", name) for name in ("gather_strings", "gather_bytes", "transcode")
 )
 
 
@@ -40,7 +41,7 @@ class Limits(NamedTuple):
     """How many rows are gathered at a time.
 
     Attributes:
-        total: characters, or bytes, in all of them, `MOST` at most.
+        total: characters, or bytes, in all of them, `MAX_GATHERED` at most.
         longest: in one of them.
         least: how many rows they are to be, or else none.
     """
@@ -50,7 +51,7 @@ class Limits(NamedTuple):
     least: int = 1
 
 
-ONE_TEXT = Limits(MOST, MOST)
+ONE_TEXT = Limits(MAX_GATHERED, MAX_GATHERED)
 
 
 class Source(Protocol):
@@ -67,11 +68,11 @@ class Source(Protocol):
 
         Args:
             first, last: one row or more.
-            text: uint16[ROOM], filled.
+            text: uint16[ROOM], filled, for UTF-16; uint8[n], left as it is, for UTF-8.
             errors: "strict", or "replace": U+FFFD takes the place of what is not text, as in ``bytes.decode``.
 
         Returns:
-            uint16[n], valid UTF-16, which is a part of `text` most often, and int64[rows + 1], where each row begins in it.
+            Units of the type of `text`, and most often a part of it, and int64[rows + 1], where each row begins in them.
 
         Raises:
             TextError: a row is of another kind than the first of all, or something is not text; the message names the row.
@@ -105,11 +106,23 @@ class Strings:
         """See `Source`."""
         some = self._texts[first:last]
         rows = some if isinstance(some, list) else [*some]  # a list of our own: threads may change the caller's, but not this one
+        if text.dtype == np.uint8:
+            return self._gather_utf_8(rows, first, limits, errors)
         starts = np.empty(len(rows) + 1, np.int64)
         taken, is_text = self.kernel.call(id(rows), len(rows), limits, text, starts)
         if taken < 0:
             raise self._not_a_batch(first)
-        return (text[: starts.item(taken)], starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors)
+        return (text[: starts.item(taken)], starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors, text.dtype)
+
+    def _gather_utf_8(self, rows: Sequence[Any], first: int, limits: Limits, errors: str) -> tuple[Units, Ints]:
+        if not all(isinstance(text, self.kind) for text in rows):
+            raise self._not_a_batch(first)
+        rows = rows[: fitting(np.cumsum([0, *map(self.kind.__len__, rows)]), limits)]
+        try:
+            encoded = [text.encode() if isinstance(text, str) else text for text in rows]
+            return checked_utf_8(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)], dtype=np.int64))
+        except UnicodeError:
+            return _mended(rows, first, errors, np.dtype(np.uint8))
 
     def text(self, row: int) -> Text:
         """See `Source`."""
@@ -154,20 +167,37 @@ class Column:
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
         ends = np.subtract(self._ends[first : last + 1], self._ends[first], dtype=np.int64)
-        taken = int(np.searchsorted(ends[1:], limits.total, "right"))
-        long = np.flatnonzero(np.diff(ends[: taken + 1]) > limits.longest)
-        taken = int(long[0]) if len(long) else taken
-        if taken < limits.least:
-            taken = 0
-        begin, end = self._ends[first], self._ends[first + taken]
+        taken = fitting(ends, limits)
+        data, starts = self._data[self._ends[first] : self._ends[first + taken]], ends[: taken + 1]
         try:
-            return of_utf_8(self._data[begin:end], ends[: taken + 1], text)
+            return checked_utf_8(data, starts) if text.dtype == np.uint8 else of_utf_8(data, starts, text)
         except UnicodeError:
-            return _mended([self.text(row) for row in range(first, first + taken)], first, errors)
+            return _mended([self.text(row) for row in range(first, first + taken)], first, errors, text.dtype)
 
     def text(self, row: int) -> Text:
         """See `Source`."""
         return self._data[self._ends[row] : self._ends[row + 1]].data
+
+
+def fitting(starts: Ints, limits: Limits) -> int:
+    """How many rows fit into limits, by where each begins."""
+    taken = int(np.searchsorted(starts[1:], limits.total, "right"))
+    long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
+    taken = int(long[0]) if len(long) else taken
+    return taken if taken >= limits.least else 0
+
+
+def checked_utf_8(data: Bytes, starts: Ints) -> tuple[Bytes, Ints]:
+    """The arguments, shown to be UTF-8 in each row.
+
+    Raises:
+        UnicodeError: a row is not UTF-8.
+    """
+    str(data.data, "utf-8")
+    inner = starts[starts < len(data)]
+    if (data[inner] & 0xC0 == 0x80).any():
+        raise UnicodeError
+    return data, starts
 
 
 def rows_of(texts: Texts) -> Source:
@@ -199,7 +229,7 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
     Args:
         data: uint8[n].
         starts: int64[rows + 1], where each text begins, ascending from 0 to n.
-        text: uint16[n + SLACK], filled.
+        text: uint16[n + PAST_END], filled.
 
     Raises:
         UnicodeError: a text is not UTF-8.
@@ -245,24 +275,25 @@ def length(text: str, kind: type) -> int:
 
 
 def lay_out(text: str, into: Units, starts: Ints) -> bool:
-    """Lay out one text of `MOST` characters at most, as `Source.gather` does; whether it is text, without a lone surrogate."""
+    """Lay out one text of `MAX_GATHERED` characters at most, as `Source.gather` does; whether it is text, without a lone surrogate."""
     rows = [text]
     _, is_text = gather_strings.call(id(rows), 1, ONE_TEXT, into, starts)
     return bool(is_text)
 
 
-def units(text: str) -> Units:
-    """uint16[n], UTF-16.
+def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
+    """The units of a text: uint16[n], UTF-16, or uint8[n], UTF-8.
 
     Raises:
         UnicodeEncodeError: there is a lone surrogate.
     """
-    return np.frombuffer(encode_utf_16(text)[0], np.uint16)
+    return np.frombuffer(text.encode() if dtype == np.uint8 else encode_utf_16(text)[0], dtype)
 
 
 def characters(text: Units) -> int:
     """How many characters there are."""
-    return len(text) - int(np.count_nonzero(text & 0xFC00 == 0xDC00))
+    continuing = text & 0xC0 == 0x80 if text.dtype == np.uint8 else text & 0xFC00 == 0xDC00
+    return len(text) - int(np.count_nonzero(continuing))
 
 
 def not_text_at(row: int, place: int, text: Text) -> TextError:
@@ -271,15 +302,15 @@ def not_text_at(row: int, place: int, text: Text) -> TextError:
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
-def _mended(texts: Sequence[Text], first: int, errors: str) -> tuple[Units, Ints]:
-    """Texts of which some are not text, laid out with U+FFFD in their places.
+def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
+    """Texts of which some are not text, laid out with U+FFFD in their places, in units of a type.
 
     Raises:
         TextError: `errors` is strict; the message names the first such row, where the first of all has a number.
     """
     if errors == "strict":
         raise _not_text(texts, first)
-    rows = [units(replaced(text)) for text in texts]
+    rows = [units(replaced(text), dtype) for text in texts]
     return np.concatenate(rows), np.cumsum([0, *map(len, rows)], dtype=np.int64)
 
 

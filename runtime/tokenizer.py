@@ -4,64 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst import npz
-from fst.composition import Composition, Placing
-from fst.cores import thread_count
-from fst.errors import TextError, UnsupportedError
+from fst.composition import Placing
+from fst.errors import UnsupportedError
 from fst.lazy import Lazy
+from fst.machines.reading_arguments import reader
 from fst.machines.wordpiece import Tables
-from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, Task, of_ids
 from fst.runtime.decoder import decoded
-from fst.runtime.fallback import SecondReader
-from fst.runtime.fallback_added_tokens import Added
-from fst.runtime.fallback_composition import Before
-from fst.runtime.machine import Machine, Workspaces, ids_per_unit, locating, machine
+from fst.runtime.encoder import Encoder
+from fst.runtime.fallback import Fallback
+from fst.runtime.fallback_added_tokens import ContextualTokens
+from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import blanks
-from fst.runtime.stream import Stream
+from fst.runtime.stream import Runs
 from fst.runtime.templates import frame
-from fst.runtime.texts import Ints, Source, Texts, check, lay_out, rows_of
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
-from fst.runtime.trim import cut, in_bytes
 
-OFFSETS = (False, True, "chars", "bytes")
-SECOND = {  # what takes a second reading of some texts
-    "late": "added tokens in normalised text",
-    "composition": "normalisation that composes characters",
-    "placing": "normalisation that orders marks in several steps",
-}
 MAX_ID = (1 << 32) - 1  # in the reference
-SHORT = 1 << 13  # characters in a text that `encode` takes the short way
 
 
-def load(path: str | Path) -> Tokenizer:
-    """Load a table file.
-
-    The file is mapped, so that processes share its memory, and proven whole and safe before anything else is done with it.
-
-    Args:
-        path: what ``fst compile`` or `fst.machines.wordpiece.Tables.save` wrote.
-
-    Raises:
-        TableError: it is not such a file, or not of this version, or damaged, or made to harm; the message says which and where.
-        OSError: it cannot be read.
-
-    Example:
-        >>> from fst.compile import wordpiece
-        >>> wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able"]).save("tiny.npz")
-        >>> load("tiny.npz").encode("Unable!")
-        array([1, 3, 4, 0, 2], dtype=int32)
-    """
-    return Tokenizer(npz.load(path))
-
-
-class Tokenizer:
+class Tokenizer(Encoder):
     """Tables that encode and decode. Immutable: one tokenizer serves any number of threads, without a lock.
 
     Args:
@@ -69,24 +37,15 @@ class Tokenizer:
     """
 
     def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
         self._tables = tables
-        about = tables.about
-        self._frame = frame(about["single"])
-        self._no_frame = np.empty(0, np.int32), np.empty(0, np.int32)
-        self._machine = machine(tables)
-        self._second: SecondReader | None = None
-        if about.get("composition"):
-            self._second = Before(tables, Composition.from_stored(about["composition"]))
-        if about["late"]:
-            self._second = added = Added(tables, self._machine)
-            self._machine = added.machine()
-        self._blanks = "" if self._second else blanks(tables)
-        around = sum(map(len, self._frame))
-        per_unit = ids_per_unit(tables)
-        self._workspaces = Workspaces(about["max_input_chars_per_word"], per_unit * SHORT + around + SLACK, per_unit)
+        self._metadata = tables.metadata
+        self._frame = frame(self._metadata.templates.single)
+        self._safe_cuts = blanks(tables)
+        _ = self._ids_runner  # made now, so that forked processes share it
 
     def __repr__(self) -> str:
-        return f"<fst.Tokenizer {self.about['kind']}, {self.vocab_size} tokens, {self.about['layout']}>"
+        return f"<fst.Tokenizer {self._tables.kind}, {self.vocab_size} tokens, {self._metadata.automaton.layout}>"
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -116,14 +75,12 @@ class Tokenizer:
     @property
     def truncation(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is truncated unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("truncation")
-        return asked
+        return self._metadata.settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
         """What the vocabulary's source asks for; nothing is padded unless a call says so."""
-        asked: Mapping[str, Any] | None = self.about.get("padding")
-        return asked
+        return self._metadata.settings.padding
 
     def __call__(
         self,
@@ -210,222 +167,7 @@ class Tokenizer:
 
     @Lazy
     def _caller(self) -> Caller:
-        return Caller(self.about, self._ids_by_token)
-
-    def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
-        """The ids of one text.
-
-        Args:
-            text: str, or bytes of UTF-8.
-            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around it.
-            errors: "strict", or "replace": what is not text (lone surrogates, bytes that are not UTF-8) becomes U+FFFD.
-
-        Returns:
-            int32[n].
-
-        Raises:
-            TextError: it is not text.
-
-        Example:
-            >>> from fst.compile import wordpiece
-            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
-            array([1, 2, 0], dtype=int32)
-        """
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and not self._second:
-            ids = self._encode_short(text, add_special_tokens)
-            if ids is not None:
-                return ids
-        if not isinstance(text, str | bytes):
-            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
-        one: Any = [text]
-        return self.encode_batch(one, add_special_tokens=add_special_tokens, threads=1, errors=errors).ids
-
-    def encode_batch(
-        self,
-        texts: Texts,
-        *,
-        add_special_tokens: bool = True,
-        max_length: int | None = None,
-        offsets: bool | str = False,
-        threads: int | None = None,
-        errors: str = "strict",
-    ) -> Batch:
-        """The ids of many texts.
-
-        Args:
-            texts: a list or tuple, all str or all bytes of UTF-8.
-            add_special_tokens: as in `encode`.
-            max_length: how many ids a row may have, special tokens included; the others at its end are left out. What they are made of is
-                not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
-            offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
-                belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
-            threads: how many threads may work on it. None: the number in the environment variable ``FST_NUM_THREADS``, which is read at
-                each use; without that, the number of cores that this process may use, by affinity and control groups. The number does not
-                change the ids.
-            errors: as in `encode`.
-
-        Returns:
-            The ids of all texts, where each row begins, and with `offsets` the characters or bytes that each id stands for.
-
-        Raises:
-            TextError: a row is not text; the message names it.
-            UnsupportedError: `offsets`, and two tokens of different lengths have one id.
-            ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, or `offsets` is something else.
-
-        Example:
-            >>> from fst.compile import wordpiece
-            >>> batch = Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
-            >>> batch.ids, batch.row_splits
-            (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
-        """
-        if offsets not in OFFSETS:
-            raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
-        before, after = self._frame if add_special_tokens else self._no_frame
-        most = None if max_length is None else _most(max_length, len(before) + len(after))
-        batch = self._encode(rows_of(texts), framed=add_special_tokens, located=bool(offsets), most=most, threads=threads, errors=errors)
-        if most is not None:
-            batch = cut(batch, most, after)
-        return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
-
-    def encode_arrow(
-        self,
-        column: Any,
-        *,
-        add_special_tokens: bool = True,
-        max_length: int | None = None,
-        padding: bool = False,
-        threads: int | None = None,
-        errors: str = "strict",
-    ) -> Any:
-        """The ids of a column of texts, as a column. Neither texts nor ids are copied. It takes pyarrow.
-
-        Args:
-            column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and
-                DuckDB do. Its values are ``string``, ``large_string``, ``binary`` or ``large_binary``, of UTF-8, and read where they are;
-                or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors: as in `encode_batch`.
-            padding: fill rows up to `max_length`.
-
-        Returns:
-            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``, null where the text is: an Array for an Array, else a
-            ChunkedArray with the same chunks.
-
-        Raises:
-            TextError: a row is not text, or the column is none of texts; the message names the row, or the type.
-            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a token for it.
-            ImportError: pyarrow is not installed.
-
-        Example:
-            >>> import pyarrow as pa
-            >>> from fst.compile import wordpiece
-            >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
-            >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
-            [[1, 2], None, [1, 1]]
-        """
-        from fst.runtime.arrow import Filling, encoded
-
-        if padding and max_length is None:
-            raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
-        before, after = self._frame if add_special_tokens else self._no_frame
-        most = None if max_length is None else _most(max_length, len(before) + len(after))
-
-        def encode_rows(rows: Source) -> Batch:
-            batch = self._encode(rows, framed=add_special_tokens, most=most, threads=threads, errors=errors)
-            return batch if most is None else cut(batch, most, after)
-
-        filling = Filling(most, self._caller.filler(padding), self._caller.pad_side) if padding and most is not None else None
-        return encoded(column, encode_rows, filling)
-
-    def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
-        """How many ids each text has. They are not kept, so that memory does not grow with the texts.
-
-        Args:
-            texts, add_special_tokens, threads, errors: as in `encode_batch`.
-
-        Returns:
-            int64[rows].
-
-        Raises:
-            TextError, ValueError: as in `encode_batch`.
-
-        Example:
-            >>> from fst.compile import wordpiece
-            >>> Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
-            array([2, 0, 2])
-        """
-        counted = self._encode(rows_of(texts), framed=add_special_tokens, threads=threads, errors=errors, counted=True)
-        return np.diff(counted.row_splits)
-
-    def _encode(
-        self,
-        source: Source,
-        *,
-        framed: bool,
-        located: bool = False,
-        most: int | None = None,
-        counted: bool = False,
-        threads: int | None = None,
-        errors: str = "strict",
-    ) -> Batch:
-        """The ids of rows; `most`, `located` and `counted` are those of `Task`."""
-        if threads is not None:
-            thread_count(threads)
-        check(errors)
-        frame = self._frame if framed else self._no_frame
-        machine, second = (self._locating, self._second_locating) if located else (self._machine, self._second)
-        cut_at = "" if second else self._blanks
-        return Task(source, frame, errors, machine, self._workspaces, located, most, counted, second, cut_at).run(threads)
-
-    def _encode_short(self, text: str, add_special_tokens: bool) -> Ids | None:
-        """The ids of one short text, without the steps that a batch needs; None where it is no text."""
-        frame = self._frame if add_special_tokens else self._no_frame
-        work = self._workspaces.take()
-        ids = None
-        if lay_out(text, work.text, work.short_starts):
-            target = (*frame, work.short_ids, work.short_ends)
-            of_ids.rows.call(work.text, work.short_starts, NO_MORE, self._machine, target, work.arrays)
-            ids = work.short_ids[: work.short_ends.item()].copy()
-        self._workspaces.give_back(work)
-        return ids
-
-    def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
-        """Encode one text that comes in pieces: its ids are those that `encode` has for all of it, and each is there once it is certain.
-
-        Args:
-            add_special_tokens: as in `encode`.
-            offsets: also say which characters of the whole each id stands for, and which word it belongs to.
-            errors: as in `encode`.
-
-        Returns:
-            A stream with `write`, `read` and `close`; it is not to be used by several threads at a time. It takes as much memory however
-            long the text is; see `fst.runtime.stream`. Ids that nobody reads pile up.
-
-        Raises:
-            UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
-                its normalisation composes characters, with `offsets` also if it orders marks in several steps. Or `offsets`, and two
-                tokens of different lengths have one id.
-            ValueError: `errors` is unknown, or `offsets` neither True nor False.
-
-        Example:
-            >>> from fst.compile import wordpiece
-            >>> stream = Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
-            >>> stream.write("una")
-            >>> stream.write("ble fi")
-            >>> stream.read().ids
-            array([1, 3, 4], dtype=int32)
-            >>> stream.write("t")
-            >>> stream.close().ids
-            array([5, 2], dtype=int32)
-        """
-        check(errors)
-        if offsets not in (False, True):
-            raise ValueError(f"offsets={offsets!r}: a stream has False and True")
-        if self._second_locating if offsets else self._second:
-            what = next(said for name, said in SECOND.items() if self.about.get(name))
-            raise UnsupportedError(f"streams with {what}: encode the whole text at once")
-        frame = self._frame if add_special_tokens else self._no_frame
-        return Stream(self._tables, self._locating if offsets else self._machine, self._workspaces, frame, bool(offsets), errors)
+        return Caller(self._metadata, self._ids_by_token)
 
     def tokenize(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
         """The tokens of one text, without special tokens around it.
@@ -468,8 +210,8 @@ class Tokenizer:
             'unable!'
         """
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names = self._tokens_by_id
-        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], self.about["decoder"])
+        names, decoder = self._tokens_by_id, self._metadata.settings.decoder
+        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], decoder)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """A text from each row of ids.
@@ -513,17 +255,45 @@ class Tokenizer:
         return len(self._tables.token_ids)
 
     @Lazy
-    def _locating(self) -> Machine:
-        return locating(self._tables, self._machine)
+    def _ids_runner(self) -> Runner:
+        arguments, fallback = self._tables.arguments(), self._fallback(None)
+        if isinstance(fallback, ContextualTokens):
+            arguments = fallback.arguments(arguments)
+        return Runner(self._tables, arguments, self._workspaces, fallback=fallback)
 
     @Lazy
-    def _second_locating(self) -> SecondReader | None:
-        composition, placing = self.about.get("composition"), self.about.get("placing")
-        if not placing:
-            return self._second
-        if self.about["late"]:
-            return Added(self._tables, self._machine, Placing.from_stored(placing))
-        return Before(self._tables, Composition.from_stored(composition) if composition else None, Placing.from_stored(placing))
+    def _spans_runner(self) -> Runner:
+        ids, placing = self._ids_runner, self._metadata.normalizer.placing
+        fallback = self._fallback(placing) if placing else ids.fallback
+        arguments = ids.arguments._replace(token_lengths=self._tables.token_lengths())
+        return Runner(self._tables, arguments, self._workspaces, with_spans=True, fallback=fallback)
+
+    def _fallback(self, placing: Placing | None) -> Fallback | None:
+        """What reads the texts that kernels cannot, if there may be any."""
+        composition = self._metadata.normalizer.composition
+        if self._metadata.added_tokens.contextual:
+            return ContextualTokens(self._tables, reader(self._tables), placing)
+        return CompositionFallback(self._tables, composition, placing) if composition or placing else None
+
+    def _streaming_runner(self, with_spans: bool) -> Runner:
+        runner = super()._streaming_runner(with_spans)
+        if runner.fallback:
+            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
+        return runner
+
+    @property
+    def _needs_whole_texts(self) -> str:
+        """Why streams are refused."""
+        if self._metadata.added_tokens.contextual:
+            return "added tokens in normalised text"
+        composes = self._metadata.normalizer.composition is not None
+        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
+
+    def _runs(self, with_spans: bool) -> Runs:
+        return Runs(self._tables, with_spans)
+
+    def _padding(self) -> tuple[int, str]:
+        return self._caller.filler(True), self._caller.pad_side
 
     @Lazy
     def _ids_by_token(self) -> dict[str, int]:
@@ -532,26 +302,15 @@ class Tokenizer:
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
         names = {number: token for token, number in self._ids_by_token.items()}
-        return names | {token["id"]: token["decoded"] for token in self.about["late"].values()}
+        return names | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
         # how a special token is written.
-        late = {content: token["id"] for content, token in self.about["late"].items()}
-        written = {content for content, number in {**self.about["specials"], **late}.items() if number in self.about["skipped"]}
-        return frozenset(number for number in self.about["skipped"] if self._tokens_by_id.get(number) in written)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As its tables: equal ones pickle to equal bytes, and are proven again where they are unpickled."""
-        return type(self), (self._tables,)
-
-    def __copy__(self) -> Tokenizer:
-        """Itself: nothing of it changes."""
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Tokenizer:
-        return self
+        added = self._metadata.added_tokens
+        written = {content for content, number in added.ids.items() if number in added.skipped}
+        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 
 
 def _row(ids: Any) -> list[int]:
@@ -565,14 +324,3 @@ def _row(ids: Any) -> list[int]:
         wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
         raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out numbers of no token, such as -100 in labels")
     return numbers
-
-
-def _most(max_length: Any, around: int) -> int:
-    """How many ids a row may have, of which some are put around its text."""
-    try:
-        most = index(max_length)
-    except TypeError:
-        raise ValueError(f"max_length={max_length!r} is no whole number") from None
-    if most < around:
-        raise ValueError(f"max_length={most}: a row has {around} special tokens, and at least as many ids")
-    return most

@@ -1,17 +1,21 @@
-"""Commands as those who use them run them: as processes, and in this one where a process adds nothing."""
+"""`fst` as a process, where signals, pipes, terminals, imports or exit codes are at stake, and in this process, which is quicker."""
 
 from __future__ import annotations
 
 import os
 import struct
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from threading import Thread
+from typing import IO, Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 import fst
 from fst.cli.main import main
@@ -22,7 +26,7 @@ TIMEOUT = 300  # seconds; the first process may have to compile the kernels
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 
-# Whoever started the tests may have them ignore SIGINT, or SIGHUP as `nohup` does, and processes inherit that.
+# The tests may have been started with SIGINT ignored, or with SIGHUP ignored by `nohup`, and a process inherits that.
 INTERRUPTIBLE = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -36,14 +40,14 @@ posix = pytest.mark.skipif(os.name != "posix", reason="terminals, signals and de
 
 
 def run(*words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run `fst` as a process, and see that it ends with an exit code and without a traceback."""
+    """Run `fst` as a process, and check its exit code and that there is no traceback."""
     return execute([FST], *words, stdin=stdin, code=code, **more)
 
 
 def execute(
     program: list[str], *words: str | Path, stdin: bytes = b"", code: int = 0, **more: Any
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program with some words as arguments."""
+    """Run a program with the words as arguments."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
     done = subprocess.run([*program, *map(str, words)], input=stdin, timeout=TIMEOUT, check=False, **pipes)
     assert done.returncode == code, done.stderr
@@ -52,7 +56,7 @@ def execute(
 
 
 def on_terminal(*words: str | Path, program: list[str] | None = None, columns: int = 80, **more: Any) -> bytes:
-    """Run `fst`, or another program, with a terminal for its standard error, and return what that shows."""
+    """Run `fst`, or another program, with a terminal for standard error, and return what the terminal shows."""
     import fcntl
     import pty
     import termios
@@ -60,7 +64,7 @@ def on_terminal(*words: str | Path, program: list[str] | None = None, columns: i
     terminal, end = pty.openpty()
     fcntl.ioctl(end, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
     execute(program or [FST], *words, stderr=end, **more)
-    os.write(end, b"\0")  # a reader waits where there is nothing, and may be given less than there is
+    os.write(end, b"\0")  # marks the end: a read may return less than there is, or wait where there is nothing
     shown = b""
     while not shown.endswith(b"\0"):
         shown += os.read(terminal, 10_000)
@@ -69,27 +73,73 @@ def on_terminal(*words: str | Path, program: list[str] | None = None, columns: i
     return shown[:-1]
 
 
-def call(*words: str | Path, code: int = 0) -> Result:
-    """Run a command in this process: for what a process adds nothing to."""
-    done = CliRunner().invoke(main, list(map(str, words)))
-    assert done.exit_code == code, done.output
+@dataclass(frozen=True)
+class Called:
+    """What a command wrote to standard output and to standard error.
+
+    Attributes:
+        data, errors: the bytes.
+        stdout, stderr: the same as text.
+    """
+
+    data: bytes
+    errors: bytes
+
+    @property
+    def stdout(self) -> str:
+        """Standard output as text."""
+        return self.data.decode()
+
+    @property
+    def stderr(self) -> str:
+        """Standard error as text."""
+        return self.errors.decode()
+
+
+def call(*words: str | Path, stdin: bytes = b"", code: int = 0) -> Called:
+    """Run `fst` in this process, with a pipe for standard input, and check its exit code."""
+    ends = os.pipe()
+    Thread(target=_feed, args=(ends[1], stdin)).start()
+    with os.fdopen(ends[0]) as given, _file() as out, _file() as err, pytest.MonkeyPatch.context() as patch:
+        for name, file in (("stdin", given), ("stdout", out), ("stderr", err)):
+            patch.setattr(sys, name, file)
+        with pytest.raises(SystemExit) as ended:
+            main(list(map(str, words)), prog_name="fst")
+        done = Called(*map(_contents, (out, err)))
+    assert (ended.value.code or 0) == code, done.stderr
     return done
 
 
-def error_of(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The one line that a failure says, without what it begins with."""
-    (line,) = done.stderr.decode().splitlines()
+def _feed(end: int, data: bytes) -> None:
+    with suppress(BrokenPipeError), os.fdopen(end, "wb") as file:
+        file.write(data)
+
+
+def _file() -> IO[str]:
+    return TemporaryFile("w+", encoding="utf-8", errors="backslashreplace", newline="")
+
+
+def _contents(file: IO[str]) -> bytes:
+    file.flush()
+    file.seek(0)
+    return file.buffer.read()
+
+
+def error_of(done: subprocess.CompletedProcess[bytes] | Called) -> str:
+    """The single line of a failure, without "Error: "."""
+    (line,) = (done.stderr if isinstance(done, Called) else done.stderr.decode()).splitlines()
     assert line.startswith("Error: ")
     return line.removeprefix("Error: ")
 
 
 def written(path: Path, data: bytes) -> Path:
-    """Write a file, and return where."""
+    """Write a file, and return its path."""
     path.write_bytes(data)
     return path
 
 
 def ids_of(table: Path, lines: Sequence[str | bytes], **options: Any) -> bytes:
-    """What `fst encode` is to print for documents, by the package itself."""
+    """The lines that `fst encode` has to print for documents, by the package itself."""
     tokenizer = fst.load(table)
-    return b"".join(b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in lines)
+    printed = {line: b" ".join(b"%d" % number for number in tokenizer.encode(line, **options)) + b"\n" for line in {*lines}}
+    return b"".join(map(printed.__getitem__, lines))

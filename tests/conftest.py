@@ -1,24 +1,62 @@
-"""What several files of tests need: how hypothesis searches, the reference built from a list of tokens, and a small table."""
+"""Tiers, settings of hypothesis, and fixtures of several files: kept tables, the reference for a list of tokens, a small table file."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import answers
+import kept
 import pytest
+import tiers
 from commands import TOKENS
 from hypothesis import HealthCheck, settings
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from fst.cli.kernels import compile_all
-from fst.compile import wordpiece
 from fst.runtime import batch
 
 # The same examples in every run, and no clock: a machine may be busy, and the first call of a kernel compiles it.
 settings.register_profile("fst", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("fst")
+
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Say where answers of the reference come from."""
+    parser.addoption("--answers", choices=answers.MODES, default="kept", help="of the reference: kept ones; all asked; all asked and kept")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Say which tier this run is, before tests are imported."""
+    tiers.LONG = config.option.markexpr == "slow"
+    answers.mode = config.option.answers
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Select sampled tests for the long run, too."""
+    for item in items:
+        if tiers.LONG and item.get_closest_marker("sampled"):
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_sessionfinish() -> None:
+    """Keep the answers of this run, if that is what it is for."""
+    if answers.mode == "anew":
+        answers.keep()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep tables in a folder that all workers of a run share."""
+    base = tmp_path_factory.getbasetemp()
+    kept.FOLDER = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kept"
+    kept.FOLDER.mkdir(exist_ok=True)
+
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -87,5 +125,5 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
     compile_all()
     path = tmp_path_factory.mktemp("tables") / "small.npz"
-    wordpiece(TOKENS).save(path)
+    kept.wordpiece(TOKENS).save(path)
     return path

@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from kept import assemble
 
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
-from fst.compile.wordpiece import WordPieceModel, assemble
+from fst.compile.wordpiece import WordPieceModel
 from fst.machines.wordpiece import Tables
 
 # U+0301 is stripped as an accent; U+1B44 and U+302E stay, and where they stand side by side they are put into that order.

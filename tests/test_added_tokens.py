@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
+from tiers import thinned
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.text.added_tokens import added_tokens
 from fst.rows import WHITE_SPACE
 
@@ -78,7 +79,7 @@ def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: list[str]) -> None:
         assert tokenizer.encode(text).tolist() == of.encode(text).ids
 
 
-@pytest.mark.parametrize("seed", [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 80))])
+@pytest.mark.parametrize("seed", thinned(range(80), 20))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
     chosen = random.Random(seed)
@@ -115,10 +116,10 @@ def refuse_to_read(tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) ->
     def refuse(texts: Sequence[str]) -> Any:
         raise AssertionError(f"{len(texts)} texts are read again")
 
-    monkeypatch.setattr(tokenizer._second, "read", refuse)
+    monkeypatch.setattr(tokenizer._ids_runner.fallback, "read", refuse)
 
 
-@pytest.mark.parametrize("seed", [*range(9), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(9, 60))])
+@pytest.mark.parametrize("seed", thinned(range(60), 15))
 def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the tokens in a word the leftmost counts, and of these the longest; what is left are words; and no text is read again for that."""
     chosen = random.Random(seed)
@@ -131,7 +132,7 @@ def test_words_are_cut_at_tokens(seed: int, tmp_path: Path, monkeypatch: pytest.
     check(of, tokenizer, ["".join(chosen.choices(IN_WORDS, k=chosen.randint(0, 9))) for _ in range(TEXTS)])
 
 
-@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 40))])
+@pytest.mark.parametrize("seed", thinned(range(40), 13))
 def test_words_are_cut_at_whole_words(seed: int, tmp_path: Path) -> None:
     """A token that counts only as a whole word counts where none goes on beside it, and where it does not no other begins in it."""
     chosen = random.Random(seed)
@@ -212,7 +213,7 @@ def test_every_white_space_is_swallowed(normalized: bool, tmp_path: Path) -> Non
     check(of, tokenizer, [f"a{space}foo{space}foo{space}{space}b" for space in spaces])
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 60))])
+@pytest.mark.parametrize("seed", thinned(range(60), 15))
 def test_white_space_at_the_ends_of_stretches(seed: int, tmp_path: Path) -> None:
     """White space that a normalizer takes off is no part of a token, and white space that a token takes may hold another token."""
     chosen, flags = random.Random(seed), ("single_word", "lstrip", "rstrip", "normalized")
@@ -245,7 +246,7 @@ def test_most_text_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """Of many texts only those in which an added token may stand are read again."""
     of, tokenizer = compiled(reference([AddedToken("abcfoo", normalized=True), AddedToken("new york", normalized=True)]), tmp_path)
     read: list[str] = []
-    added = tokenizer._second
+    added = tokenizer._ids_runner.fallback
     assert added
     original = added.read
 

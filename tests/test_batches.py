@@ -24,7 +24,7 @@ from machines import ADDED, PIECES, compiled
 import fst
 from fst.machines.wordpiece import Tables
 from fst.runtime import batch
-from fst.runtime.tokenizer import SHORT
+from fst.runtime.run import SHORT
 
 BLOCK = 64
 KINDS = {"ascii": "b un! ", "marked": "é 世b ", "astral": "𐐨 \U0001f600"}
@@ -55,7 +55,7 @@ def around_a_text() -> tuple[list[int], list[int]]:
 def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks short, and threads worth their while."""
     monkeypatch.setattr(batch, "BLOCK", BLOCK)
-    monkeypatch.setattr(batch, "LEAST", 1)
+    monkeypatch.setattr(batch, "MIN_SHARE", 1)
 
 
 def as_kind(texts: Sequence[str], kind: type) -> Any:
@@ -325,7 +325,7 @@ import multiprocessing, sys
 import fst
 from fst.runtime import batch
 
-batch.LEAST = 1
+batch.MIN_SHARE = 1
 tokenizer = fst.load(sys.argv[1])
 texts = ["unaffable ab! <s>x [MASK]", "b " * 5_000] * 400
 

@@ -1,4 +1,4 @@
-"""Arrays that are lent to kernels: what a kernel finds in them, and that they are always of the types that it was compiled for."""
+"""Borrowed arrays: what kernels read in them, and that their types are those that the kernel was compiled for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,14 +19,21 @@ from machines import PIECES, TOKENS, compiled
 import fst
 from fst.borrowed import kind_of
 from fst.compile import rows, word_hash, wordpiece
-from fst.jit import Deferred, kernel
-from fst.runtime import batch, texts
+from fst.jit import Deferred, kernel, part
+from fst.machines.kernel_call import IdsOutput, SpansOutput
+from fst.machines.wordpiece import Tables
+from fst.runtime import texts
 from fst.runtime.kernels.intrinsics import DISABLED
+from fst.runtime.run import kernel_of
 from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document
 
 KERNELS = {
-    **{f"{name} of {what}": getattr(of, name) for what, of in (("ids", batch.of_ids), ("all", batch.of_all)) for name in ("rows", "read")},
+    **{
+        f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, output)
+        for output in (IdsOutput, SpansOutput)
+        for name in ("encode_rows", "encode_read")
+    },
     **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
     "place": rows.place,
@@ -44,7 +51,7 @@ CALLS: tuple[dict[str, Any], ...] = (
 
 @kernel
 def read(array: Any, seen: Any) -> Any:
-    """Write the elements of an array, and say what else is to be known of it."""
+    """Copy the elements of an array, and return its shape and sizes."""
     for count, place in enumerate(np.ndindex(array.shape)):
         seen[count] = array[place]
     return array.shape, array.size, array.itemsize
@@ -52,15 +59,15 @@ def read(array: Any, seen: Any) -> Any:
 
 @kernel
 def read_two(arrays: Any, seen: Any) -> Any:
-    """Have each of two arrays read by another kernel."""
+    """Read two arrays by another kernel."""
     first, second = arrays
     return read(first, seen[0]), read(second, seen[1])
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (7,), (0, 3), (5, 0), (2, 3), (3, 2)], ids=str)
 @pytest.mark.parametrize("kind", ["uint16", "int32", "bool"])
-def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> None:
-    """A kernel, and one that it hands them to, finds in lent arrays what is in them and all that numpy says of them, and writes there."""
+def test_kernels_see_what_numpy_does(kind: str, shape: tuple[int, ...]) -> None:
+    """A kernel, and another that it calls, reads the elements, shape and sizes of a borrowed array as numpy has them, and writes there."""
     first = np.arange(np.prod(shape)).astype(kind).reshape(shape)
     second = -np.arange(9.0)
     seen = np.zeros(max(first.size, 1)), np.zeros(second.size)
@@ -70,16 +77,64 @@ def test_lent_arrays_are_what_they_are(kind: str, shape: tuple[int, ...]) -> Non
     assert seen[1].tolist() == second.tolist()
 
 
+class Table(NamedTuple):
+    """Arrays of two dtypes."""
+
+    entries: Any
+    weights: Any
+
+
+class Pair(NamedTuple):
+    """Two arrays of one dtype, of which numba makes another type than of several."""
+
+    left: Any
+    right: Any
+
+
+class Nothing(NamedTuple):
+    """No field."""
+
+
+class Machine(NamedTuple):
+    """NamedTuples in a NamedTuple."""
+
+    table: Table
+    pair: Pair
+    nothing: Nothing
+    count: int
+
+
+@part
+def sum_of(table: Any, at: Any) -> Any:
+    """Add an entry to a weight."""
+    return table.entries[at] + table.weights[at]
+
+
+@kernel
+def read_fields(machine: Any) -> Any:
+    """Read fields by name, in this kernel and in a part of it."""
+    machine.pair.right[0] = len(machine.nothing)
+    return sum_of(machine.table, machine.count), machine.pair.left.size, machine.pair.right.size
+
+
+def test_kernels_read_fields_by_name() -> None:
+    """A kernel, and one that it calls, reads and writes arrays in NamedTuples by the names of their fields, nested and empty ones too."""
+    pair = Pair(np.zeros(3), np.ones(4))
+    machine = Machine(Table(np.arange(5, dtype=np.uint16), np.arange(5) / 8), pair, Nothing(), 3)
+    assert Deferred("test_borrowed", "read_fields").call(machine) == (3.375, 3, 4)
+    assert pair.right.tolist() == [0, 1, 1, 1]
+
+
 @pytest.mark.parametrize("array", [np.arange(9)[::2], np.zeros((2, 3)).T], ids=["step", "order"])
-def test_arrays_of_another_layout_are_not_lent(array: Any) -> None:
-    """An array that is not in the order of C is refused where types are determined."""
-    with pytest.raises(AssertionError, match="cannot be lent"):
+def test_arrays_of_another_layout_are_not_borrowed(array: Any) -> None:
+    """An array that is not C-contiguous is refused where types are determined."""
+    with pytest.raises(AssertionError, match="cannot be borrowed"):
         kind_of((array,))
 
 
 @pytest.fixture
 def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
-    """Watch which types the arguments of kernels have that are compiled for one."""
+    """Record the types of the arguments of every kernel."""
     found: dict[str, set[Any]] = {name: set() for name in KERNELS}
 
     def watch(name: str, deferred: Deferred) -> None:
@@ -99,7 +154,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[str, set[Any]]:
 
 
 def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
-    """Encode texts in all ways that there are."""
+    """Encode texts in every way."""
     pa = pytest.importorskip("pyarrow", reason="columns are pyarrow's")
     wrong = ["a\ud800", *rows]
     for batch_ in (rows, [row.encode() for row in rows]):
@@ -117,7 +172,7 @@ def use(tokenizer: fst.Tokenizer, rows: list[str]) -> None:
 
 
 def use_everything(folder: Path) -> None:
-    """Compile tables of all kinds and encode with them in all ways that there are; the folder is for a vocabulary."""
+    """Compile tables of all kinds, and encode with them in every way; the folder is for a vocabulary."""
     tables = compiled()
     for tokens in (["[UNK]"], ["[UNK]", "a"], TOKENS):
         compiled(tokens, layout="compact")
@@ -146,13 +201,13 @@ def use_everything(folder: Path) -> None:
 
 
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:
-    """Whatever is encoded, however, and with whichever tables: the arguments of a kernel are of the same types in all calls."""
+    """The arguments of a kernel have the same types in all calls, with every table and every way to encode."""
     use_everything(tmp_path)
     assert {name: len(found) for name, found in kinds.items()} == dict.fromkeys(KERNELS, 1)
 
 
 def test_threads_that_are_first_at_once_share_a_kernel() -> None:
-    """A kernel that several threads call first, at the same time, is made once."""
+    """A kernel whose first calls come from several threads at once is compiled once."""
     deferred, at_once = Deferred("test_borrowed", "read"), threading.Barrier(4)
 
     def first(number: int) -> Any:
@@ -178,7 +233,7 @@ print(numba.njit(lambda number: number + 1)(1), "numba.np.linalg" in sys.modules
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_kept_kernels_are_used_without_the_compiler() -> None:
-    """A process that finds kernels on disk does not prepare numba for compiling, which imports linear algebra; it still can."""
+    """A process that finds kernels on disk does not import numba's compiler, with its linear algebra; it still can compile."""
     fst.Tokenizer(wordpiece(["[UNK]", "a", "##b"]))(["ab"])
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["[1, 2] [[1, 2], [0]] False", "2 True"]
@@ -187,7 +242,7 @@ def test_kept_kernels_are_used_without_the_compiler() -> None:
 
 @pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
 def test_whoever_waits_for_a_kernel_is_told(tmp_path: Path) -> None:
-    """A process that has to compile a kernel says so on standard error, once for each."""
+    """A process that compiles a kernel says so on standard error, once for each."""
     program = "from fst.compile import wordpiece; wordpiece(['[UNK]', 'a']); wordpiece(['[UNK]', 'b'])"
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=cold)

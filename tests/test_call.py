@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
+from tiers import examples
 
 import fst
-from fst.compile import wordpiece
 from fst.runtime.kernels.wordpiece import lay_out, plan_rows
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefgh", "##x", "!"]
@@ -95,6 +96,7 @@ def slow_rows(
 STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
 
 
+@examples(1000)
 @given(
     samples=st.lists(st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)), max_size=4),
     strategy=st.sampled_from(STRATEGIES),
@@ -104,7 +106,6 @@ STRATEGIES = ("do_not_truncate", "longest_first", "only_first", "only_second")
     every=st.booleans(),
     reverse=st.booleans(),
 )
-@settings(max_examples=1000)
 def test_the_plan_is_that_of_its_slow_twin(
     samples: list[tuple[int, int | None]], strategy: str, room: int, stride: int, from_left: bool, every: bool, reverse: bool
 ) -> None:
@@ -139,6 +140,7 @@ def test_the_plan_is_that_of_its_slow_twin(
 PIECE = st.sampled_from([-1, 0, 1])
 
 
+@examples(300)
 @given(
     pieces=st.tuples(st.lists(PIECE, max_size=5), st.lists(PIECE, max_size=5)),
     rows=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5), st.integers(0, 6), st.integers(0, 5), st.booleans()), max_size=4),
@@ -146,7 +148,6 @@ PIECE = st.sampled_from([-1, 0, 1])
     width=st.integers(0, 20),
     from_left=st.booleans(),
 )
-@settings(max_examples=300)
 def test_the_layout_is_that_of_its_slow_twin(
     pieces: tuple[list[int], list[int]], rows: list[tuple[int, int, int, int, bool]], planes: int, width: int, from_left: bool
 ) -> None:
@@ -320,9 +321,9 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
         same(found, expected)
 
 
+@examples(80)
 @needs_shared
 @pytest.mark.parametrize("name", VOCABULARIES)
-@settings(max_examples=80)
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """A call gives what the reference gives, for any combination of arguments."""

@@ -1,4 +1,4 @@
-"""The command line, as those who use it meet it: real processes wherever a process is what a rule is about."""
+"""The command line: in processes where signals, pipes, terminals, imports or exits are the rule, else in this one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
 from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
+from kept import wordpiece
 from tokenizers import Tokenizer
 
 import fst
@@ -25,23 +26,38 @@ from fst import jit
 from fst.cli import bench, progress
 from fst.cli.main import main
 from fst.cli.packing import CHUNK
-from fst.compile import wordpiece
-from fst.runtime import batch
+from fst.runtime.run import kernel_of
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
 
 COMMANDS = ("compile", "encode", "decode", "info", "verify", "bench", "count", "explain", "warmup")
 
-# What a process has imported by the time that it ends.
+# Runs command lines in one process, and prints of each its exit code, its standard error and the modules imported by then.
 IMPORTED = """
-import sys
+import contextlib, io, json, sys
 from fst.cli.main import main
-try:
-    main()
-finally:
-    print(*sys.modules, file=sys.stderr)
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            main(words, prog_name="fst")
+        except SystemExit as end:
+            print("", json.dumps([end.code or 0, said.getvalue(), list(sys.modules)]), sep="\\n")
 """
+
+WRONG_USAGE = (
+    "encode table a.txt --format npy",
+    "encode table a.txt -o none/ids.npy",
+    "encode table a.txt -o a.txt",
+    "encode table a.txt -o a.csv",
+    "encode table a.jsonl",
+    "encode table parquet",
+    "encode table a.txt a.jsonl --separator x",
+    "encode table a.txt --column text",
+    "encode table a.txt --max-length 1",
+    "encode table a.csv",
+    "count table a.jsonl",
+)
 
 # SIGINT as soon as a process imports a module.
 INTERRUPTED_AT = """
@@ -99,21 +115,21 @@ class TestEncode:
 
     def test_several_files(self, table: Path, texts: Path) -> None:
         """Files are read in the order in which they are named, standard input among them."""
-        assert run("encode", table, texts, "-", texts, stdin=b"un\n").stdout == ids_of(table, [*TEXTS, "un", *TEXTS])
+        assert call("encode", table, texts, "-", texts, stdin=b"un\n").data == ids_of(table, [*TEXTS, "un", *TEXTS])
 
     def test_no_special_tokens(self, table: Path, texts: Path) -> None:
         """--no-special-tokens leaves out what stands around a document."""
-        assert run("encode", table, texts, "--no-special-tokens").stdout == ids_of(table, TEXTS, add_special_tokens=False)
+        assert call("encode", table, texts, "--no-special-tokens").data == ids_of(table, TEXTS, add_special_tokens=False)
 
     def test_tokens(self, table: Path) -> None:
         """--format tokens writes tokens in the place of ids."""
-        done = run("encode", table, "--format", "tokens", stdin="unaffable é\n".encode())
-        assert done.stdout.decode() == "[CLS] un ##aff ##able [UNK] [SEP]\n"
+        done = call("encode", table, "--format", "tokens", stdin="unaffable é\n".encode())
+        assert done.stdout == "[CLS] un ##aff ##able [UNK] [SEP]\n"
 
     def test_json(self, table: Path) -> None:
         """--format json writes an object a line with ids, which --tokens adds tokens to."""
-        assert run("encode", table, "--format", "json", stdin=b"unable\n\n").stdout == b'{"input_ids":[2,5,7,3]}\n{"input_ids":[2,3]}\n'
-        done = run("encode", table, "--format", "json", "--tokens", stdin="unable \u2028é\n".encode())
+        assert call("encode", table, "--format", "json", stdin=b"unable\n\n").data == b'{"input_ids":[2,5,7,3]}\n{"input_ids":[2,3]}\n'
+        done = call("encode", table, "--format", "json", "--tokens", stdin="unable \u2028é\n".encode())
         assert json.loads(done.stdout) == {"input_ids": [2, 5, 7, 1, 3], "tokens": ["[CLS]", "un", "##able", "[UNK]", "[SEP]"]}
 
     @pytest.mark.parametrize("form", ["ids", "tokens", "npy"])
@@ -123,37 +139,37 @@ class TestEncode:
 
     def test_empty_lines(self, table: Path) -> None:
         """An empty line is a document."""
-        assert run("encode", table, stdin=b"\n\nun\n\n").stdout == ids_of(table, ["", "", "un", ""])
+        assert call("encode", table, stdin=b"\n\nun\n\n").data == ids_of(table, ["", "", "un", ""])
 
     def test_nothing(self, table: Path) -> None:
         """No line in, no line out."""
-        assert run("encode", table, stdin=b"").stdout == b""
+        assert call("encode", table, stdin=b"").data == b""
 
     def test_missing_last_newline(self, table: Path) -> None:
         """The last line counts without a line feed too."""
-        assert run("encode", table, stdin=b"un\nhello").stdout == ids_of(table, ["un", "hello"])
+        assert call("encode", table, stdin=b"un\nhello").data == ids_of(table, ["un", "hello"])
 
     def test_lines_end_at_line_feeds_only(self, table: Path) -> None:
         """Carriage returns, form feeds, U+0085 and U+2028 are part of a document."""
         lines = ["un\r", "\r", "un\fhello", "un\x0bhello", "un\x85hello", "un\u2028hello"]
-        assert run("encode", table, stdin="\n".join(lines).encode()).stdout == ids_of(table, lines)
+        assert call("encode", table, stdin="\n".join(lines).encode()).data == ids_of(table, lines)
 
     def test_blocks_do_not_show(self, table: Path, tmp_path: Path) -> None:
         """Files and lines longer than what is read at once give the same ids."""
         lines = [b"unable hello " * (CHUNK // 6), *[b"hello un", b"", b"!" * 40] * (CHUNK // 30), "é".encode() * CHUNK]
         data = b"\n".join(lines)
-        assert run("encode", table, written(tmp_path / "long.txt", data)).stdout == ids_of(table, lines)
+        assert call("encode", table, written(tmp_path / "long.txt", data)).data == ids_of(table, lines)
 
     def test_threads(self, table: Path, tmp_path: Path) -> None:
         """The ids do not depend on --threads."""
         file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 20_000)
-        assert run("encode", table, file, "--threads", "3").stdout == run("encode", table, file, "--threads", "1").stdout
+        assert call("encode", table, file, "--threads", "3").data == call("encode", table, file, "--threads", "1").data
 
     def test_a_number_of_threads_that_is_none(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """A number of threads in the environment that is none is wrong usage, of any command."""
         monkeypatch.setenv("FST_NUM_THREADS", "many")
         for words in (("encode", str(table), str(texts)), ("info", str(table))):
-            assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).output
+            assert "FST_NUM_THREADS='many': the number of threads" in call(*words, code=2).stderr
 
     def test_line_by_line(self, table: Path) -> None:
         """A line that is typed is answered before the next one comes."""
@@ -170,23 +186,23 @@ class TestEncode:
     def test_invalid_utf_8(self, table: Path, tmp_path: Path) -> None:
         """Bytes that are not UTF-8 are an error that names file, line and byte, and says what to do."""
         file = written(tmp_path / "bad.txt", b"un\n" * 500_000 + b"hello \xff\n")
-        said = error_of(run("encode", table, file, code=1))
+        said = error_of(call("encode", table, file, code=1))
         assert said == f"{file}, line 500001: not UTF-8 at byte 6; mend it, or pass --errors replace or skip"
 
     def test_invalid_utf_8_of_standard_input(self, table: Path) -> None:
         """A character cut in two by a line feed is an error in the first of the lines."""
-        said = error_of(run("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
+        said = error_of(call("encode", table, stdin=b"un\n\xc3\n\xa9\n", code=1))
         assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
 
     def test_replace(self, table: Path) -> None:
         """--errors replace takes U+FFFD for what is not UTF-8."""
-        done = run("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
-        assert done.stdout == ids_of(table, ["un\ufffd", "hello"])
+        done = call("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
+        assert done.data == ids_of(table, ["un\ufffd", "hello"])
 
     def test_what_was_written_stays(self, table: Path, tmp_path: Path) -> None:
         """Lines written to standard output before an error stay, whole."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
-        out = run("encode", table, file, code=1).stdout
+        out = call("encode", table, file, code=1).data
         line = ids_of(table, ["un"])
         assert len(out) > 0
         assert out == line * (len(out) // len(line))
@@ -194,19 +210,19 @@ class TestEncode:
     def test_output(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """--output writes a file and nothing to standard output."""
         out = tmp_path / "ids.txt"
-        assert run("encode", table, texts, "--output", out).stdout == b""
+        assert call("encode", table, texts, "--output", out).data == b""
         assert out.read_bytes() == ids_of(table, TEXTS)
 
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
         """When it fails, no output appears and nothing is left beside it."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
-        run("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
+        call("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
         assert list(tmp_path.iterdir()) == [file]
 
     def test_the_old_output_stays(self, table: Path, tmp_path: Path) -> None:
         """When it fails, the output of an earlier run is as it was."""
         old = written(tmp_path / "ids.txt", b"as it was")
-        run("encode", table, "--output", old, stdin=b"\xff\n", code=1)
+        call("encode", table, "--output", old, stdin=b"\xff\n", code=1)
         assert old.read_bytes() == b"as it was"
 
     @posix
@@ -214,7 +230,7 @@ class TestEncode:
         """An output that is a link or a pipe is written through, and not replaced."""
         link = tmp_path / "link.txt"
         link.symlink_to(tmp_path / "ids.txt")
-        run("encode", table, texts, "--output", link)
+        call("encode", table, texts, "--output", link)
         assert link.is_symlink()
         assert link.read_bytes() == ids_of(table, TEXTS)
         assert run("encode", table, texts, "--output", "/dev/stdout").stdout == ids_of(table, TEXTS)
@@ -271,7 +287,7 @@ class TestOutputsThatAreInputs:
     @posix
     def test_devices(self, table: Path) -> None:
         """A device may be input and output at once."""
-        assert run("encode", table, os.devnull, "-o", os.devnull).stdout == b""
+        assert call("encode", table, os.devnull, "-o", os.devnull).data == b""
 
     def test_other_files(self, table: Path, texts: Path) -> None:
         """A file beside the inputs is written again and again."""
@@ -284,13 +300,13 @@ class TestDecode:
 
     def test_null(self, table: Path) -> None:
         """A null that `fst encode` writes becomes an empty line."""
-        assert run("decode", table, stdin=b'{"a":1,"input_ids":null}\n{"input_ids":[5],"tokens":["un"]}\n').stdout == b"\nun\n"
+        assert call("decode", table, stdin=b'{"a":1,"input_ids":null}\n{"input_ids":[5],"tokens":["un"]}\n').data == b"\nun\n"
 
     @pytest.mark.parametrize("form", ["ids", "json"])
     def test_round_trip(self, table: Path, form: str) -> None:
         """What `fst encode` writes comes back as text, as ids and as JSON."""
-        encoded = run("encode", table, "--format", form, stdin=b"unaffable!\n\nhello un\n").stdout
-        assert run("decode", table, stdin=encoded).stdout == b"unaffable!\n\nhello un\n"
+        encoded = call("encode", table, "--format", form, stdin=b"unaffable!\n\nhello un\n").data
+        assert call("decode", table, stdin=encoded).data == b"unaffable!\n\nhello un\n"
 
     def test_special_tokens(self, table: Path, tmp_path: Path) -> None:
         """--keep-special-tokens leaves them in."""
@@ -326,7 +342,7 @@ class TestCompile:
     def test_table(self, tmp_path: Path) -> None:
         """The file is the one that `wordpiece(source).save()` writes."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
-        run("compile", source, "-o", tmp_path / "a.npz")
+        call("compile", source, "-o", tmp_path / "a.npz")
         wordpiece(source).save(tmp_path / "b.npz")
         assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
@@ -349,7 +365,7 @@ class TestCompile:
     def test_refused_vocabulary(self, tmp_path: Path) -> None:
         """A source that cannot be compiled is one line, and leaves no file."""
         source = written(tmp_path / "vocab.txt", b"a\nb\n")
-        said = error_of(run("compile", source, "-o", tmp_path / "t.npz", code=1))
+        said = error_of(call("compile", source, "-o", tmp_path / "t.npz", code=1))
         assert str(source) in said
         assert "[UNK]" in said
         assert list(tmp_path.iterdir()) == [source]
@@ -369,8 +385,8 @@ class TestCompile:
     def test_terminal(self, tmp_path: Path) -> None:
         """Only a terminal is told what is going on, on standard error."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
-        done = run("compile", source, "-o", tmp_path / "t.npz")
-        assert (done.stdout, done.stderr) == (b"", b"")
+        done = call("compile", source, "-o", tmp_path / "t.npz")
+        assert (done.stdout, done.stderr) == ("", "")
         assert on_terminal("compile", source, "-o", tmp_path / "t.npz").startswith(b"compiling")
 
 
@@ -439,7 +455,7 @@ class TestVerify:
         data = bytearray(table.read_bytes())
         data[len(data) // 2] ^= 1
         damaged = written(tmp_path / "damaged.npz", bytes(data))
-        said = error_of(run("verify", damaged, code=1))
+        said = error_of(call("verify", damaged, code=1))
         assert said.startswith(f"{damaged}: ")
         assert said.endswith("compile it again")
 
@@ -449,9 +465,9 @@ class TestVerify:
         tokenizer.enable_truncation(2)
         tokenizer.enable_padding(length=9)
         tokenizer.save(str(source))
-        run("compile", source, "-o", tmp_path / "t.npz")
-        done = run("verify", tmp_path / "t.npz", "--against", source, texts)
-        assert done.stdout.decode() == f"{texts}: 5 lines, all with the ids of the reference\n"
+        call("compile", source, "-o", tmp_path / "t.npz")
+        done = call("verify", tmp_path / "t.npz", "--against", source, texts)
+        assert done.stdout == f"{texts}: 5 lines, all with the ids of the reference\n"
 
     def test_against_another(self, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """The first difference of each file is told: file, line, text, tokens of both and where they part; the exit code is 1."""
@@ -460,8 +476,8 @@ class TestVerify:
         other.save(str(tmp_path / "tokenizer.json"))
         same = written(tmp_path / "same.txt", b"hello\nun\n")
         late = written(tmp_path / "late.txt", b"hello\n\nhello unable!\nunable\n")
-        done = run("verify", table, "--against", tmp_path / "tokenizer.json", same, late, texts, code=1)
-        assert done.stdout.decode().splitlines() == [
+        done = call("verify", table, "--against", tmp_path / "tokenizer.json", same, late, texts, code=1)
+        assert done.stdout.splitlines() == [
             f"{same}: 2 lines, all with the ids of the reference",
             f"{late}, line 3: not the ids of the reference, from token 3 on",
             "  text       'hello unable!'",
@@ -634,7 +650,7 @@ class TestExplain:
 
     def test_table_2_of_the_paper(self, paper: Path) -> None:
         """The steps on abcdz are those of the paper's Table 2, and the transducer's are the same with the failures folded in."""
-        assert run("explain", paper, "abcdz").stdout.decode().splitlines() == [
+        assert call("explain", paper, "abcdz").stdout.splitlines() == [
             "abcdz: a word of 5 characters",
             "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens",
             "  step  char   move     from -> to    pops   tokens so far",
@@ -701,23 +717,32 @@ class TestExplain:
     @posix
     def test_not_utf_8(self, table: Path) -> None:
         """A text that is not UTF-8 is an error."""
-        assert "not UTF-8" in error_of(run("explain", table, os.fsdecode(b"un\xff"), code=1))
+        assert "not UTF-8" in error_of(call("explain", table, os.fsdecode(b"un\xff"), code=1))
 
 
 class TestManners:
     """What holds for all commands."""
 
-    @pytest.mark.parametrize("words", [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)], ids=" ".join)
-    def test_help_needs_click_alone(self, words: list[str]) -> None:
-        """Help and version import neither numba nor numpy."""
-        imported = execute([sys.executable, "-c", IMPORTED], *words).stderr.decode().split()
-        assert not {"numba", "numpy", "tokenizers"} & set(imported)
+    @staticmethod
+    def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
+        """The exit code and standard error of each command line, and all modules imported by then."""
+        done = execute([sys.executable, "-c", IMPORTED], json.dumps([list(map(str, words)) for words in lines]), **more)
+        for line in done.stdout.decode().splitlines():
+            if line.startswith("["):
+                code, said, modules = json.loads(line)
+                yield code, said, set(modules)
 
-    @pytest.mark.parametrize("command", ["info", "verify"])
-    def test_no_numba(self, table: Path, command: str) -> None:
-        """What a table is and whether it is whole is told without numba."""
-        imported = execute([sys.executable, "-c", IMPORTED], command, table).stderr.decode().split()
-        assert "numba" not in imported
+    def test_help_needs_click_alone(self) -> None:
+        """Help and version import neither numba nor numpy."""
+        lines = [["--help"], ["--version"], *([command, "--help"] for command in COMMANDS)]
+        for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
+            assert (code, modules & {"numba", "numpy", "tokenizers"}) == (0, set()), words
+
+    def test_no_numba(self, table: Path) -> None:
+        """`fst info` and `fst verify` do not import numba."""
+        lines = [["info", table], ["verify", table]]
+        for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
+            assert (code, modules & {"numba"}) == (0, set()), words
 
     def test_version(self) -> None:
         """--version is the package's."""
@@ -754,52 +779,36 @@ class TestManners:
 
     def test_missing_file(self, table: Path, texts: Path) -> None:
         """A file that is not there is known before the one before it is read."""
-        done = run("encode", table, texts, "none.txt", code=1)
-        assert done.stdout == b""
+        done = call("encode", table, texts, "none.txt", code=1)
+        assert done.data == b""
         assert error_of(done) == f"none.txt: {os.strerror(errno.ENOENT)}; check the name"
 
-    @pytest.mark.parametrize(
-        "words",
-        [
-            "encode table a.txt --format npy",
-            "encode table a.txt -o none/ids.npy",
-            "encode table a.txt -o a.txt",
-            "encode table a.txt -o a.csv",
-            "encode table a.jsonl",
-            "encode table parquet",
-            "encode table a.txt a.jsonl --separator x",
-            "encode table a.txt --column text",
-            "encode table a.txt --max-length 1",
-            "encode table a.csv",
-            "count table a.jsonl",
-        ],
-    )
-    def test_wrong_usage_is_told_at_once(self, words: str, table: Path, tmp_path: Path) -> None:
-        """What is wrong with the options, or does not fit the files, is told before numba is imported."""
+    def test_wrong_usage_is_told_at_once(self, table: Path, tmp_path: Path) -> None:
+        """Options that are wrong, or do not fit the files, are refused before numba is imported."""
         for name, data in (("a.txt", b"un\n"), ("a.csv", b"un\n"), ("a.jsonl", b'{"text": "un"}\n'), ("parquet", b"PAR1")):
             written(tmp_path / name, data)
-        names = [table if word == "table" else word for word in words.split()]
-        code = 1 if "none" in words else 2
-        said = execute([sys.executable, "-c", IMPORTED], *names, cwd=tmp_path, code=code).stderr.decode()
-        assert "Error: " in said
-        assert "numba" not in said.split()
+        lines = [[table if word == "table" else word for word in words.split()] for words in WRONG_USAGE]
+        for words, (code, said, modules) in zip(lines, self.imports(lines, cwd=tmp_path), strict=True):
+            assert (code, "numba" in modules) == (1 if "none/ids.npy" in words else 2, False), words
+            assert "Error: " in said
 
     @posix
     @pytest.mark.parametrize("words", ["encode {} -", "encode table {}", "encode table - -o {}", "compile {} -o t", "compile v -o {}"])
     @pytest.mark.parametrize("name", ["loop", "x" * 300 + ".txt"], ids=["loop", "long"])
-    def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path) -> None:
+    def test_names_of_no_file(self, name: str, words: str, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Links that lead back to themselves, and names that are too long, are one line that says so."""
         (tmp_path / "loop").symlink_to("back")
         (tmp_path / "back").symlink_to("loop")
         written(tmp_path / "v", b"[UNK]")
-        done = run(*(word.replace("table", str(table)).format(name) for word in words.split()), cwd=tmp_path, code=1)
+        monkeypatch.chdir(tmp_path)
+        done = call(*(word.replace("table", str(table)).format(name) for word in words.split()), code=1)
         number, remedy = (errno.ELOOP, "a link leads back to itself") if name == "loop" else (errno.ENAMETOOLONG, "name it shorter")
         assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
         """A folder is no file, to read or to write."""
         for words in ([tmp_path], ["--output", tmp_path]):
-            assert "name a file in it" in error_of(run("encode", table, *words, code=1))
+            assert "name a file in it" in error_of(call("encode", table, *words, code=1))
 
     def test_no_table(self, texts: Path) -> None:
         """A file of another kind is not taken for a table."""
@@ -882,7 +891,7 @@ class TestManners:
     ) -> None:
         """Every command that uses kernels tells when they are not there."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
-        monkeypatch.setattr(batch, "of_ids", batch.kernels())
+        kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]
         if command == "verify":
             reference(TOKENS).save(str(tmp_path / "tokenizer.json"))

@@ -17,7 +17,7 @@ from machines import PIECES, compiled
 
 import fst
 from fst.runtime import batch
-from fst.runtime.texts import MOST, ROOM, SLACK, Column, Limits, of_utf_8, rows_of
+from fst.runtime.texts import MAX_GATHERED, PAST_END, ROOM, Column, Limits, of_utf_8, rows_of
 
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 TEXTS = [*PIECES, "", None, "un b", None, "é", "\U0001f600 世", "", "a" * 40]
@@ -144,7 +144,7 @@ def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text for text in TEXTS if text is not None] * 20
     right = ids(list(texts))
     monkeypatch.setattr(batch, "BLOCK", 64)
-    monkeypatch.setattr(batch, "LEAST", 1)
+    monkeypatch.setattr(batch, "MIN_SHARE", 1)
     for kind in KINDS:
         for threads in (1, 2, 5):
             assert checked(tokenizer().encode_arrow(column(list(texts), kind), threads=threads)) == right
@@ -231,7 +231,7 @@ def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -
 
 def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says how many ids there are, how many there may be, and what to do."""
-    monkeypatch.setattr("fst.runtime.arrow.MOST_IDS", 10)
+    monkeypatch.setattr("fst.runtime.arrow.MAX_IDS", 10)
     with pytest.raises(fst.TextError, match=r"11 ids in one array, and .* at most 10; encode slices"):
         tokenizer().encode_arrow(pa.array(["a" * 11]), add_special_tokens=False)
 
@@ -323,7 +323,7 @@ def decoded(rows: list[bytes]) -> list[str] | int:
 def transcoded(rows: list[bytes]) -> list[str] | int:
     """Do the same by the kernel."""
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")
     except fst.TextError as error:
         return -1 if error.row is None else error.row
     pieces = itertools.pairwise(starts.tolist())
@@ -348,7 +348,7 @@ def test_first_bytes_of_every_character(before: int) -> None:
     longer = itertools.product((0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF), borders, borders, borders)
     for sequence in itertools.chain(pairs if before in (0, 31) else [], longer):
         data = b"a" * before + bytes(sequence)
-        text = np.empty(len(data) + SLACK, np.uint16)
+        text = np.empty(len(data) + PAST_END, np.uint16)
         try:
             right = data.decode().encode("utf-16-le")
         except UnicodeDecodeError:
@@ -367,4 +367,4 @@ def test_characters_do_not_span_rows() -> None:
             assert transcoded([b"a" * 30, b"b" + data[:cut], data[cut:] + b"c" * 40]) == 1
     column = Column(np.frombuffer("世".encode(), np.uint8), np.array([0, 1, 3]))
     with pytest.raises(fst.TextError, match="row 0, position 0"):
-        column.gather(0, 2, Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
+        column.gather(0, 2, Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")

@@ -18,21 +18,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
+from tiers import examples, sample, thinned
 from tokenizers import Regex, Tokenizer
 from tokenizers.pre_tokenizers import Split
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import wordpiece
 from fst.compile.text import characters, normalizers, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import source_of
 from fst.composition import Composition
 from fst.rows import NONE, field_next, pack
-from fst.runtime.batch import UNSUSPECTED
-from fst.runtime.fallback_composition import Before
-from fst.runtime.texts import MOST, ROOM, Limits, rows_of
+from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.run import NO_SUSPECTS
+from fst.runtime.texts import ONE_TEXT, ROOM, rows_of
 
 Part = dict[str, Any]
 
@@ -116,6 +117,7 @@ PRE_TOKENIZERS: dict[str, list[Part]] = {
 each_composing = pytest.mark.parametrize("normalizer", COMPOSING.values(), ids=COMPOSING)
 each_normalizer = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS)
 each_pre_tokenizer = pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS)
+some_composing = pytest.mark.parametrize("normalizer", thinned([pytest.param(value, id=name) for name, value in COMPOSING.items()], 4))
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -200,16 +202,19 @@ def known() -> list[str]:
     return [char for char in CODE_POINTS if ord(char) in codes or ord(char) % 37 == 0]
 
 
+@pytest.mark.sampled
 @each_normalizer
 def test_notable_characters(normalizer: list[Part]) -> None:
     """What each normalizer makes of a character, beside letters and between marks, is what the reference makes of it."""
-    check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in notable()[::13]])
+    check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
+@pytest.mark.sampled
 @each_composing
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
     """What normalizers that compose make of a character is what the reference makes of it."""
-    check_words(normalizer, [SPLIT], [context.format(char) for char in notable()[::13] for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
+    chars = sample(notable()[::13], 12, str(normalizer))
+    check_words(normalizer, [SPLIT], [context.format(char) for char in chars for context in (CONTEXT, "a{0}b", "e\u0301 {0}A")])
 
 
 @pytest.mark.slow
@@ -220,10 +225,12 @@ def test_every_character(name: str) -> None:
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
 
+@pytest.mark.sampled
 @each_pre_tokenizer
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
     """Where each pre-tokenizer splits, beside letters and beside its like, is where the reference splits."""
-    check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in notable()[::13]])
+    chars = sample(notable()[::13], 6, str(pre_tokenizer))
+    check_words([], pre_tokenizer, [f"a{char}b{char}{char}1.{char}" for char in chars])
 
 
 @pytest.mark.slow
@@ -256,7 +263,7 @@ def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
     [
-        pytest.param(NORMALIZERS[name], PRE_TOKENIZERS[split], id=f"{name}-{split}", marks=[] if row % 4 == column else pytest.mark.slow)
+        pytest.param(NORMALIZERS[name], PRE_TOKENIZERS[split], id=f"{name}-{split}", marks=[] if row % 8 == column else pytest.mark.slow)
         for row, name in enumerate(NORMALIZERS)
         for column, split in enumerate(list(PRE_TOKENIZERS)[::4])
     ],
@@ -270,10 +277,11 @@ def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
         check_words(normalizer, pre_tokenizer, mixtures(1, 150))
 
 
+@pytest.mark.sampled
 @each_composing
 def test_mixtures_composed(normalizer: list[Part]) -> None:
     """Normalizers that compose make the words that the reference makes of mixtures."""
-    check_words(normalizer, [BERT], mixtures(4, 1000))
+    check_words(normalizer, [BERT], sample(mixtures(4, 1000), 10))
 
 
 ANY_NORMALIZER = st.one_of(
@@ -293,7 +301,7 @@ ANY_PRE_TOKENIZER = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     normalizer=st.lists(ANY_NORMALIZER, max_size=5),
     pre_tokenizer=st.lists(ANY_PRE_TOKENIZER, max_size=3),
@@ -329,21 +337,20 @@ Load = Callable[[dict[str, Any]], tuple[Tokenizer, fst.Tokenizer]]
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """Make the reference and the package's tokenizer, by way of a table file, of a tokenizer.json."""
+    """Make the reference and the package's tokenizer of a tokenizer.json."""
 
     def both(source: dict[str, Any]) -> tuple[Tokenizer, fst.Tokenizer]:
         path = tmp_path / "tokenizer.json"
         path.write_text(json.dumps(source), encoding="utf-8")
-        wordpiece(path).save(tmp_path / "tables.npz")
-        return Tokenizer.from_str(json.dumps(source)), fst.load(tmp_path / "tables.npz")
+        return Tokenizer.from_str(json.dumps(source)), fst.Tokenizer(wordpiece(path))
 
     return both
 
 
-def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: list[str]) -> None:
+def check_ids(reference: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None:
     """Find the ids of all texts to be the reference's, as strings and as bytes."""
-    expected = [encoding.ids for encoding in reference.encode_batch_fast(texts, add_special_tokens=False)]
-    rows: list[Any] = [texts, [text.encode() for text in texts]]
+    expected = [encoding.ids for encoding in reference.encode_batch_fast(list(texts), add_special_tokens=False)]
+    rows: list[Any] = [list(texts), [text.encode() for text in texts]]
     for kind in rows:
         batch = tokenizer.encode_batch(kind, add_special_tokens=False)
         wrong = [(text, ids.tolist(), right) for text, ids, right in zip(texts, batch, expected, strict=True) if ids.tolist() != right]
@@ -367,10 +374,13 @@ def words_after(char: str) -> Iterator[str]:
 
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
-    [
-        *(pytest.param(NORMALIZERS[name], [BERT, DIGITS], id=name) for name in NORMALIZERS),
-        *(pytest.param([NFKD], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
-    ],
+    thinned(
+        [
+            *(pytest.param([NFKD], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
+            *(pytest.param(NORMALIZERS[name], [BERT, DIGITS], id=name) for name in NORMALIZERS),
+        ],
+        4,
+    ),
 )
 def test_ids(normalizer: list[Part], pre_tokenizer: list[Part], load: Load) -> None:
     """The kernel makes the reference's ids of what components make of a text, special tokens in it or not."""
@@ -387,14 +397,15 @@ def test_walk(load: Load) -> None:
         assert tokenizer._tables.run(text) == reference.encode(text, add_special_tokens=False).ids, ascii(text)
 
 
-@pytest.mark.parametrize("name", ["words", "words and numbers", "runs of punctuation"])
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", thinned(["words", "words and numbers", "runs of punctuation"], 3))
 def test_fences_over_chunks(name: str, load: Load) -> None:
     """Runs of one kind of characters are one word where a chunk ends in them, too, and end where the other kind begins."""
     reference, tokenizer = load(document([], PRE_TOKENIZERS[name], small_vocabulary()))
     rng = random.Random(8)
     runs = [*(char * length for char in ".a1½" for length in (1, 2, 99, 100, 101, 130)), " ", "[MASK]", "\u0301", ",!"]
     texts = [char * length for char in (".", "a", ".a", "..aa ", "1a.", "[MASK].") for length in (1, 99, 101, 1000, 4096, 9000)]
-    check_ids(reference, tokenizer, texts + ["".join(rng.choices(runs, k=rng.randint(1, 300))) for _ in range(200)])
+    check_ids(reference, tokenizer, sample(texts + ["".join(rng.choices(runs, k=rng.randint(1, 300))) for _ in range(200)], 4))
     long = "".join(rng.choices([".", "a", "..", "ab", " ", ",", "[MASK]"], k=400_000))
     check_ids(reference, tokenizer, [long])
     encoded = reference.encode(texts[-1] + long[:1000], add_special_tokens=False)
@@ -443,7 +454,9 @@ def test_characters_of_many_symbols_have_room(load: Load) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"])
+@pytest.mark.parametrize(
+    "name", thinned(["the quick tour's", "decomposed", "compatibility before BERT's", "composed, lower case, decomposed"], 4)
+)
 def test_ids_of_real_text(name: str, load: Load) -> None:
     """With a real vocabulary, sentences in 109 languages have the reference's ids."""
     source = json.loads((SHARED / "vocab/bert-base-multilingual-cased/tokenizer.json").read_text(encoding="utf-8"))
@@ -575,18 +588,17 @@ COMPOSED_TEXTS = [
 ]
 
 
-@each_composing
+@some_composing
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     """A text in which something may compose has the reference's ids by its second reading, and every other by its first."""
     source = document(normalizer, [BERT], small_vocabulary())
     (tmp_path / "tokenizer.json").write_text(json.dumps(source), encoding="utf-8")
-    wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "tables.npz")
-    tokenizer = fst.load(tmp_path / "tables.npz")
+    tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), Limits(MOST, MOST), np.empty(ROOM, np.uint16), "strict")
-    before = Before(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
-    suspected = before.suspected(*gathered, UNSUSPECTED).tolist()
+    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOM, np.uint16), "strict")
+    before = CompositionFallback(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
+    suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
     assert batch.offsets is not None

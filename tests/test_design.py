@@ -8,7 +8,7 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -17,18 +17,34 @@ import numpy as np
 import pytest
 
 import fst
-from fst import alphabet, proof, rows
+from fst import alphabet, rows
 from fst.compile.text import reference_characters
-from fst.runtime import batch, fallback_added_tokens, machine, matching
-from fst.runtime.kernels import wordpiece as kernels
+from fst.machines import kernel_call
+from fst.machines import reading as reading_table
+from fst.machines.wordpiece_arguments import KEY_MASKS
+from fst.runtime.kernels import numbers, reading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
-MAY_IMPORT = {"fst": {"fst"}, "compile": {"fst", "compile"}, "runtime": {"fst", "runtime"}, "cli": set(FOLDERS)}
+# The layers: a folder imports itself and these. A subfolder is a layer of its own, below or above the folder that it lies in.
+MAY_IMPORT = {
+    "fst": set[str](),
+    "fst/machines": {"fst"},
+    "compile/sources": {"fst", "fst/machines", "compile/text"},
+    "compile/text": {"fst", "fst/machines"},
+    "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
+    "runtime/kernels": {"fst"},
+    "runtime": {"fst", "fst/machines", "runtime/kernels", "runtime/transformers"},
+    "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
+    "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},
+}
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
 ONLY_IN = {
-    "numba": {"fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py", "runtime/kernels/intrinsics.py"},
+    "numba": {
+        *("fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py"),
+        *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
+    },
     "tokenizers": {"compile/text/reference_characters.py", "cli/against.py", "runtime/transformers/hf.py"},
     "huggingface_hub": {"compile/sources/hub.py"},
 }
@@ -38,11 +54,6 @@ SOURCES = {
     for folder in FOLDERS
     for path in sorted((REPOSITORY / folder).rglob("*.py"))
 }
-MODULES = [
-    ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
-    for folder, *parts in (name.removesuffix(".py").split("/") for name in SOURCES)
-    if parts[-1] != "__main__"
-]
 TESTS = sorted(path for path in Path(__file__).parent.glob("test_*.py"))
 
 each_source = pytest.mark.parametrize("name", SOURCES)
@@ -59,12 +70,45 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def folder_of(module: str) -> str | None:
-    """Find the folder that a module of the package lies in."""
-    parts = module.split(".")
-    if parts[0] != "fst":
-        return None
-    return parts[1] if len(parts) > 1 and parts[1] in FOLDERS else "fst"
+def module_of(name: str) -> str:
+    """Name the module of a source."""
+    folder, *parts = name.removesuffix(".py").split("/")
+    return ".".join([FOLDERS[folder], *parts]).removesuffix(".__init__")
+
+
+def source_of(module: str) -> str | None:
+    """Find the source of an imported name, or of the module that it is taken from; None if it is of another package."""
+    while module.startswith("fst"):
+        if module in SOURCE_OF:
+            return SOURCE_OF[module]
+        module = module.rpartition(".")[0]
+    return None
+
+
+def edges_of(name: str) -> set[str]:
+    """Find the sources that a source imports anywhere: in functions and for type checkers too. A name goes to the module that has it."""
+    found = set()
+    for node in ast.walk(SOURCES[name]):
+        if isinstance(node, ast.Import):
+            found |= {source_of(alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {source_of(module if module in SOURCE_OF else str(node.module)) for module in modules}
+    return {source for source in found if source is not None}
+
+
+def cycle_in(edges: Mapping[str, set[str]]) -> list[str]:
+    """Find sources that import each other in a circle, none if there is no circle: take away what imports nothing that is left."""
+    left = {name: set(targets) for name, targets in edges.items()}
+    while leaves := [name for name, targets in left.items() if not targets & left.keys()]:
+        for name in leaves:
+            del left[name]
+    if not left:
+        return []
+    path = [min(left)]
+    while (following := min(left[path[-1]] & left.keys())) not in path:
+        path.append(following)
+    return [*path[path.index(following) :], following]
 
 
 def at_once(tree: ast.Module) -> ast.Module:
@@ -82,13 +126,37 @@ def at_once(tree: ast.Module) -> ast.Module:
     return copy
 
 
+SOURCE_OF = {module_of(name): name for name in SOURCES}
+MODULES = [module for module in SOURCE_OF if not module.endswith("__main__")]
+
+
 @each_source
 def test_imports_point_one_way(name: str) -> None:
-    """The command line imports compiler and runtime, these the automaton, and none the other way round."""
-    later = {module for file, module in LATER if file == name}
-    for module in imports(SOURCES[name]):
-        if not any(module == allowed or module.startswith(f"{allowed}.") for allowed in later):
-            assert folder_of(module) is None or folder_of(module) in MAY_IMPORT[name.split("/")[0]], module
+    """The command line imports compiler and runtime, these the machines, these the rest of the package, and none the other way round."""
+    folder = name.rpartition("/")[0]
+    later = tuple(module for file, module in LATER if file == name)
+    for source in edges_of(name):
+        if not module_of(source).startswith(later) or not later:
+            assert source.rpartition("/")[0] in {folder, *MAY_IMPORT[folder]}, source
+
+
+def test_modules_import_each_other_in_no_circle() -> None:
+    """No module imports one that imports it, directly or over others, be it in a function or for type checkers."""
+    later = {(file, source) for file, module in LATER for source in SOURCES if module_of(source).startswith(module)}
+    assert not cycle_in({name: {source for source in edges_of(name) - {name} if (name, source) not in later} for name in SOURCES})
+
+
+@pytest.mark.parametrize(
+    ("edges", "circle"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set[str]()}, []),
+        ({"a": {"b"}, "b": {"c"}, "c": {"b"}}, ["b", "c", "b"]),
+        ({"a": {"a"}}, ["a", "a"]),
+    ],
+)
+def test_circles_are_found(edges: Mapping[str, set[str]], circle: Sequence[str]) -> None:
+    """The search for circles finds one where there is one."""
+    assert cycle_in(edges) == circle
 
 
 @pytest.mark.parametrize(("name", "module"), sorted(LATER))
@@ -133,51 +201,27 @@ def test_encoding_imports_numba_alone() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-SAME = {
-    "NEXT": rows.MAX_NEXT,
-    "OUTPUT": rows.MAX_OUTPUT,
-    "KIND_SHIFT": rows.KIND_SHIFT,
-    "OUTPUT_SHIFT": rows.OUTPUT_SHIFT,
-    "LABEL_SHIFT": rows.LABEL_SHIFT,
-    "MANY": rows.MANY,
-    "FAIL": rows.FAIL,
-    "LIST": rows.LIST,
-    "LAST_OUTPUT": rows.END,
-    "ROOT": rows.ROOT,
-    "STARTS_SPECIAL": rows.STARTS_SPECIAL,
-    "HAS_MARKS": rows.HAS_MARKS,
-    "CONTINUES_RUN": rows.CONTINUES_RUN,
-    "LONGEST_WORD": rows.WORD_SYMBOLS,
-    "NOT_PLAIN": machine.NOT_PLAIN,
-    "SLACK": batch.SLACK,
-    **{name: getattr(machine, name) for name in ("GRAMS", "BORDERS", "HAS_BORDERS", "INSIDE", "SHORTEST", "FILLER", "BLANK_CLASS")},
-    **{name: getattr(machine, name) for name in ("KEPT", "COUNT", "OPEN", "BEFORE", "WORD")},
-    **{name: getattr(fallback_added_tokens, name) for name in ("GRAM_MULTIPLIER", "OWN", "BEGINNING", "BORDER", "NO_SOURCE")},
-    **{
-        name: getattr(fallback_added_tokens, name)
-        for name in ("WORD_PART", "BEGINS_WORD", "ENDS_WORD", "SPACED", "WHITE", "MIXED", "BEGINS_RAW")
-    },
-    **{name.upper(): flag for name, flag in fallback_added_tokens.FLAGS.items()},
-    **{name: getattr(matching, name) for name in ("NO_NODE", "SKIP", "REST", "LENGTH", "VALUE", "ENDING", "LEAST", "IS_INNER")},
-    **{name: getattr(fallback_added_tokens, name) for name in ("ENDS", "BEGINS", "IN_WORD", "CLEAR")},
-}
-
-
-@pytest.mark.parametrize("name", SAME)
-def test_constants_of_kernels(name: str) -> None:
-    """A constant that stands in the kernels, because machine code is kept by that file, is the one of the tables, or of the runtime."""
-    value = getattr(kernels, name)
-    assert int(value) == SAME[name]
-
-
 def test_constants_that_kernels_derive() -> None:
     """The rare kinds have a bit in common, ranks fit the bits of a word, classes those of a symbol, and a page has 128 code points."""
-    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(kernels.RARE)}
+    kinds = {kind for kind in range(4) if kind << rows.KIND_SHIFT & int(numbers.RARE)}
     assert kinds == {rows.MANY, rows.FAIL} == {rows.OTHER, rows.LIST}
-    assert proof.MAX_RANK < 64
-    assert int(kernels.CLASS) + 1 == 1 << int(kernels.RANK_SHIFT)
-    assert int(kernels.CLASS) >= rows.MAX_LABEL
-    assert int(kernels.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(kernels.U7)
+    assert reading_table.MAX_RANK < 64
+    assert int(reading.CLASS) + 1 == 1 << int(reading.RANK_SHIFT)
+    assert int(reading.CLASS) >= rows.MAX_LABEL
+    assert int(numbers.LOW_7) + 1 == 1 << rows.PAGE_BITS == 1 << int(numbers.U7)
+
+
+@pytest.mark.parametrize("name", [name for name in SOURCES if name.startswith("runtime/kernels/")])
+def test_kernels_are_short_and_read_names(name: str) -> None:
+    """A file of kernels has 400 lines at most, and no number stands for an array of a tuple or a field of a row."""
+    assert len((REPOSITORY / name).read_text(encoding="utf-8").splitlines()) <= 400
+    positional = [
+        ast.unparse(node)
+        for node in ast.walk(SOURCES[name])
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("machine", "output", "work", "reader", "symbols", "plan", "cut")
+        if any(isinstance(part, ast.Constant) for part in (getattr(node.slice, "elts", [node.slice])))
+    ]
+    assert positional == []
 
 
 def test_multipliers_of_words_are_odd() -> None:
@@ -188,8 +232,8 @@ def test_multipliers_of_words_are_odd() -> None:
 
 def test_masks_of_words_keep_their_symbols() -> None:
     """The masks for a length keep so many symbols of a key, and those for all longer words make it one that no word has."""
-    masks = machine.KEY_MASKS.reshape(-1, 4)
-    assert len(masks) == int(kernels.LONGEST_WORD) + 2
+    masks = KEY_MASKS.reshape(-1, 4)
+    assert len(masks) == rows.WORD_SYMBOLS + 2
     for length, mask in enumerate(masks[:-1]):
         assert mask[:3].view(np.uint16).tolist() == [0xFFFF] * length + [0] * (rows.WORD_SYMBOLS - length)
         assert mask[3] == 0
@@ -200,16 +244,14 @@ def test_masks_of_words_keep_their_symbols() -> None:
 @pytest.mark.parametrize("longest", [0, 1, 12, 13, 100, 10_000, 10_001])
 def test_chunks_have_room(longest: int) -> None:
     """A chunk takes the longest word that is looked up, what stands before it and what may be written past the limit."""
-    work = machine.Workspace(longest, 64)
-    symbols, masks, stops, scratch, events, active, results, state, slots, places, tokens, pieces, begins, *memos = work.arrays
-    limit = work.room - int(kernels.BEYOND)
-    assert limit >= longest + 2 + machine.CHUNK
-    assert len(symbols) == work.room == 32 * len(masks)
-    assert len(stops) == len(begins) == len(results) == len(slots) == len(places) == work.room
-    assert len(scratch) == len(events) == len(active) == len(tokens) == len(pieces) == 2 * work.room
-    assert state is work.state
-    assert [len(memo) for memo in memos] == [3, 3]
-    assert int(kernels.BEYOND) >= 64 + proof.MAX_LISTED + rows.WORD_SYMBOLS
+    work = kernel_call.work_of(longest)
+    room = len(work.symbols)
+    assert room - kernel_call.MARGIN >= longest + 2 + kernel_call.CHUNK
+    assert room == 32 * len(work.masks)
+    assert {len(getattr(work, name)) for name in ("begins", "stops", "results", "slots", "spans")} == {room}
+    assert {len(getattr(work, name)) for name in ("scratch", "pending", "active", "tokens", "pieces")} == {2 * room}
+    assert [len(work.memo), len(work.symbol_memo)] == [3, 3]
+    assert kernel_call.MARGIN >= 64 + reading_table.MAX_LISTED + rows.WORD_SYMBOLS
 
 
 def test_symbols_are_told_apart() -> None:

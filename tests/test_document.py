@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kept import wordpiece
 from machines import ADDED, PIECES, TOKENS
 from shared_data import SHARED, needs_shared
 from tokenizers import Tokenizer
 
 import fst
-from fst.compile import wordpiece
 from fst.machines.wordpiece import Tables
 from fst.runtime.transformers.document import document
 

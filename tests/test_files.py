@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import TOKENS, call, ids_of, run, written
+from commands import TOKENS, call, ids_of, written
+from kept import wordpiece
 from tokenizers import Tokenizer, processors
 
 import fst
 from fst.cli.packing import CHUNK
-from fst.compile import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
@@ -138,7 +138,7 @@ class TestInput:
         """A file whose name says that it is JSON lines is not taken for plain text."""
         source = written(tmp_path / (name + ENDINGS[packing].upper()), as_input("json", TEXTS))
         assert "JSON lines" in call("encode", table, source, code=2).stderr
-        assert call("encode", table, source, "--input-format", "text").exit_code == 0
+        call("encode", table, source, "--input-format", "text")
 
     @pytest.mark.parametrize("name", ["in.csv", "in.TSV", "in.csv.gz", "in.tar.gz", "in.zip"])
     @pytest.mark.parametrize("more", [[], ["--field", "text"]], ids=["plain", "field"])
@@ -148,7 +148,7 @@ class TestInput:
         said = call("encode", table, source, *more, code=2).stderr
         assert f"{source}: " in said
         assert "is not read; " in said
-        assert call("encode", table, source, "--input-format", "text").stdout.encode() == ids_of(table, ["un,hello"])
+        assert call("encode", table, source, "--input-format", "text").data == ids_of(table, ["un,hello"])
 
     @pytest.mark.parametrize(
         ("data", "what"),
@@ -168,20 +168,20 @@ class TestInput:
     )
     def test_standard_input(self, kind: str, packing: str, table: Path) -> None:
         """Standard input is recognised as files are."""
-        done = run("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
-        assert done.stdout == ids_of(table, TEXTS)
+        done = call("encode", table, "-", *options_for(kind), stdin=packed(as_input(kind, TEXTS), packing))
+        assert done.data == ids_of(table, TEXTS)
 
     def test_text_that_begins_like_a_table(self, table: Path, tmp_path: Path) -> None:
         """Text that begins as Parquet does is text if --input-format says so."""
         source = written(tmp_path / "in.txt", b"PAR1 un\n")
         assert "--column" in call("encode", table, source, code=2).stderr
-        assert call("encode", table, source, "--input-format", "text").stdout.encode() == ids_of(table, ["PAR1 un"])
+        assert call("encode", table, source, "--input-format", "text").data == ids_of(table, ["PAR1 un"])
 
     def test_file_as_a_document(self, table: Path, tmp_path: Path) -> None:
         """With --document file each file is one document, line feeds and all, and an empty file is an empty one."""
         texts = ["un\nhello\n", "", "!" * 3 * CHUNK]
         files = [written(tmp_path / f"{number}.txt", text.encode()) for number, text in enumerate(texts)]
-        assert call("encode", table, *files, "--document", "file").stdout.encode() == ids_of(table, texts)
+        assert call("encode", table, *files, "--document", "file").data == ids_of(table, texts)
 
     @pytest.mark.parametrize(
         ("text", "documents"),
@@ -198,26 +198,26 @@ class TestInput:
     def test_separator(self, text: str, documents: list[str], table: Path, tmp_path: Path) -> None:
         """What stands between separators is a document, and after the last one if it is more than white space."""
         source = written(tmp_path / "in.txt", text.encode())
-        assert call("encode", table, source, "--separator", "<|e|>").stdout.encode() == ids_of(table, documents)
+        assert call("encode", table, source, "--separator", "<|e|>").data == ids_of(table, documents)
 
     def test_separator_in_two_chunks(self, table: Path, tmp_path: Path) -> None:
         """A separator is found wherever what is read at once ends."""
         parts = ["un " * (CHUNK // 3 - 1) + "!" * rest for rest in range(12)]
         for part in parts:
             source = written(tmp_path / "in.txt", f"{part}{SEPARATOR}hello".encode())
-            assert call("encode", table, source, "--separator", SEPARATOR).stdout.encode() == ids_of(table, [part, "hello"])
+            assert call("encode", table, source, "--separator", SEPARATOR).data == ids_of(table, [part, "hello"])
 
     def test_lines_without_anything(self, table: Path, tmp_path: Path) -> None:
         """Lines of white space between lines of JSON are none, and count as lines."""
         source = written(tmp_path / "in.jsonl", b'\n{"text": "un"}\n \r\n\n{"text": "hello"}\r\n{}')
-        assert call("encode", table, source, "--field", "text", "--errors", "skip").stdout.encode() == ids_of(table, ["un", "hello"])
+        assert call("encode", table, source, "--field", "text", "--errors", "skip").data == ids_of(table, ["un", "hello"])
         assert call("encode", table, source, "--field", "text", code=1).stderr.startswith(f"Error: {source}, line 6: no field 'text'")
 
     def test_several_kinds(self, table: Path, tmp_path: Path) -> None:
         """Files of different kinds that take the same options are read one after the other."""
         kinds = ("parquet", "arrow file", "arrow stream")
         files = [written(tmp_path / kind, as_input(kind, TEXTS)) for kind in kinds]
-        assert call("encode", table, *files, "--column", "text").stdout.encode() == ids_of(table, TEXTS * 3)
+        assert call("encode", table, *files, "--column", "text").data == ids_of(table, TEXTS * 3)
 
     @pytest.mark.parametrize(
         "kind", ["string", "large_string", "string_view", "binary", "large_binary", "binary_view", "dictionary"]
@@ -228,7 +228,7 @@ class TestInput:
         texts = pa.array(TEXTS)
         values = texts.dictionary_encode() if kind == "dictionary" else texts.cast(pa.binary()).cast(getattr(pa, kind)())
         source = written(tmp_path / "in", as_table(file, pa.table({"text": values})))
-        assert call("encode", table, source, "--column", "text").stdout.encode() == ids_of(table, TEXTS)
+        assert call("encode", table, source, "--column", "text").data == ids_of(table, TEXTS)
 
     @pytest.mark.parametrize(
         "words",
@@ -381,7 +381,7 @@ class TestOutput:
         source = written(tmp_path / "in", as_table("arrow file", pa.table({"text": ["un"], "odd": column})))
         said = call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
         assert said.startswith(f"Error: {source}: column 'odd' is {column.type}, which JSON does not have; write Parquet or Arrow, ")
-        assert call("encode", table, source, "--column", "text").stdout.encode() == ids_of(table, ["un"])
+        assert call("encode", table, source, "--column", "text").data == ids_of(table, ["un"])
 
     def test_columns_of_one_name(self, table: Path, tmp_path: Path) -> None:
         """Two columns of one name, of which an object would have one, are refused in JSON."""
@@ -538,7 +538,7 @@ class TestErrors:
         """With replace U+FFFD takes the place of what is wrong, and the documents are counted."""
         source = written(tmp_path / "in", self.bad(kind))
         done = call("encode", table, source, *self.options(kind), "--errors", "replace")
-        assert done.stdout.encode() == ids_of(table, self.BAD, errors="replace")
+        assert done.data == ids_of(table, self.BAD, errors="replace")
         assert done.stderr == "2 documents read with U+FFFD for what is no text\n"
 
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
@@ -581,7 +581,7 @@ class TestErrors:
         said = call("encode", table, source, "--field", "text", code=1).stderr
         assert said.startswith(f"Error: {source}, line 1: a lone surrogate at character 2; ")
         done = call("encode", table, source, "--field", "text", "--errors", "replace")
-        assert done.stdout.encode() == ids_of(table, ["un\ufffd"])
+        assert done.data == ids_of(table, ["un\ufffd"])
 
 
 class TestCount:
@@ -611,10 +611,10 @@ class TestCount:
 
     def test_errors(self, table: Path) -> None:
         """Documents that are left out are not counted, but told."""
-        done = run("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
+        done = call("count", table, "--errors", "skip", "--json", stdin=b"un\n\xff\n")
         assert json.loads(done.stdout)["documents"] == 1
-        assert done.stderr == b"1 document left out\n"
-        assert b"line 2: not UTF-8" in run("count", table, stdin=b"un\n\xff\n", code=1).stderr
+        assert done.stderr == "1 document left out\n"
+        assert "line 2: not UTF-8" in call("count", table, stdin=b"un\n\xff\n", code=1).stderr
 
 
 class TestOtherCommands:

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from machines import PIECES
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
 from fst.machines.wordpiece import Tables
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -454,7 +454,6 @@ def test_transformers_may_be_missing() -> None:
 import sys
 sys.modules["transformers"] = None
 import fst
-from fst.compile import wordpiece
 assert callable(fst.hf) and set(fst.__all__) <= {*dir(fst), *fst.__all__}
 try:
     fst.hf(fst.Tokenizer(wordpiece(["[UNK]", "a"])))

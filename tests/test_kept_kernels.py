@@ -1,25 +1,30 @@
-"""Kernels that are kept on disk: which are, where from they are taken, and what happens where they cannot be."""
+"""Kernels kept on disk: which are kept, when they are compiled again, and what happens if they cannot be kept."""
 
 from __future__ import annotations
 
 import errno
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 import pytest
 from commands import CACHE, TIMEOUT, posix
 
+from fst import jit
 from fst.borrowed import kind_of
 from fst.compile import displacement
-from fst.jit import _kept_code, destination, kernel
-from fst.runtime.kernels import wordpiece as kernels
+from fst.jit import Deferred, _kept_code, destination, kernel
+from fst.kernel_cache import digest_of_sources
+from fst.runtime import kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are not compiled")
@@ -29,6 +34,7 @@ ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"] * ROOT
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
 
+KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 USE = "import sys, pathlib, test_borrowed; test_borrowed.use_everything(pathlib.Path(sys.argv[1]))"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 10 s; "
@@ -56,7 +62,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @bound
 def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
-    """After `fst warmup` nothing is compiled and nothing written, whatever is called, in a folder that cannot be written."""
+    """After `fst warmup`, no call compiles or writes anything, in a folder that cannot be written."""
     (warm / CACHE).chmod(0o555)
     before = state(warm / CACHE)
     assert python(USE, warm, tmp_path).stderr == ""
@@ -64,12 +70,12 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """Every kernel that Python calls is kept by `fst warmup`, those for ids alone and those for all else."""
+    """`fst warmup` keeps every kernel that Python calls, and those that encode twice: for ids alone, and with spans."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (kernels, displacement)
+        for module in (*map(import_module, KERNELS), displacement)
         for name, found in vars(module).items()
-        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"})
+        if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) for name in called}
@@ -79,7 +85,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 @bound
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
-    """Where no folder can be written, kernels are compiled and not kept, and whoever waits is told so, and what to do."""
+    """If no folder can be written, kernels are compiled and not kept, and a warning says so and what to do."""
     folder = tmp_path / CACHE
     if is_there:
         folder.mkdir()
@@ -93,7 +99,7 @@ def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None
 
 @posix
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A kernel that cannot be written whole is not kept, which is said once, and the process goes on."""
+    """A kernel that does not fit on the disk is not kept; the process says so once and goes on."""
     folder = tmp_path / CACHE
     done = python(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); {COMPILE}", tmp_path)
     assert done.stderr.splitlines() == [f"{COMPILING}kept in {folder}", f"fst: kernels are not kept: {folder}: {os.strerror(errno.EFBIG)}"]
@@ -102,7 +108,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 def doubled(numbers: Any) -> Any:
-    """A kernel that is soon compiled."""
+    """A kernel that compiles fast."""
     return numbers[0] * 2
 
 
@@ -110,7 +116,7 @@ KINDS = (kind_of(np.zeros(1)),)
 
 
 def is_kept() -> bool:
-    """Whether the kernel is found on disk, as a new process looks for it; if not, it is compiled, and kept if it can be."""
+    """Whether a new process would find the kernel on disk; if not, it is compiled, and kept if possible."""
     function: Any = kernel(doubled)
     kept = _kept_code(function, KINDS)
     assert (kept or function.compile(KINDS))(np.ones(1)) == 2
@@ -144,7 +150,7 @@ def test_a_damaged_file(damage: Callable[[bytes], bytes], folder: Path) -> None:
 
 
 def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A kernel is compiled again, and takes the place of the one kept before, when its source has changed."""
+    """A kernel is compiled again when its source has changed, and replaces the kept one."""
     source = tmp_path / Path(__file__).name
     source.write_text("changed")
     monkeypatch.setitem(doubled.__globals__, "__file__", str(source))
@@ -153,10 +159,124 @@ def test_another_source(folder: Path, tmp_path: Path, monkeypatch: pytest.Monkey
     assert the_file(folder)
 
 
+# A kernel that uses constants of two files, by one and by two imports.
+PACKAGE = {
+    "toy_constants": "FACTOR = 10",
+    "toy_shared": "from fst.toy_constants import (\n    FACTOR,\n)\nTERM = 1",
+    "toy_kernels": """
+from fst.jit import kernel
+from fst.toy_shared import FACTOR, TERM
+import fst.toy_unused  # has no effect on the kernel, but is imported
+
+
+@kernel
+def scaled(numbers):
+    return numbers[0] * FACTOR + TERM
+""",
+    "toy_unused": "",
+    "toy_unrelated": "",
+}
+CALL_TOY = """
+import sys, fst
+fst.__path__.append(sys.argv[1])
+import numpy as np
+import fst.toy_unrelated
+from fst.jit import Deferred
+print(Deferred("fst.toy_kernels", "scaled").call(np.ones(1)))
+"""
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Modules of the package that a kernel, kept beside them, is compiled from."""
+    folder = tmp_path_factory.mktemp("toy")
+    for name, text in PACKAGE.items():
+        (folder / f"{name}.py").write_text(text)
+    assert call_toy(folder) == ("11.0\n", True)
+    assert call_toy(folder) == ("11.0\n", False)
+    return folder
+
+
+def call_toy(folder: Path) -> tuple[str, bool]:
+    """What the kernel returns in a new process, and whether it was compiled there."""
+    done = python(CALL_TOY, folder, folder)
+    return done.stdout, "compiling" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "result"),
+    [("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")],
+    ids=["far", "near"],
+)
+def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
+    """A kernel is compiled again when a constant changes in a file that it imports, or in one that such a file imports."""
+    source = toy / f"{name}.py"
+    before = source.read_text()
+    source.write_text(text)
+    assert call_toy(toy) == (result, True)
+    assert call_toy(toy) == (result, False)
+    source.write_text(before)
+    assert call_toy(toy) == ("11.0\n", True)
+
+
+def test_a_changed_file_that_is_not_imported(toy: Path) -> None:
+    """A kernel is not compiled again when a file changes that neither it nor its imports import."""
+    (toy / "toy_unrelated.py").write_text("FACTOR = 30")
+    assert call_toy(toy) == ("11.0\n", False)
+
+
+def test_digests_are_fast() -> None:
+    """The digest of all sources of the largest kernels takes at most 20 ms, of which 2 are expected."""
+    digest_of_sources.cache_clear()
+    begun = time.perf_counter()
+    digest_of_sources(kernels.__file__)
+    assert time.perf_counter() - begun < 0.02
+
+
+class Fields(NamedTuple):
+    """Two fields."""
+
+    low: Any
+    high: Any
+
+
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])
+
+
+def difference(pair: Any) -> Any:
+    """A kernel that reads fields by name."""
+    return pair.high[0] - pair.low[0]
+
+
+def test_fields_in_another_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels for NamedTuples that differ only in the order of their fields, which numba calls the same, are kept apart."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        for arguments in (Fields(np.zeros(1), np.ones(1)), Swapped(np.ones(1), np.zeros(1))):
+            function: Any = kernel(difference)
+            kinds = (kind_of(arguments),)
+            assert (_kept_code(function, kinds) or function.compile(kinds))(arguments) == 1
+    assert len(state(tmp_path / CACHE)) == 2
+
+
+def test_one_function_for_several_types(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two `Deferred` of one function, called with other types, have machine code of their own, in this process and on disk."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    for found in range(2):
+        module = sys.modules[__name__]
+        monkeypatch.setattr(module, "twice", kernel(doubled), raising=False)
+        ints, floats = Deferred(__name__, "twice"), Deferred(__name__, "twice")
+        for _ in range(2):
+            assert ints.call(np.array([3])) == 6
+            assert floats.call(np.array([1.25])) == 2.5
+        assert len(state(tmp_path / CACHE)) == 2
+        assert len(module.twice.overloads) == 2 * (not found)  # the second time, both are found on disk
+
+
 @posix
 @pytest.mark.parametrize("of_file", [False, True])
 def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
-    """A kernel that everybody could have written is not used, nor are others kept beside it."""
+    """A kernel that everybody can write is not used, nor is any other in a folder that everybody can write."""
     (the_file(folder) if of_file else folder).chmod(0o777)
     before = state(folder)
     assert not is_kept()
@@ -165,7 +285,7 @@ def test_strangers_that_can_write(of_file: bool, folder: Path) -> None:
 
 @pytest.mark.skipif(not ROOT, reason="only root can give files away")
 def test_files_of_strangers(folder: Path) -> None:
-    """A kernel that belongs to another user than root, this one or the owner of the package is not used."""
+    """A kernel is not used if its owner is not root, this user or the owner of the package."""
     os.chown(the_file(folder), 54321, 54321)
     assert not is_kept()
     assert is_kept()
@@ -185,7 +305,7 @@ def test_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels are kept so that they can be used, also where new files are for everybody to write."""
+    """Kept kernels are used even if the umask lets everybody write new files."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     before = os.umask(0)
     try:
@@ -196,14 +316,13 @@ def test_whatever_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_numba(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where numba's private parts are not those that are known, its own cache keeps kernels."""
+    """Numba's own cache keeps kernels if numba lacks private parts."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "fst.kernel_cache", None)
-    function: Any = kernel(doubled)
-    kept, told = destination(function)
-    assert kept
-    assert told.startswith(f"kept in {tmp_path}")
-    assert not is_kept()
-    again: Any = kernel(doubled)
-    again.compile(KINDS)
-    assert again.stats.cache_hits
+    monkeypatch.setattr(jit, "has_private_parts", lambda: False)
+    for found in (False, True):
+        function: Any = kernel(doubled)
+        assert function(np.ones(1)) == 2
+        assert bool(function.stats.cache_hits) == found
+        kept, told = destination(function)
+        assert kept
+        assert told.startswith(f"kept in {tmp_path}")

@@ -62,14 +62,14 @@ class TestLongDocuments:
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """Blanks stand between ids, whatever pieces they come from."""
         words = [table, written(tmp_path / "in.txt", text)]
-        assert call("encode", *words).stdout.encode() == ids_of(table, text.split(b"\n"))
-        assert call("encode", *words, "--no-special-tokens").stdout.encode() == ids_of(table, text.split(b"\n"), add_special_tokens=False)
+        assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
+        assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)
 
     def test_one_file(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """A file that is a document, or whose documents stand between separators, is read so too."""
         source = written(tmp_path / "in.txt", text)
-        assert call("encode", table, source, "--document", "file").stdout.encode() == ids_of(table, [text])
-        assert call("encode", table, source, "--separator", "hello\n").stdout.encode() == ids_of(table, text.split(b"hello\n"))
+        assert call("encode", table, source, "--document", "file").data == ids_of(table, [text])
+        assert call("encode", table, source, "--separator", "hello\n").data == ids_of(table, text.split(b"hello\n"))
 
     def test_count(self, text: bytes, table: Path, tmp_path: Path) -> None:
         """They are counted as any others."""
@@ -89,7 +89,7 @@ class TestLongDocuments:
             said = call("encode", table, source, code=1).stderr
             assert said.startswith(f"Error: {source}, line 2: not UTF-8 at byte {wrong.value.start}; mend it")
             done = call("encode", table, source, "--errors", "replace")
-            assert done.stdout.encode() == ids_of(table, ["un", line.decode("utf-8", "replace"), "un"])
+            assert done.data == ids_of(table, ["un", line.decode("utf-8", "replace"), "un"])
             assert done.stderr == "1 document read with U+FFFD for what is no text\n"
             assert "too long to be left out" in call("encode", table, source, "--errors", "skip", code=1).stderr
 

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fst import matching
 from fst.compile.classes import _special_trie
-from fst.runtime import matching
-from fst.runtime.kernels import wordpiece as kernels
-from fst.runtime.matching import Trie, special_trie, trie
+from fst.machines.reading_arguments import special_trie
+from fst.matching import Trie, trie
+from fst.runtime.kernels import tries, unicode
 
 STRINGS = st.lists(st.text("ab\U0001f600", min_size=1, max_size=6), min_size=1, max_size=8, unique=True)
 TEXTS = st.text("ab\U0001f600", max_size=30)
@@ -33,11 +34,12 @@ def is_open(strings: Sequence[str], text: str, at: int) -> bool:
 
 def plain(name: str, **parts: Callable[..., Any]) -> Callable[..., Any]:
     """A part of the kernels as Python runs it, with other parts that it calls."""
-    function = getattr(kernels, name)
-    return FunctionType(getattr(function, "py_func", function).__code__, {**vars(kernels), **parts})
+    function = getattr(tries, name)
+    return FunctionType(getattr(function, "py_func", function).__code__, {**vars(tries), **parts})
 
 
-child_of, label_at = plain("child_of"), plain("label_at")
+child_of = plain("child_of")
+label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if hasattr(unicode.label_at, "py_func") else unicode.label_at
 
 
 def found(
@@ -47,7 +49,7 @@ def found(
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
-        nodes = [walk(items, pair, np.uint64(place), end, np.uint64(more), *of, memo) for place in places]
+        nodes = [walk(items, pair, np.uint64(place), end, np.uint64(more), of, memo) for place in places]
     return [(int(of.nodes[int(node), matching.LENGTH]), bool(is_open)) for node, is_open in nodes]
 
 
@@ -71,7 +73,7 @@ def test_longest_string_at_each_place(strings: list[str], text: str, overlapping
     items = np.frombuffer(text.encode("utf-32-le"), np.uint32)
     for more in (False, True):
         expected = [(longest(strings, text, at, len(text)), more and is_open(strings, text, at)) for at in places]
-        assert found(of, items, kernels.ITEMS, more, places) == expected
+        assert found(of, items, unicode.ITEMS, more, places) == expected
 
 
 @given(STRINGS, TEXTS)
@@ -83,7 +85,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
     lengths = [longest(strings, text, at, len(text)) for at in places]
     expected = [sum(1 + (char > "\uffff") for char in text[at : at + length]) for at, length in zip(places, lengths, strict=True)]
     in_units = [sum(1 + (char > "\uffff") for char in text[:at]) for at in places]
-    assert [length for length, _ in found(of, units, kernels.UTF_16, False, in_units)] == expected
+    assert [length for length, _ in found(of, units, unicode.UTF_16, False, in_units)] == expected
 
 
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
@@ -98,7 +100,7 @@ def test_walks_take_linear_time(text: str) -> None:
         steps += 1
         return child_of(*arguments)
 
-    found(of, items, kernels.ITEMS, False, range(len(items)), counted)
+    found(of, items, unicode.ITEMS, False, range(len(items)), counted)
     assert steps <= 4 * len(items)
 
 
@@ -108,7 +110,7 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matching, "FEW", -1)
+        patch.setattr(matching, "FEW_NODES", -1)
         by_kernel = trie(some, overlapping=overlapping)
     np.testing.assert_array_equal(by_kernel.nodes, by_python.nodes)
     np.testing.assert_array_equal(by_kernel.edges, by_python.edges)

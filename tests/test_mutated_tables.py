@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from kept import wordpiece
 from machines import compiled
 
 import fst
-from fst import npz
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
-from fst.compile import wordpiece
 from fst.compile.wordpiece import source_of
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece import ARRAYS, Tables, Walk
@@ -198,7 +197,7 @@ def check(tables: Tables, texts: Sequence[str]) -> None:
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, threads=2)] == ids
     assert tokenizer.encode_arrow(texts_column(texts), add_special_tokens=False).to_pylist() == ids
     assert [row.tolist() for row in tokenizer.encode_batch(texts, add_special_tokens=False, max_length=3)] == [own[:3] for own in ids]
-    if tokenizer._second is None:
+    if tokenizer._ids_runner.fallback is None:
         assert [tables.run(text) for text in texts] == ids
         assert [streamed(tokenizer, text, 3) for text in texts] == ids
     check_places(tokenizer, texts, ids)
@@ -219,7 +218,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
     for text, own, (numbers, offsets, words) in zip(texts, ids, found, strict=True):
         assert numbers == own
         assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
-        if tokenizer._second_locating is None:
+        if tokenizer._spans_runner.fallback is None:
             walk = Walk(tokenizer._tables)
             assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
     in_bytes = located(tokenizer, texts, offsets="bytes")
@@ -234,7 +233,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
     """What is told of tables can be told, and tables can be made of it again."""
     again = pickle.loads(pickle.dumps(tokenizer))
-    assert npz.dumps(again._tables) == npz.dumps(tables)
+    assert again._tables.dumps() == tables.dumps()
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
@@ -247,7 +246,7 @@ def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
 def accepted(tables: Tables) -> Tables | None:
     """The tables as they are loaded from their file, if they are."""
     try:
-        return npz.loads(npz.dumps(tables))
+        return Tables.loads(tables.dumps())
     except fst.TableError:
         return None
 

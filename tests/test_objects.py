@@ -69,7 +69,7 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
     """Pickles differ where tables do, be it in a setting that no id depends on."""
     others = [compiled(added=()), compiled(layout="compact"), compiled(max_input_chars_per_word=99)]
-    others.append(replace(tables(), about={**tables().about, "padding": {"length": 8}}))
+    others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
 
 
@@ -110,7 +110,7 @@ def test_pickled_tables_are_proven() -> None:
     """Tables that a kernel would go astray on, or that are damaged or cut short, do not come out of a pickle."""
     entries = tables().entries.copy()
     entries[0] |= np.uint64((1 << 24) - 1)
-    data = npz.dumps(tables())
+    data = tables().dumps()
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 1
     _, (unsound,) = replace(tables(), entries=entries).__reduce__()
@@ -134,7 +134,7 @@ class _ForgedTables(_Forged):
     """The tables of it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return npz.loads, (self.data,)
+        return Tables.loads, (self.data,)
 
 
 def test_copies_are_the_tokenizer_itself() -> None:

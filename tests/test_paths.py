@@ -19,20 +19,22 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kept import wordpiece
 from numpy.typing import NDArray
 from shared_data import SHARED, needs_shared
+from tiers import examples, sample
 from tokenizers import Tokenizer
 
 import fst
 from fst.alphabet import Alphabet
-from fst.compile import wordpiece
+from fst.compile import wordpiece as compile_anew
 from fst.compile.sources.read import read
 from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
 from fst.failure import Failure, link
+from fst.machines import load
 from fst.machines.wordpiece import Tables, Walk
-from fst.npz import load
 from fst.rows import CODE_POINTS
 from fst.transducer import Transducer
 from fst.trie import NULL, Trie
@@ -238,8 +240,8 @@ def look_ups(tables: Tables, text: str) -> list[int]:
     return walk.ids
 
 
+@examples(300)
 @each_layout
-@settings(max_examples=300)
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
     """Dense tables are looked up exactly once a symbol, compact ones once or twice, whatever the text."""
@@ -258,36 +260,44 @@ def lines() -> list[str]:
 
 
 @needs_shared
+@pytest.mark.sampled
 @each_layout
 def test_look_ups_in_real_text(layout: str) -> None:
     """Real text keeps the promise on look-ups, and the kernel gives the ids of the walk that counts them."""
     tables = wordpiece(EXAMPLE, layout=layout)
-    batch = fst.Tokenizer(tables).encode_batch(lines(), add_special_tokens=False)
-    for text, ids in zip(lines(), batch, strict=True):
+    texts = sample(lines(), 7)
+    batch = fst.Tokenizer(tables).encode_batch(texts, add_special_tokens=False)
+    for text, ids in zip(texts, batch, strict=True):
         assert look_ups(tables, text) == ids.tolist()
 
 
+SOURCES: dict[str, str | list[str]] = {"tokens": max((case["vocabulary"] for case in CASES), key=len), "file": str(EXAMPLE)}
 SAVE = """
 import json, sys
+from pathlib import Path
 from fst.compile import wordpiece
-wordpiece(json.loads(sys.argv[1]), layout=sys.argv[2]).save(sys.argv[3])
+for name, source in json.load(sys.stdin).items():
+    for layout in ("dense", "compact"):
+        wordpiece(source, layout=layout).save(Path(sys.argv[1], f"{name}-{layout}.npz"))
 """
 
 
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Folders with the files of all sources, each made by a process with other hashes."""
+    folders = [tmp_path_factory.mktemp(f"hashes{seed}") for seed in "12"]
+    for seed, folder in enumerate(folders, 1):
+        environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+        subprocess.run([sys.executable, "-c", SAVE, folder], input=json.dumps(SOURCES), text=True, check=True, env=environment)
+    return folders
+
+
 @each_layout
-@pytest.mark.parametrize(
-    "source",
-    [
-        pytest.param(max((case["vocabulary"] for case in CASES), key=len), id="tokens"),
-        pytest.param(str(EXAMPLE), id="file"),
-    ],
-)
-def test_same_bytes(source: str | list[str], layout: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", SOURCES)
+def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
     """The same vocabulary gives the same file twice, and in other processes with other hashes."""
-    paths = [tmp_path / f"{number}.npz" for number in range(4)]
-    for path in paths[:2]:
-        wordpiece(source, layout=layout).save(path)
-    for seed, path in zip(("1", "2"), paths[2:], strict=True):
-        arguments = [sys.executable, "-c", SAVE, json.dumps(source), layout, str(path)]
-        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed})
-    assert len({path.read_bytes() for path in paths}) == 1
+    paths = [tmp_path / f"{number}.npz" for number in range(2)]
+    for path in paths:
+        compile_anew(SOURCES[name], layout=layout).save(path)
+    files = [*paths, *(folder / f"{name}-{layout}.npz" for folder in elsewhere)]
+    assert len({path.read_bytes() for path in files}) == 1

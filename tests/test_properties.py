@@ -15,12 +15,13 @@ from typing import Any
 import naive
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
+from kept import wordpiece
+from tiers import examples
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.wordpiece import vocabulary_trie
 from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables, Walk
@@ -90,7 +91,7 @@ def linked(case: Case, chars: str = "") -> Failure:
     return link(vocabulary_trie(case.vocabulary, case.indicator, readable(chars), case.max_chars))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_automata_segment_by_the_definition(case: Case) -> None:
     """Trie, links and transducer segment every short word as MaxMatch is defined, whatever the indicator is."""
@@ -104,7 +105,7 @@ def test_automata_segment_by_the_definition(case: Case) -> None:
             assert failure.trie.run(word) == expected, word
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_automata_need_no_unreadable_characters(case: Case) -> None:
     """Tokens with characters that no word has can be left out without a change, the indicator's own included."""
@@ -113,7 +114,7 @@ def test_automata_need_no_unreadable_characters(case: Case) -> None:
         assert transducer.run(case.letters[0] * size) == case.segment(case.letters[0] * size)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(case=cases())
 def test_links_lead_to_shorter_strings(case: Case) -> None:
     """P(v) is F(v) and P(f(v)), and a link leads to a string with less to be matched, unless it is null."""
@@ -127,7 +128,7 @@ def test_links_lead_to_shorter_strings(case: Case) -> None:
         assert failure.trie.level[target] < failure.trie.level[node]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(case=cases())
 def test_whole_nodes_are_words(case: Case) -> None:
     """A node below the root is whole if and only if its string has a segmentation, which then is P(v)."""
@@ -150,7 +151,7 @@ def ids_of_all_paths(tables: Tables, texts: list[str]) -> list[list[list[int]]]:
     return [[Walk(tables).run(text) for text in texts], *([ids.tolist() for ids in batch] for batch in batches)]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(case=cases(("ab", "a#", "ab.", "a b", "aé")), pre_tokenizer=st.sampled_from(("bert", "none")))
 def test_tables_segment_by_the_definition(case: Case, pre_tokenizer: str) -> None:
     """Compiled tables of both layouts give the ids of the definition, by the walk and by the kernel."""
@@ -197,7 +198,7 @@ each_options = pytest.mark.parametrize("number", range(len(OPTIONS)))
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(rows=st.lists(texts, max_size=6))
 def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
     """The kernel gives the ids of the walk for every text, whatever texts are in the batch beside it."""
@@ -207,7 +208,7 @@ def test_kernel_is_the_walk(layout: str, number: int, rows: list[str]) -> None:
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(text=texts)
 def test_tables_follow_the_definition(layout: str, number: int, text: str) -> None:
     """Tables give the ids of the definition for every text."""
@@ -217,7 +218,7 @@ def test_tables_follow_the_definition(layout: str, number: int, text: str) -> No
 
 
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(before=texts, after=texts)
 def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
     """Two texts with a blank between have the ids of the one and then those of the other."""
@@ -228,7 +229,7 @@ def test_a_blank_splits_a_text(layout: str, before: str, after: str) -> None:
 
 @each_options
 @each_layout
-@settings(max_examples=300)
+@examples(300)
 @given(text=texts)
 def test_no_more_ids_than_bytes(layout: str, number: int, text: str) -> None:
     """A text has at most as many ids as bytes in UTF-8: the bound that buffers are sized by."""

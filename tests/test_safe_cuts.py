@@ -15,14 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS, source_with
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile import wordpiece
-from fst.compile.text.added_tokens import ContextualToken
-from fst.compile.wordpiece import assemble
 from fst.machines.wordpiece import Tables
+from fst.metadata import ContextualToken
 from fst.runtime import batch as batches
 from fst.runtime.safe_cuts import blanks, parts
 
@@ -62,7 +61,7 @@ def made(name: str) -> fst.Tokenizer:
 @pytest.fixture
 def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take texts in parts of 20 characters, two of them at a time."""
-    monkeypatch.setattr(batches, "LEAST", 20)
+    monkeypatch.setattr(batches, "MIN_SHARE", 20)
     monkeypatch.setattr(batches, "BLOCK", 40)
 
 
@@ -191,7 +190,7 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
 def test_late_tokens_are_not_cut() -> None:
     """Where added tokens may take the blanks beside them, a long text has the ids that it has in one piece."""
     source = source_with({})
-    late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True)
+    late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))
     text = " un  un a " * 100
     assert len(tokens := tok.tokenize(text)) == tokens.count("un") + tokens.count("un a")
@@ -204,7 +203,7 @@ def test_parts_of_their_true_size(name: str) -> None:
     """A hostile text of several million characters has the ids of one thread."""
     tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
     text = hostile(9, 80_000)
-    assert len(parts(text, " \n", batches.LEAST)) > 3
+    assert len(parts(text, " \n", batches.MIN_SHARE)) > 3
     for threads in (2, 3):
         check_threads(tok, [text, "a", text.encode().decode()], threads, offsets=True)
         check_threads(tok, [text.encode()], threads)
@@ -212,16 +211,16 @@ def test_parts_of_their_true_size(name: str) -> None:
 
 def test_parts_are_taken_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """One long text is shared by all threads, and one alone takes it whole."""
-    monkeypatch.setattr(batches, "LEAST", 1 << 12)
-    task = batches.Task
+    monkeypatch.setattr(batches, "MIN_SHARE", 1 << 12)
+    job = batches.Job
     groups = []
-    real = task._groups
+    real = job._chunks
 
-    def noted(self: batches.Task, threads: int, cut: Any) -> Any:
+    def noted(self: batches.Job, threads: int, cut: Any) -> Any:
         groups.append((threads, found := list(real(self, threads, cut))))
         return iter(found)
 
-    monkeypatch.setattr(task, "_groups", noted)
+    monkeypatch.setattr(job, "_chunks", noted)
     text = "un a! " * 50_000
     for threads in (1, 2, 4):
         made("as BERT").encode_batch([text], threads=threads)

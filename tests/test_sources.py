@@ -13,12 +13,13 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from kept import wordpiece
 from shared_data import SHARED, needs_shared
+from tiers import examples
 
 import fst
-from fst.compile import wordpiece
 from fst.compile.sources import pretrained
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -291,7 +292,7 @@ CLASSES = st.sampled_from(["BertTokenizer", "ConvBertTokenizer", "DistilBertToke
 
 
 @given(config=CONFIGS, kind=CLASSES, older=OLDER_MAPS, numbers=OLDER_ADDED, has_document=st.booleans(), lower=st.booleans())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_folder_is_refused_or_what_the_reference_makes_of_it(
     config: Json, kind: str, older: Json, numbers: Json, has_document: bool, lower: bool, auto: Any, tmp_path: Path
 ) -> None:
@@ -434,7 +435,7 @@ KEYS = (
 
 
 @given(config=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), other=JSON, name=st.sampled_from(pretrained.FILES))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_values_are_read_or_refused(config: Json, other: Any, name: str, tmp_path: Path) -> None:
     """Whatever stands in the files of a folder, it is read, or refused in this package's own words."""
     content = json.dumps(other) if name.endswith(".json") else LINES

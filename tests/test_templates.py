@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kept import wordpiece
 from tokenizers import Tokenizer
 
 import fst
-from fst.compile import wordpiece
 
 TOKENS = ("[UNK]", "<s>", "</s>", "a", "##b", "Ab", "!", "x")
 TEXTS = ("ab", "a! ab x", "", "q ! a")

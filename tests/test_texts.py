@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from kept import wordpiece
+from tiers import examples
 from tokenizers import Tokenizer
 
 import fst
-from fst.compile import wordpiece
 from fst.runtime import batch as batches
-from fst.runtime.texts import MOST, ROOM, UTF_16, Limits
+from fst.runtime.texts import MAX_GATHERED, ROOM, UTF_16, Limits
 from fst.runtime.texts import rows_of as batch_rows
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -160,6 +161,7 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
 
 
+@examples(200)
 @given(
     rows=st.lists(
         st.lists(st.sampled_from([b"a", b" ", b"\x80", b"\xc3", b"\xa9", b"\xe4", b"\xb8", b"\x96", b"\xf0", b"\x9f", b"\xed"])).map(
@@ -168,7 +170,6 @@ def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int,
         max_size=4,
     )
 )
-@settings(max_examples=200)
 def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fst.Tokenizer) -> None:
     """Each row of bytes is text or not by itself, as `bytes.decode` sees it; no character goes on in the next row."""
     mended = raw.encode_batch([row.decode(errors="replace") for row in rows])
@@ -183,8 +184,8 @@ def test_any_bytes_are_refused_or_replaced_row_by_row(rows: list[bytes], raw: fs
         assert raw.encode_batch(rows).ids.tolist() == mended.ids.tolist()
 
 
+@examples(200)
 @given(rows=st.lists(st.text(st.sampled_from("a \ud83d\ude00\ud800\U0001f600世"), max_size=4), max_size=4))
-@settings(max_examples=200)
 def test_any_surrogates_are_refused_or_replaced_row_by_row(rows: list[str], raw: fst.Tokenizer) -> None:
     """Each row of str is text or not by itself; no two surrogates of two rows make a character."""
     mended = [row.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for row in rows]
@@ -325,14 +326,16 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
         assert np.all(room[len(text) :] == UNWRITTEN)
 
 
+@examples(400)
 @given(
     rows=st.lists(
         st.text(max_size=8) | st.builds(str.__mul__, st.sampled_from(CHARACTERS), st.sampled_from(SIZES)), min_size=1, max_size=9
     ),
-    limits=st.builds(Limits, st.sampled_from([0, 1, 33, 64, 100, MOST]), st.sampled_from([0, 16, 33, 64, MOST]), st.integers(1, 4)),
+    limits=st.builds(
+        Limits, st.sampled_from([0, 1, 33, 64, 100, MAX_GATHERED]), st.sampled_from([0, 16, 33, 64, MAX_GATHERED]), st.integers(1, 4)
+    ),
     kind=st.sampled_from([str, bytes]),
 )
-@settings(max_examples=400, derandomize=True, deadline=None)
 def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
     """Rows of any characters are laid out as their UTF-16, as many as the limits let, and nothing is written behind those of str."""
     check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
@@ -343,7 +346,7 @@ def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, 
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
     """A row of any length is laid out whole, whichever of its characters is the one that makes Python keep all of them wider."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
-    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MOST, MOST))
+    check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
@@ -397,11 +400,11 @@ def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.To
 GATHER = """
 import ast, hashlib, sys
 import numpy as np
-from fst.runtime.texts import MOST, ROOM, Limits, rows_of
+from fst.runtime.texts import MAX_GATHERED, ROOM, Limits, rows_of
 told = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MOST, 70, 2), np.empty(ROOM, np.uint16), "strict")
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOM, np.uint16), "strict")
         told.append((text.tolist(), starts.tolist()))
     except Exception as error:
         told.append(str(error))
@@ -425,7 +428,7 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 def test_block_fits() -> None:
     """What is gathered at a time is as much as there is room for at most."""
-    assert 2 * batches.BLOCK <= MOST
+    assert 2 * batches.BLOCK <= MAX_GATHERED
 
 
 @pytest.mark.parametrize("errors", ["ignore", "", None, "STRICT"])
@@ -513,6 +516,7 @@ PIECES = (
 )
 
 
+@examples(25)
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @given(
     texts=st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=1, max_size=12),
@@ -520,7 +524,6 @@ PIECES = (
     length=st.integers(1, 150_000),
     around=st.booleans(),
 )
-@settings(max_examples=25)
 def test_batch_is_its_rows(texts: list[str], long: int, length: int, around: bool, kind: type, tokenizer: fst.Tokenizer) -> None:
     """Each row of a batch has the ids that its text has alone, however rows and threads share the work."""
     texts = [*texts[:long], "ab un " * (length // 6), *texts[long:]]
@@ -667,8 +670,8 @@ def test_special_token_is_found_as_the_reference_finds_it(text: str, uncased: tu
         assert tokenizer.encode(text.encode(), add_special_tokens=around).tolist() == expected
 
 
+@examples(400)
 @given(text=st.lists(st.sampled_from([*BERT, *ADDED, *"[]<>sx!Éé世ab ", "MASK", "\u0301", "\u302e", "\u1b44"]), max_size=12).map("".join))
-@settings(max_examples=400)
 def test_any_special_tokens_are_found_as_the_reference_finds_them(text: str, uncased: tuple[fst.Tokenizer, Tokenizer]) -> None:
     """Any mixture of special tokens, parts of them and other characters has the reference's ids."""
     tokenizer, reference = uncased

@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from kept import wordpiece
+from tiers import examples, sample
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
 # White space as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
@@ -113,7 +115,7 @@ def test_white_space_at_the_end_of_a_line_is_the_reference_s(char: str, tmp_path
     lines=st.lists(st.text(st.sampled_from("ab#\r\t \x1c\x85\u2028\u3000\ufeff世"), max_size=5), max_size=8),
     end=st.sampled_from(["", "\n", "\r\n"]),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_lines_are_read_as_the_reference_reads_them(lines: list[str], end: str, tmp_path: Path) -> None:
     """Any lines after the unknown token give the reference's vocabulary."""
     ours, theirs = read_both(tmp_path / "vocab.txt", "\n".join(["[UNK]", *lines]).encode() + end.encode())
@@ -145,7 +147,7 @@ def test_list_of_tokens_is_a_vocab_txt(tmp_path: Path) -> None:
     path = tmp_path / "vocab.txt"
     path.write_text("\n".join(TOKENS), encoding="utf-8")
     for name in ("listed.npz", "read.npz"):
-        wordpiece([*TOKENS] if name == "listed.npz" else str(path)).save(tmp_path / name)
+        compiled_anew([*TOKENS] if name == "listed.npz" else str(path)).save(tmp_path / name)
     assert (tmp_path / "listed.npz").read_bytes() == (tmp_path / "read.npz").read_bytes()
 
 
@@ -609,7 +611,7 @@ ALIKE: dict[type, st.SearchStrategy[Any]] = {
 
 
 @given(draw=st.data(), place=st.sampled_from(places(SMALL)))
-@settings(max_examples=80)
+@examples(80)
 def test_any_value_anywhere_is_read_or_refused(draw: st.DataObject, place: tuple[Any, ...], read: Read) -> None:
     """Whatever stands anywhere in a document: it is refused in this package's own words, or means what it means to the reference."""
     value = functools.reduce(lambda part, key: part[key], place, SMALL)
@@ -631,6 +633,7 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", SMALL)
 def test_refusals_are_short_and_in_plain_words(part: str, path: Path) -> None:
     """Whatever is left out of a document, or stands in a wrong place, it is read, or refused with one short line in plain words."""
@@ -639,7 +642,7 @@ def test_refusals_are_short_and_in_plain_words(part: str, path: Path) -> None:
             continue
         left_out = put(SMALL, place, None)
         del functools.reduce(lambda inner, key: inner[key], place[:-1], left_out)[place[-1]]
-        for source in (left_out, *(put(SMALL, place, value) for value in WRONG)):
+        for source in sample([left_out, *(put(SMALL, place, value) for value in WRONG)], 4, str(place)):
             path.write_text(json.dumps(source), encoding="utf-8")
             try:
                 sources.read(path, {})

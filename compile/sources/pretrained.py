@@ -21,7 +21,7 @@ from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.settings import MAX_MODEL_LENGTH
+from fst.metadata import MAX_MODEL_LENGTH
 
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
@@ -124,7 +124,7 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
     Returns:
-        The tokenizer.json that states what all files define, and further settings, named as in `fst.compile.sources.source.Settings`.
+        The tokenizer.json that states what all files define, and further settings, named as in `fst.metadata.Settings`.
 
     Raises:
         VocabularyError: it holds no vocabulary, or a file is malformed.

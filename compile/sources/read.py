@@ -12,12 +12,13 @@ from typing import Any
 from fst.compile.sources import hub, pretrained, tokenizer_json
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
-from fst.compile.sources.source import FLAGS, Source, TextPipeline
+from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.forms import is_text, written
+from fst.metadata import FLAGS, RULES
 from fst.rows import MAX_OUTPUT
-from fst.settings import RULES, is_text
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
@@ -96,7 +97,7 @@ def _text_with(text: TextPipeline, given: Mapping[str, Any]) -> TextPipeline:
     if "pre_tokenizer" not in given:
         return text
     splitter = given["pre_tokenizer"]
-    if splitter not in PRE_TOKENIZERS:
+    if splitter not in [*PRE_TOKENIZERS]:  # of any type
         raise UnsupportedError(f"pre_tokenizer {quoted(splitter)}: there are 'bert' and 'none'")
     return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
 
@@ -107,10 +108,9 @@ def _checked(source: Source[Any], where: str) -> Source[Any]:
         raise VocabularyError(f"{where} is empty")
     source.model.check(where)
     _check_flags(source.text, where)
-    for name, rule in RULES.items():
-        value = getattr(source.settings, name)
-        if not rule.holds(value):
-            raise VocabularyError(f"{where}: {name} is {quoted(value)}; it is {rule.said}")
+    for name, value in written(source.settings).items():
+        if not RULES[name].holds(value):
+            raise VocabularyError(f"{where}: {name} is {quoted(value)}; it is {RULES[name].expected}")
     for token, number in [*source.model.tokens.items(), *source.added.ids.items()]:
         _check_token(token, number, where)
     _check_templates(source, where)

@@ -6,14 +6,11 @@ A `Source` holds all that ids depend on; nothing else is looked at later.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from fst.compile.sources.templates import Templates
-from fst.compile.text.added_tokens import AddedTokens
 from fst.compile.text.components import Component
-
-FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
+from fst.metadata import AddedTokens, Settings, Templates
 
 
 class Model(Protocol):
@@ -51,39 +48,34 @@ class TextPipeline:
     pre_tokenizers: Sequence[Component]
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What the source asks for beside ids; named and checked as in `fst.settings`.
-
-    Attributes:
-        decoder: ``{"prefix": str, "cleanup": bool}``, or None: tokens are joined with blanks.
-        truncation, padding: as in the ``tokenizer.json``; tables show them and never apply them unasked.
-        named_tokens: names such as pad_token, and their tokens.
-        extra_special_tokens: special tokens without a name.
-        model_max_length: how many ids a model takes; None if unknown.
-        model_input_names: the arrays that a model takes.
-        padding_side, truncation_side: where rows are padded and cut, "right" or "left".
-        clean_up_tokenization_spaces: whether decoding once more removes blanks before punctuation.
-    """
-
-    decoder: Mapping[str, Any] | None = None
-    truncation: Mapping[str, Any] | None = None
-    padding: Mapping[str, Any] | None = None
-    named_tokens: Mapping[str, str] = field(default_factory=dict)
-    extra_special_tokens: Sequence[str] = field(default_factory=list)
-    model_max_length: int | None = None
-    model_input_names: Sequence[str] = field(default_factory=list)
-    padding_side: str = "right"
-    truncation_side: str = "right"
-    clean_up_tokenization_spaces: bool = False
-
+# The settings of a source that asks for nothing.
+NO_SETTINGS = Settings(
+    decoder=None,
+    truncation=None,
+    padding=None,
+    named_tokens={},
+    extra_special_tokens=[],
+    model_max_length=None,
+    model_input_names=[],
+    padding_side="right",
+    truncation_side="right",
+    clean_up_tokenization_spaces=False,
+)
 
 AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 
 
 @dataclass(frozen=True)
 class Source(Generic[AnyModel_co]):
-    """A vocabulary with everything that its ids depend on."""
+    """A vocabulary with everything that its ids depend on.
+
+    Attributes:
+        model: the model.
+        text: what happens to a text before.
+        added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
+        templates: which ids stand around texts.
+        settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
+    """
 
     model: AnyModel_co
     text: TextPipeline

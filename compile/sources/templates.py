@@ -7,25 +7,13 @@ keeps the type id of its piece where special tokens are left out.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from fst.compile.text.components import field_of, kind_of, sequence
 from fst.errors import UnsupportedError, cut, listed, quoted
-from fst.proof import MAX_TYPE_ID
+from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
-Piece = tuple[tuple[int, ...] | str, int]
-Template = tuple[Piece, ...]
-FIRST, SECOND = "A", "B"
 TEMPLATE = "a template of TemplateProcessing"
-
-
-@dataclass(frozen=True)
-class Templates:
-    """The templates of a text and of a pair."""
-
-    single: Template
-    pair: Template
 
 
 BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,13 @@ from fst.compile.compilers import compiler_of, model_of
 from fst.compile.sources import pretrained
 from fst.compile.sources.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.mistaken import ONLY
-from fst.compile.sources.source import Settings, Source, TextPipeline
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import of_post_processor, trims
 from fst.compile.text import normalizers, pre_tokenizers
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import field_of, kind_of, only
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
+from fst.metadata import Decoder
 from fst.rows import WHITE_SPACE
 
 
@@ -57,7 +59,8 @@ def _of_parts(source: dict[str, Any]) -> Source[Any]:
         _need_untrimmed([*model.tokens, *added.ids])
     text = TextPipeline(normalizers.components(source.get("normalizer")), pre_tokenizers.components(source.get("pre_tokenizer")))
     truncation, padding = source.get("truncation"), source.get("padding")
-    settings = Settings(
+    settings = replace(
+        NO_SETTINGS,
         decoder=_decoder(source.get("decoder")),
         truncation=truncation,
         padding=padding,
@@ -76,7 +79,7 @@ def _need_untrimmed(tokens: list[str]) -> None:
             raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
 
 
-def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
+def _decoder(part: dict[str, Any] | None) -> Decoder | None:
     if part is None:
         return None
     kind = kind_of(part, "decoder")
@@ -86,4 +89,4 @@ def _decoder(part: dict[str, Any] | None) -> dict[str, Any] | None:
     prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
     if not isinstance(prefix, str) or not isinstance(cleanup, bool):
         raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
-    return {"prefix": prefix, "cleanup": cleanup}
+    return Decoder(prefix, cleanup)

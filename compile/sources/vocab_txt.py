@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from fst.compile.sources.conventions import model_input_names, named_tokens
-from fst.compile.sources.source import Settings, Source, TextPipeline
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE, bert
-from fst.compile.text.added_tokens import AddedTokens
 from fst.compile.wordpiece import WordPieceModel
+from fst.metadata import AddedTokens, Decoder
 from fst.rows import WHITE_SPACE
 
 BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -39,9 +40,11 @@ def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPi
     model = WordPieceModel(tokens, given.get("unk_token", "[UNK]"))
     specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, model.unk_token]) if token and token in tokens}
     templates = bert(tokens["[CLS]"], tokens["[SEP]"]) if "[CLS]" in tokens and "[SEP]" in tokens else BARE
-    settings = Settings(
-        decoder={"prefix": given.get("continuing_subword_prefix", "##"), "cleanup": True},
+    settings = replace(
+        NO_SETTINGS,
+        decoder=Decoder(given.get("continuing_subword_prefix", "##"), cleanup=True),
         named_tokens=named_tokens(specials, model.unk_token, None),
         model_input_names=model_input_names(templates.pair),
     )
-    return Source(model, BERT_TEXT, AddedTokens(specials, {}, frozenset(specials)), templates, settings)
+    added = AddedTokens(specials, contextual={}, context=None, skipped=tuple(sorted(specials.values())))
+    return Source(model, BERT_TEXT, added, templates, settings)

@@ -8,8 +8,8 @@ which one may stand; `fst.runtime.fallback_added_tokens` reads these texts again
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,53 +21,16 @@ from fst.compile.text.components import FLAG, field_of, sequence
 from fst.compile.text.maps import counts
 from fst.compile.text.normalizers import Normalization
 from fst.errors import UnsupportedError, quoted
-from fst.machines.wordpiece import LATE_FLAGS, MAX_LATE
+from fst.machines.added_tokens import MAX_CONTEXTUAL
+from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
 from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
-
-
-@dataclass(frozen=True)
-class ContextualToken:
-    """A contextual token.
-
-    Attributes:
-        id: its id.
-        single_word: it counts only where no letter, digit, mark or underscore stands beside it.
-        lstrip, rstrip: it includes the white space before it, or after it.
-        normalized: it is found in normalised text, else in raw text.
-    """
-
-    id: int
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-
-
-@dataclass(frozen=True)
-class AddedTokens:
-    """All added tokens of a vocabulary.
-
-    Attributes:
-        specials: tokens found while raw text is read, and their ids; the model need not have them.
-        contextual: the other tokens.
-        skipped: tokens that decoding leaves out.
-    """
-
-    specials: Mapping[str, int]
-    contextual: Mapping[str, ContextualToken]
-    skipped: frozenset[str]
-
-    @property
-    def ids(self) -> dict[str, int]:
-        """The id of each added token."""
-        return {**self.specials, **{content: token.id for content, token in self.contextual.items()}}
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
     """Added tokens with the ids that the reference gives them.
 
     A token of the vocabulary keeps its id. Any other is numbered on from the size of the vocabulary, even if a token has that id already.
-    Of two added tokens with the same id, the reference finds only the last.
+    Of two added tokens with the same id, the reference finds only the last. `completed` adds what depends on the text pipeline.
 
     Args:
         parts: ``added_tokens`` of a ``tokenizer.json``.
@@ -80,7 +43,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
     Example:
         >>> added = added_tokens([{"content": "[SEP]", "special": True}, {"content": "foo", "normalized": True}], {"[SEP]": 0})
         >>> added.specials, list(added.contextual), added.skipped
-        ({'[SEP]': 0}, ['foo'], frozenset({'[SEP]'}))
+        ({'[SEP]': 0}, ['foo'], (0,))
     """
     parts = list(filter(_content, sequence(parts, "added_tokens")))
     ids: dict[str, int] = {}
@@ -100,14 +63,18 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
             both = f"{quoted(content)} and {quoted(other)}"
             raise UnsupportedError(f"added tokens {both} with one id, {number}: number the vocabulary's tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
-    found = {part["content"]: _with_flags(number, part) for number, part in last.items()}
+    found = {part["content"]: _token(number, part) for number, part in last.items()}
     contextual = _contextual(found)
-    specials = {content: token.id for content, token in found.items() if content not in contextual}
-    return AddedTokens(specials, contextual, frozenset(special.intersection(found)))
+    return AddedTokens(
+        specials={content: token.id for content, token in found.items() if content not in contextual},
+        contextual=contextual,
+        context=None,
+        skipped=tuple(sorted(found[content].id for content in special.intersection(found))),
+    )
 
 
-def _with_flags(number: int, part: Mapping[str, Any]) -> ContextualToken:
-    return ContextualToken(number, **{flag: part.get(flag, False) for flag in LATE_FLAGS})
+def _token(number: int, part: Mapping[str, Any]) -> ContextualToken:
+    return ContextualToken(number, **{flag: part.get(flag, False) for flag in CONTEXTUAL_FLAGS}, decoded=part["content"])
 
 
 def _content(part: Mapping[str, Any]) -> str:
@@ -115,7 +82,7 @@ def _content(part: Mapping[str, Any]) -> str:
     content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
         raise ValueError(f"added token {quoted(content)} is not text")
-    for flag in (*LATE_FLAGS, "special"):
+    for flag in (*CONTEXTUAL_FLAGS, "special"):
         if not isinstance(part.get(flag, False), FLAG[0]):
             raise ValueError(f"added token {quoted(content)}: {flag} is {quoted(part[flag])}; it is {FLAG[1]}")
     return content
@@ -123,7 +90,7 @@ def _content(part: Mapping[str, Any]) -> str:
 
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
     """The tokens that the trie over raw text does not find, and those that may overlap with one of them in raw text."""
-    contextual = {content for content, token in found.items() if token != ContextualToken(token.id) or content[0].isalnum()}
+    contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
     waiting = [content for content in contextual if not found[content].normalized]
     while waiting:
         content = waiting.pop()
@@ -131,6 +98,10 @@ def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualTok
         contextual.update(overlapping)
         waiting += overlapping
     return {content: token for content, token in found.items() if content in contextual}
+
+
+def _has_flags(token: ContextualToken) -> bool:
+    return any(getattr(token, flag) for flag in CONTEXTUAL_FLAGS)
 
 
 def _overlap(first: str, second: str) -> bool:
@@ -165,9 +136,9 @@ def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualT
         raise UnsupportedError(f"{first} with a pre_tokenizer that splits where characters of two kinds meet")
     if alphabet.composition:
         raise UnsupportedError(f"{first} with a normalizer that composes letters")
-    if sum(map(len, contextual)) > MAX_LATE:
+    if sum(map(len, contextual)) > MAX_CONTEXTUAL:
         what = "that are found in normalised text, or depend on what stands around them"
-        raise UnsupportedError(f"added tokens {what}, of more than {MAX_LATE} characters together")
+        raise UnsupportedError(f"added tokens {what}, of more than {MAX_CONTEXTUAL} characters together")
     if any(token.lstrip or token.rstrip for token in contextual.values()):
         _need_white_space_between_words(alphabet)
 
@@ -210,11 +181,16 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
     return pattern
 
 
-def spelled(normal: Normalization, content: str, token: ContextualToken) -> str:
-    """The spelling of a contextual token in decoded text: the one by which the reference finds it."""
-    if not token.normalized:
-        return content
-    return _normalized(normal, content)
+def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
+    """Added tokens with what depends on the text pipeline: their context, and the spelling of normalised tokens in decoded text.
+
+    Decoded text shows the spelling by which the reference finds the token.
+    """
+    contextual = {
+        content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)
+        for content, token in added.contextual.items()
+    }
+    return replace(added, contextual=contextual, context=_context(alphabet, contextual.values()))
 
 
 def _normalized(normal: Normalization, text: str) -> str:
@@ -226,16 +202,10 @@ def _normalized(normal: Normalization, text: str) -> str:
     return "".join(map(chr, codes.tolist()))
 
 
-def context(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> dict[str, list[int]]:
-    """The properties of characters beside contextual tokens, as runs: first code point, last code point, and so on.
-
-    Returns:
-        ``word``: parts of words for `single_word`. ``begins_word``, ``ends_word``: characters whose first, or last, normalised character is
-        in ``word``. ``spaced``: characters that normalisation puts blanks around. ``mixed``: pairs, not runs, of a character that
-        normalises to several, of which only some are in ``word``, and the index of one that is.
-    """
-    if not any(token.single_word or token.lstrip or token.rstrip for token in contextual.values()):
-        return {}
+def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
+    """The characters that decide beside a contextual token whether it counts; None if no token depends on its neighbours."""
+    if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
+        return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
     symbols = alphabet.symbols_of(np.arange(CODE_POINTS))
@@ -251,7 +221,7 @@ def context(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> di
     is_part = (symbols >= 0) & is_word[normal]
     parts = counts(is_part)
     mixed = np.argwhere(is_part & ((parts > 0) & (parts < sizes))[:, None])
-    return {**{name: _runs(found) for name, found in sets.items()}, "mixed": mixed.ravel().tolist()}
+    return Context(**{name: _runs(found) for name, found in sets.items()}, mixed=mixed.ravel().tolist())
 
 
 def _runs(flags: NDArray[np.bool_]) -> list[int]:

@@ -19,7 +19,7 @@ from fst.compile.text.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.text.normalizers import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
 from fst.errors import UnsupportedError
-from fst.proof import MAX_LISTED
+from fst.machines.reading import MAX_LISTED
 from fst.rows import CODE_POINTS
 
 Ranks = NDArray[np.uint8]

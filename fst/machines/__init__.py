@@ -1,1 +1,30 @@
-"""Machines: one file a kind of table."""
+"""The machines that this version knows, one line each, and the loader, which asks a file for its kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fst import npz
+from fst.errors import TableError
+from fst.machines.wordpiece import Tables
+from fst.table import need_kind
+
+MACHINES: dict[str, type[Any]] = {
+    "wordpiece": Tables,
+}
+
+
+def load(path: str | Path) -> Any:
+    """Map a file, prove it whole and safe, and return its table, a `fst.table.Table`; see `fst.load`.
+
+    Raises:
+        TableError: it is not a table file, or of an unknown kind or version, or damaged, or not safe to run.
+        OSError: it cannot be read.
+    """
+    data = npz.mapped(path)
+    try:
+        stored = npz.Stored(data)
+        return MACHINES[need_kind(stored.about, MACHINES)].proven(stored)
+    except TableError as error:
+        raise TableError(f"{path}: {error}; compile it again") from None

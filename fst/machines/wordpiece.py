@@ -1,35 +1,19 @@
-"""Tables: the arrays that a file stores and a kernel walks, and a slow walk that says what they mean.
+"""WordPiece: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A table machine reads one *symbol* (normalised character) at a time. Three arrays take a code point to its symbols and three
-take a state and a symbol to the next state and the output:
+A text is read as symbols: see `fst.machines.reading`. Three arrays take a state and a symbol to the next state and the output:
 
-``pages``, ``blocks``
-    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
-``classes``
-    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
-    character has it. The parts of words come first, then what ends a word, then lists.
-``symbols``
-    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each, the lowest rank first.
-    Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
 ``entries``
     δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
     transition on a label.
 ``pool``
     outputs of two tokens and more: their ids, the last with the bit `END`.
-``specials``
-    the trie of the strings that are cut out of the raw text before anything else, one character a node; each is a class of its own.
 ``words``, ``displacements``
-    a perfect hash table of words whose ids are known without a walk; see `fst.compile.word_hash`. The compiler puts words there that are
-    one token, with the id that the transducer has for them. A word that is found there has that id.
-
-Bits of an entry, and of record A of a class, from the lowest::
-
-    next 24 | kind 2 | output 22 | label 16
+    the table of words, see `fst.machines.words`. The compiler puts words there that are one token. A word that is found there has that id.
 
 The first slot of each row is its *finish entry*, marked by the label `FINISH`, which no class has. Its output is the segmentation of
-the word so far, and where the next state would be it holds the state's *depth*, the number of symbols read and not yet covered by an
-output (the loader proves with it that no text yields more ids than it has symbols). A transition that a row does not hold is the
-*default*: finish the word so far, then go where the class says, ``A.next`` after at least one token of the word, ``B.next`` at its start.
+the word so far, and in place of the next state it holds the state's *depth*, the number of symbols read and not yet covered by an
+output; see `fst.proof`. A transition that a row does not hold is the *default*: finish the word so far, then go where the class says,
+``A.next`` after at least one token of the word, ``B.next`` at its start.
 
 Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
 and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
@@ -38,71 +22,56 @@ does, rows share slots, a label that does not match is a miss, and the finish en
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from fst.lazy import Lazy
+from fst.machines import added_tokens, words
+from fst.machines.kernel_call import Work, work_of
+from fst.machines.reading import Place, ReadingTable, prove_characters, prove_lists, prove_specials
+from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
+from fst.metadata import Metadata
+from fst.proof import Tokens, are_named, depths_of, need, need_none
 from fst.rows import (
     CONTINUES_RUN,
     END,
     FAIL,
     FINISH,
-    HAS_MARKS,
+    KIND_SHIFT,
+    LABEL_SHIFT,
     LIST,
     MANY,
+    MAX_LABEL,
+    MAX_NEXT,
     MAX_OUTPUT,
-    MULTIPLIERS,
+    NONE,
     ONE,
     OTHER,
-    PAGE_BITS,
     ROOT,
-    STARTS_SPECIAL,
     WORD_SYMBOLS,
     Array,
     are_fences,
+    are_parts,
     field_kind,
     field_label,
     field_next,
     field_output,
 )
-
-LATE_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of an added token in ``about["late"]``
-MAX_LATE = 1 << 19  # characters of all late tokens; a reader takes some 500 bytes for each
-
-
-def parents_of(specials: Array) -> Array:
-    """The parent of each node of ``specials``, int64[nodes]; 0 for the root.
-
-    Each node but the root is the first child of one node or the next sibling of one, and comes after its parent.
-    """
-    _, child, sibling, _ = specials.T
-    nodes = np.arange(len(specials))
-    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first one
-    first[sibling[sibling >= 0]] = nodes[sibling >= 0]
-    while not np.array_equal(sooner := first[first], first):
-        first = sooner
-    parents = np.zeros(len(specials), np.int64)
-    parents[child[child >= 0]] = nodes[child >= 0]
-    return parents[first]
+from fst.table import Each, member
 
 
 @dataclass(frozen=True, eq=False)
-class Tables:
-    """A compiled machine: immutable arrays and what is to be known about them.
+class Tables(ReadingTable):
+    """A compiled WordPiece machine.
 
     Attributes:
-        about: what a person or a program may ask of the file: ``kind`` ("wordpiece"), ``layout``, options, the frame around a text.
-        pages: uint16[8704], block of each 128 code points.
-        blocks: uint16[128 * n], class of each code point of a block.
-        classes: uint64[2 * classes], records A and B.
-        symbols: uint32[n], lists of symbols.
+        about: the JSON form of `metadata`.
+        pages, blocks, classes, symbols, specials: see `fst.machines.reading.ReadingTable`.
         entries: uint64[slots], rows of transitions.
         pool: uint32[n], longer outputs.
-        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 is none; node 0 is the root.
         words: uint64[4 * slots], a power of two: the classes of 12 symbols (0 after the last), and ``1 << 32 | id``; unused slots are 0.
         displacements: uint16[buckets], a power of two, at least 2.
         token_bytes: uint8[n], the UTF-8 bytes of all tokens, one after the other.
@@ -110,35 +79,32 @@ class Tables:
         token_ids: int32[tokens], the id of each token.
     """
 
-    about: Mapping[str, Any]
-    pages: Array
-    blocks: Array
-    classes: Array
-    symbols: Array
-    entries: Array
-    pool: Array
-    specials: Array
-    words: Array
-    displacements: Array
-    token_bytes: Array
-    token_ends: Array
-    token_ids: Array
+    kind: ClassVar[str] = "wordpiece"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
+    kernel: ClassVar[str] = "fst.runtime.kernels.wordpiece"
+    face: ClassVar[str] = "fst.runtime.tokenizer.Tokenizer"
 
-    def __post_init__(self) -> None:
-        for name in ARRAYS:
-            getattr(self, name).flags.writeable = False
+    pages: Array = member("<u2")
+    blocks: Array = member("<u2")
+    classes: Array = member("<u8")
+    symbols: Array = member("<u4")
+    entries: Array = member("<u8")
+    pool: Array = member("<u4")
+    specials: Array = member("<i4", axes=2)
+    words: Array = member("<u8")
+    displacements: Array = member("<u2")
+    token_bytes: Array = member("|u1")
+    token_ends: Array = member("<i8")
+    token_ids: Array = member("<i4")
 
-    def save(self, path: str | Path) -> None:
-        """Write the file that `fst.load` reads; the same tables always give the same bytes.
-
-        The file appears whole or not at all: it is written under another name beside ``path`` and then moved.
+    @Lazy
+    def metadata(self) -> Metadata:
+        """What the file says beside the arrays.
 
         Raises:
-            OSError: ``path`` cannot be written.
+            TableError: `about` is not of the form that this version writes.
         """
-        from fst.npz import save
-
-        save(self, path)
+        return Metadata.from_json(self.about)
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
@@ -149,51 +115,106 @@ class Tables:
     @Lazy
     def lengths(self) -> Mapping[int, int]:
         """The characters of each token of the model, by its id."""
-        return dict(list(zip(self.token_ids.tolist(), map(len, self.tokens), strict=True))[: self.about["model_tokens"]])
-
-    @Lazy
-    def flags(self) -> Array:
-        """The flags of each class that is a list, uint8[classes]; 0 for other classes."""
-        records = self.classes[0::2]
-        return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
+        lengths = zip(self.token_ids.tolist(), map(len, self.tokens), strict=True)
+        return dict(list(lengths)[: self.metadata.model.model_tokens])
 
     @Lazy
     def specials_in_runs(self) -> tuple[str, ...]:
         """The special tokens whose first character may continue a run of marks."""
-        return tuple(token for token in self.about["specials"] if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As the file: equal tables pickle to equal bytes, and what comes out of a pickle is proven like what comes out of a file."""
-        from fst.npz import dumps, loads
-
-        return loads, (dumps(self),)
-
-    def id_of_word(self, classes: Sequence[int]) -> int | None:
-        """The id that the table of words has for a word, given by its classes; None if it does not hold the word."""
-        if not 0 < len(classes) <= WORD_SYMBOLS:
-            return None
-        key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
-        hashed = sum(part * factor for part, factor in zip(key, MULTIPLIERS, strict=True)) % (1 << 64)
-        slots, shift = len(self.words) // 4, 64 - (len(self.displacements) - 1).bit_length()
-        slot = (hashed >> (shift - (slots - 1).bit_length()) ^ int(self.displacements[hashed >> shift])) % slots
-        *found, value = self.words[4 * slot : 4 * slot + 4].tolist()
-        return value & MAX_OUTPUT if found == key else None
-
-    def class_of(self, code_point: int) -> int:
-        """The class of a code point."""
-        return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
-
-    def classes_of(self, code_points: Array) -> Array:
-        """The class of each of many code points: uint16[n]."""
-        found: Array = self.blocks[self.pages[code_points >> PAGE_BITS].astype(np.int64) << PAGE_BITS | code_points & 127]
-        return found
+        specials = self.metadata.added_tokens.specials
+        return tuple(token for token in specials if self.flags[self.class_of(ord(token[0]))] & CONTINUES_RUN)
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text that needs no second reading: what the kernel computes, in slow and plain Python."""
+        """The token ids of a text that no fallback reads: what the kernel computes, in slow and plain Python."""
         return Walk(self).run(text)
 
+    def arguments(self) -> Arguments:
+        """The arguments of the kernels, for ids alone and without contextual added tokens."""
+        model = self.metadata.model
+        params = self.metadata.automaton.dead, model.unk_id, model.max_input_chars_per_word
+        return arguments(self, self.entries, self.pool, self.words, self.displacements, *params)
 
-ARRAYS = tuple(field.name for field in fields(Tables) if field.name != "about")
+    def token_lengths(self) -> Array:
+        """The lengths of tokens, which the kernels take for spans.
+
+        Raises:
+            UnsupportedError: tokens of different lengths have one id.
+        """
+        model = self.metadata.model
+        return token_lengths(self.token_bytes, self.token_ends, self.token_ids, model.model_tokens, model.continuing_subword_prefix)
+
+    def work(self) -> Work:
+        """The work of the kernels for one thread."""
+        return work_of(self.metadata.model.max_input_chars_per_word)
+
+    def prove(self, each: Each = map) -> None:
+        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        super().prove(each)
+        metadata, automaton, model, added = self.metadata, self.metadata.automaton, self.metadata.model, self.metadata.added_tokens
+        tokens = Tokens(self.token_bytes, self.token_ends, self.token_ids)
+        need(model.model_tokens <= len(self.token_ids), f"model_tokens is {model.model_tokens}; there are {len(self.token_ids)} tokens")
+        depths = depths_of(self.entries, self.pool, tokens.named, automaton.states, automaton.columns, automaton.dead, each)
+        self._prove_classes(tokens.named, depths)
+        prove_lists(self)
+        prove_characters(self)
+        prove_specials(self, added.specials)
+        added_tokens.prove_ids(self, tokens, metadata)
+        words.prove(self.words, self.displacements, tokens.named, model.max_input_chars_per_word)
+        if added.contextual:
+            need(metadata.normalizer.composition is None, "there are contextual tokens, and a normalizer that composes characters")
+            self._prove_words_without(added_tokens.prove_contextual(self, added))
+
+    def _prove_classes(self, named: Array, depths: Array) -> None:
+        """Prove that classes have labels in range and lead to states."""
+        size = len(self.classes)
+        need(size % 2 == 0 and 2 <= size <= 2 * MAX_LABEL, f"classes has {size} elements, not two for each of 1 to {MAX_LABEL} classes")
+        a, b = self.classes[0::2], self.classes[1::2]
+        kind, label, columns, part = field_kind(a), field_label(a), self.metadata.automaton.columns, are_parts(a)
+        parts = np.count_nonzero(part)
+
+        def refuse(wrong: Array, fault: str) -> None:
+            need_none(wrong, lambda number: f"class {number} {fault}")
+
+        need(not self.classes[:2].any(), "class 0, which no character has, is not empty")
+        refuse(part & (np.arange(len(a)) > parts), "is a part of words, and comes after a class that is not")
+        refuse(b > MAX_NEXT, "has a record B that is not a state")
+        refuse(label >= columns, f"has a label outside of the {columns} columns")
+        refuse((kind != NONE) & (label > 0), "has a label, and is not a part of words")
+        ends_word = (label == 0) & (kind <= ONE)
+        refuse(ends_word & ((field_next(a) > 0) | (b > 0)), "ends a word, and leads to another state than the root")
+        for states, record in ((np.where(kind == LIST, ROOT, field_next(a)), "A"), (field_next(b), "B")):
+            refuse((depths[states] < 1) | (depths[states] > 2), f"leads by record {record} to no state, or to one deeper than 1")
+        refuse((kind == ONE) & ~are_named(field_output(a), named), "has an id that no token has")
+
+    def _prove_words_without(self, patterns: added_tokens.Patterns) -> None:
+        """Prove that the transducer and the table of words give a word the same id, and that no word in the table holds a contextual token.
+
+        A kernel looks for contextual tokens only in words that this table does not hold. It sends the rest of such a word through the
+        transducer.
+        """
+        keys, ids = words.used(self.words)
+        a, b = self.classes[0::2], self.classes[1::2]
+        need(keys.max(initial=0) < len(a) and np.all(are_parts(a)[keys] | (keys == 0)), "a word of the table of words holds a boundary")
+        need(np.all((keys[:, 1:] == 0) | (keys[:, :-1] > 0)), "a word of the table of words has a gap")
+        labels = field_label(a)
+        from_root = np.where(labels > 0, field_next(self.entries[labels]), b.astype(np.int64))
+        state = from_root[keys[:, 0]]
+        for number in keys.T[1:]:
+            entry, label = self.entries[state + labels[number]], labels[number]
+            follows = (entry >> np.uint64(KIND_SHIFT) == label.astype(np.uint64) << np.uint64(LABEL_SHIFT - KIND_SHIFT)) & (label > 0)
+            need(np.all(follows | (number == 0)), "the transducer segments a word of the table of words")
+            state = np.where(number > 0, field_next(entry), state)
+        finish = self.entries[state]
+        same = (field_kind(finish) == ONE) & (field_output(finish) == ids)
+        need_none(~same, lambda word: f"the table of words has the id {ids[word]} for a word, the transducer another")
+        lengths = np.zeros(int(self.token_ids.max()) + 1, np.int64)
+        lengths[list(self.lengths)] = list(self.lengths.values())
+        longer = lengths[ids] < np.count_nonzero(keys, axis=1)
+        need_none(longer, lambda word: f"a word of the table of words is longer than the token of its id, {ids[word]}")
+        words.prove_without(keys, [pattern for pattern in patterns.values() if len(pattern) <= WORD_SYMBOLS])
+
+
+ARRAYS = tuple(Tables.schema())
 
 
 class Walk:
@@ -208,22 +229,23 @@ class Walk:
     """
 
     def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+        self.tables, self.model = tables, tables.metadata.model
         self.ids: list[int] = []
         self.offsets: list[tuple[int, int]] = []
         self.words: list[int] = []
         self.symbols = 0
         self.lookups = 0
-        self._place = 0, 0  # of the symbol that is read: its first character, and one past the last
+        self._place: Place = 0, 0  # of the symbol that is read: its first character, and one past the last
         self._word = 0
         self._fence = 0  # the class of a fence that was read last
         self._start_word()
 
     def run(self, text: str) -> list[int]:
         """Read one text, the end of it included, and return all ids so far."""
-        position = self._word = 0
-        while position < len(text):
-            position = self._read(text, position)
+        self._word = 0
+        for number, place in self.tables.read(text):
+            self._place = place
+            self._step_class(number)
         self._end_word()
         return self.ids
 
@@ -235,76 +257,6 @@ class Walk:
     def _end_word(self) -> None:
         self._fence = 0
         self._step(0)
-
-    def _read(self, text: str, position: int) -> int:
-        """Read the character at a position, or the special token or run of marks that begins there; return where it ends."""
-        number = self.tables.class_of(ord(text[position]))
-        flags = self._flags(number)
-        if flags & STARTS_SPECIAL and (match := self._special(text, position)):
-            self._place = position, match[0]
-            self._step_class(match[1])
-            return match[0]
-        if flags & (HAS_MARKS | CONTINUES_RUN):
-            return self._read_run(text, position)
-        self._place = position, position + 1
-        for listed, _ in self._list(number):
-            self._step_class(listed)
-        return position + 1
-
-    def _read_run(self, text: str, position: int) -> int:
-        """Read marks in canonical order: by rank, and among equals as they stand. A starter before them comes first.
-
-        Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that
-        has any, and other symbols that of the one before them.
-        """
-        end = position + 1
-        while end < len(text) and self._continues(text, end):
-            end += 1
-        lists = [self._list(self.tables.class_of(ord(char))) for char in text[position:end]]
-        places = iter([at for at, listed in enumerate(lists, position) if listed])
-        symbols = [(rank, index == 0, number) for listed in lists for index, (number, rank) in enumerate(listed)]
-        for _, begins, number in sorted(symbols, key=lambda symbol: symbol[0]):
-            if begins:
-                at = next(places)
-                self._place = at, at + 1
-            if number:
-                self._step_class(number)
-        return end
-
-    def _continues(self, text: str, position: int) -> bool:
-        flags = self._flags(self.tables.class_of(ord(text[position])))
-        cut = flags & STARTS_SPECIAL and self._special(text, position)
-        return bool(flags & CONTINUES_RUN and not cut)
-
-    def _flags(self, number: int) -> int:
-        record = self.tables.classes[2 * number]
-        return int(field_output(record)) if field_kind(record) == LIST else 0
-
-    def _list(self, number: int) -> list[tuple[int, int]]:
-        """The classes that a class stands for, each with its rank in canonical ordering (0: never moves)."""
-        record = self.tables.classes[2 * number]
-        if field_kind(record) != LIST:
-            return [(number, 0)]
-        start = int(field_next(record))
-        listed = self.tables.symbols[start + 1 : start + 1 + int(self.tables.symbols[start])].tolist()
-        return [(symbol & 0xFFFF, symbol >> 16) for symbol in listed]
-
-    def _special(self, text: str, position: int) -> tuple[int, int] | None:
-        """The end and the class of the longest special token at a position."""
-        node, found = 0, None
-        for end in range(position, len(text)):
-            node = next((child for child in self._children(node) if self.tables.specials[child, 0] == ord(text[end])), -1)
-            if node < 0:
-                return found
-            if self.tables.specials[node, 3] >= 0:
-                found = end + 1, int(self.tables.specials[node, 3])
-        return found
-
-    def _children(self, node: int) -> Iterator[int]:
-        child = int(self.tables.specials[node, 1])
-        while child >= 0:
-            yield child
-            child = int(self.tables.specials[child, 2])
 
     def _step_class(self, number: int) -> None:
         """One symbol; a fence waits for the next one, which may take it away."""
@@ -330,10 +282,10 @@ class Walk:
         elif kind == MANY:
             self.ids.extend(self._pooled(output))
         if boundary:
-            known = self.tables.id_of_word(self.word_classes)
-            unknown = failed or len(self.word_places) > self.tables.about["max_input_chars_per_word"]
+            known = words.id_of_word(self.tables.words, self.tables.displacements, self.word_classes)
+            unknown = failed or len(self.word_places) > self.model.max_input_chars_per_word
             if known is not None or unknown:
-                self.ids[self.word_ids :] = [self.tables.about["unk_id"] if known is None else known]
+                self.ids[self.word_ids :] = [self.model.unk_id if known is None else known]
             self._locate_word(known is not None or unknown)
             if field_kind(a) == ONE:
                 self.ids.append(int(field_output(a)))
@@ -346,7 +298,7 @@ class Walk:
         if field_label(entry) != FINISH:
             self.state = int(field_next(entry))
         elif failed:
-            self.state = self.tables.about["dead"]
+            self.state = self.tables.metadata.automaton.dead
         else:
             self.state = int(field_next(b if len(self.word_places) == 1 else a))
 
@@ -367,7 +319,7 @@ class Walk:
 
     def _length(self, number: int, continues: bool) -> int:
         """The symbols of a token."""
-        indicator = len(self.tables.about["continuing_subword_prefix"]) if continues else 0
+        indicator = len(self.model.continuing_subword_prefix) if continues else 0
         return max(self.tables.lengths.get(number, 0) - indicator, 0)
 
     def _put(self, place: tuple[int, int]) -> None:

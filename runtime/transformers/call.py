@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import chain, pairwise
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,28 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.runtime.batch import NO_MORE, SLACK, Batch, Ids, of_ids
-from fst.runtime.texts import Limits, Strings, not_text_at, rows_of
+from fst.metadata import SIDES, Metadata
+from fst.runtime.batch import Batch
+from fst.runtime.encoder import NO_FRAME
+from fst.runtime.run import Frame, Ids, Runner
+from fst.runtime.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+from fst.runtime.transformers.plan import (
+    ADDED,
+    KEEP,
+    LENGTH,
+    LONGEST_FIRST,
+    ONLY_FIRST,
+    ONLY_SECOND,
+    PAIRED,
+    PLAN_FIELDS,
+    ROOM,
+    SAMPLE,
+    STRATEGY,
+    STRIDE,
+    WINDOWS,
+)
 
-if TYPE_CHECKING:
-    from fst.runtime.tokenizer import Tokenizer
-
-KEEP, LONGEST_FIRST, ONLY_FIRST, ONLY_SECOND = 0, 1, 2, 3  # as in `fst.runtime.kernels.wordpiece`
 TRUNCATION = {
     False: KEEP,
     "do_not_truncate": KEEP,
@@ -43,19 +57,28 @@ TRUNCATION = {
 }
 NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
 PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
-SIDES = ("right", "left")
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
-MOST = (1 << 63) - 1
-FEW = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
-SHORT = 1 << 14  # characters, at most, in them
-plan_rows, lay_out = (Deferred("fst.runtime.kernels.wordpiece", name) for name in ("plan_rows", "lay_out"))
-WINDOWS = 5  # of `cut` of `fst.runtime.kernels.wordpiece.plan_rows`
-PLAN_FIELDS, PAIRED, SAMPLE, LENGTH = 7, 4, 5, 6  # of `plan` of `fst.runtime.kernels.wordpiece.plan_rows`
+MAX_NUMBER = (1 << 63) - 1
+FEW_TEXTS = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
+SHORT_TEXTS = 1 << 14  # characters, at most, in them
+plan_rows, lay_out = (Deferred("fst.runtime.kernels.model_inputs", name) for name in ("plan_rows", "lay_out"))
+
+
+class Model(Protocol):
+    """A tokenizer, as calls use it."""
+
+    @property
+    def _ids_runner(self) -> Runner: ...
+
+    def _encode(self, source: Source, *, frame: Frame, with_spans: bool, max_ids: int | None, threads: int | None) -> Batch: ...
+
+    def id_to_token(self, number: int) -> str | None:
+        """The token of an id."""
 
 
 class Template(NamedTuple):
-    """``single`` and ``pair`` of `fst.runtime.kernels.wordpiece.lay_out`."""
+    """``single`` and ``pair`` of `fst.runtime.kernels.model_inputs.lay_out`."""
 
     single: Ints
     pair: Ints
@@ -67,8 +90,8 @@ class Options:
 
     Attributes:
         special: whether special tokens are put around texts.
-        cut: ``cut`` of `fst.runtime.kernels.wordpiece.plan_rows`; `tight`: it is to truncate, and there is less than no room.
-        most: how many ids of a text without a second one are of use; None: all of them.
+        cut: ``cut`` of `fst.runtime.kernels.model_inputs.plan_rows`; `tight`: it is to truncate, and there is less than no room.
+        max_ids: how many ids of a text without a second one are of use; None: all of them.
         windows: whether there is a row for each window.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
         width: what rows are padded to if it is fixed.
@@ -85,7 +108,7 @@ class Options:
     special: bool
     cut: Ints
     tight: bool
-    most: int | None
+    max_ids: int | None
     windows: bool
     padding: str
     width: int
@@ -112,7 +135,7 @@ class Inputs(NamedTuple):
 
     Attributes:
         texts: those of all samples or, if they came split, their words: first texts, then second ones.
-        samples: ``samples`` of `fst.runtime.kernels.wordpiece.plan_rows`.
+        samples: ``samples`` of `fst.runtime.kernels.model_inputs.plan_rows`.
         paired: whether there are second ones.
         alone: whether it is one sample, and no batch.
     """
@@ -127,7 +150,7 @@ class Layout(NamedTuple):
     """Which ids go where.
 
     Attributes:
-        plan: ``plan`` of `fst.runtime.kernels.wordpiece.plan_rows`.
+        plan: ``plan`` of `fst.runtime.kernels.model_inputs.plan_rows`.
         width: what rows are padded to.
         size: the length of every row, padding included; None: they are not of one length.
         options: of the call.
@@ -185,19 +208,19 @@ class Caller:
     """What a tokenizer's calls need to know of it.
 
     Args:
-        about: of its tables.
+        metadata: of its table.
         ids: token → id.
     """
 
-    def __init__(self, about: Mapping[str, Any], ids: Mapping[str, int]) -> None:
-        self._single, self._pair = about["single"], about["pair"]
+    def __init__(self, metadata: Metadata, ids: Mapping[str, int]) -> None:
+        self._single, self._pair = metadata.templates.single, metadata.templates.pair
         self._added = _added(self._single), _added(self._pair)
         self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
-        self._pad_id = ids.get(about["named_tokens"].get("pad_token", ""))
-        self.pad_side, self._cut_side = about["padding_side"], about["truncation_side"]
-        self._longest, self._inputs = about["model_max_length"], about["model_input_names"]
+        self._pad_id = ids.get(metadata.settings.named_tokens.get("pad_token", ""))
+        self.pad_side, self._cut_side = metadata.settings.padding_side, metadata.settings.truncation_side
+        self._longest, self._inputs = metadata.settings.model_max_length, metadata.settings.model_input_names
         self._template = cache(self._make_template)
-        self.resolve = lru_cache(FEW)(self._resolve)
+        self.resolve = lru_cache(FEW_TEXTS)(self._resolve)
 
     def _resolve(
         self,
@@ -255,7 +278,7 @@ class Caller:
             special=bool(add_special_tokens),
             cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
             tight=strategy != KEEP and min(rooms) < 0,
-            most=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more: whether there is more is asked too
+            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more: whether there is more is asked too
             windows=windows,
             padding=filling,
             width=longest,
@@ -280,17 +303,17 @@ class Caller:
             raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
         return self._pad_id
 
-    def run(self, tokenizer: Tokenizer, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
+    def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
         """Make what `fst.Tokenizer.__call__` gives."""
         if threads is not None:
             thread_count(threads)
-        short = _encoded_short(tokenizer, text) if options.whole and text_pair is None and type(text) is list else None
+        short = _encoded_short(model, text) if options.whole and text_pair is None and type(text) is list else None
         inputs = Inputs(text, _few_singles(len(text)), False, False) if short else gather(text, text_pair, options.words)
         if options.offsets:
-            batch = _batch(tokenizer, inputs, options, True, threads)
+            batch = _batch(model, inputs, options, True, threads)
             ids, splits = batch.ids, batch.row_splits
         else:
-            ids, splits = short or _encoded(tokenizer, inputs, options, threads)
+            ids, splits = short or _encoded(model, inputs, options, threads)
         layout = _planned(splits, inputs.samples, options)
         planes = layout.put(ids, options.template)
         data = layout.members(planes)
@@ -302,16 +325,16 @@ class Caller:
             data["overflow_to_sample_mapping"] = layout.numbers("overflow_to_sample_mapping", layout.plan[:, SAMPLE])
         elif inputs.alone and options.kind is None:
             data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
-        return BatchEncoding(data, partial(self._rows, tokenizer, inputs, options, threads))
+        return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
-    def _rows(self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
+    def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
         """All rows of a call, with all that is known of their tokens."""
-        rows, samples = self._traced(tokenizer, inputs, options, threads)
-        if options.cut[0] == KEEP:
+        rows, samples = self._traced(model, inputs, options, threads)
+        if options.cut[STRATEGY] == KEEP:
             return rows
         cut = options.cut.copy()
         cut[WINDOWS] = True
-        asked = (tokenizer, inputs, replace(options, cut=cut, most=None, windows=True), threads)
+        asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads)
         # The rows are all windows already, or windows of all samples are made when those of one are first asked for.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
@@ -319,15 +342,15 @@ class Caller:
         return rows
 
     def _traced(
-        self, tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None
+        self, model: Model, inputs: Inputs, options: Options, threads: int | None
     ) -> tuple[list[Encoding], Ints]:
         """The rows of a call, and the sample of each."""
-        batch = _batch(tokenizer, inputs, options, True, threads)
+        batch = _batch(model, inputs, options, True, threads)
         layout = _planned(batch.row_splits, inputs.samples, options)
         ids = layout.put(batch.ids, self._template(options.special, TRACED))
         words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
         table = np.concatenate([ids, words, self._offsets(layout, batch)])
-        tokens = list(map(tokenizer.id_to_token, ids[0].tolist()))
+        tokens = list(map(model.id_to_token, ids[0].tolist()))
         counts = (1 + layout.plan[:, PAIRED]).tolist()
         tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
         rows = [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
@@ -381,10 +404,10 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
 
 def _singles(count: int) -> Ints:
     """Samples of one text each."""
-    return _few_singles(count) if count <= FEW else _few_singles.__wrapped__(count)
+    return _few_singles(count) if count <= FEW_TEXTS else _few_singles.__wrapped__(count)
 
 
-@lru_cache(FEW)
+@lru_cache(FEW_TEXTS)
 def _few_singles(count: int) -> Ints:
     numbers = np.arange(count)
     return np.stack([numbers, numbers + 1, *[np.zeros_like(numbers)] * 3], axis=1)
@@ -404,11 +427,11 @@ def _is_text(given: Any, words: bool) -> bool:
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
-def _batch(tokenizer: Tokenizer, inputs: Inputs, options: Options, located: bool, threads: int | None) -> Batch:
-    """The ids of texts and, if they are to be located, where they come from."""
+def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, threads: int | None) -> Batch:
+    """The ids of texts, and where they come from if that is asked for."""
     try:
-        most = None if inputs.paired else options.most
-        return tokenizer._encode(rows_of(inputs.texts), framed=False, located=located, most=most, threads=threads)
+        max_ids = None if inputs.paired else options.max_ids
+        return model._encode(rows_of(inputs.texts), frame=NO_FRAME, with_spans=with_spans, max_ids=max_ids, threads=threads)
     except TextError as error:
         raise _not_text(inputs) or error from None
 
@@ -423,35 +446,23 @@ def _not_text(inputs: Inputs) -> TextError | None:
     return None
 
 
-def _encoded(tokenizer: Tokenizer, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
+def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
     """The ids of texts, which may have room behind them, and where those of each begin."""
-    short = _encoded_short(tokenizer, inputs.texts)
+    short = _encoded_short(model, inputs.texts)
     if short:
         return short
-    batch = _batch(tokenizer, inputs, options, False, threads)
+    batch = _batch(model, inputs, options, False, threads)
     return batch.ids, batch.row_splits
 
 
-def _encoded_short(tokenizer: Tokenizer, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
+def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
     """The same for a few short texts, without the steps that many need.
 
-    None where they are not few, or not short, or no texts, or may have to be read twice.
+    None where they are not few, or not short, or not texts, or where the fallback may have to read them.
     """
-    if not 0 < len(texts) <= FEW or tokenizer._second:
+    if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None
-    workspaces = tokenizer._workspaces
-    work = workspaces.take()
-    try:
-        text, starts = Strings(texts).gather(0, len(texts), Limits(SHORT, SHORT, len(texts)), work.text, "strict")
-    except TextError:
-        text, starts = work.text[:0], np.zeros(1, np.int64)
-    found = None
-    if len(starts) > 1:
-        ids, splits = np.empty(workspaces.ids_per_unit * len(text) + SLACK, np.int32), np.zeros(len(starts), np.int64)
-        of_ids.rows.call(text, starts, NO_MORE, tokenizer._machine, (*tokenizer._no_frame, ids, splits[1:]), work.arrays)
-        found = ids, splits
-    workspaces.give_back(work)
-    return found
+    return model._ids_runner.encode_texts(texts, Limits(SHORT_TEXTS, SHORT_TEXTS, len(texts)), NO_FRAME)
 
 
 def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
@@ -485,7 +496,7 @@ def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[En
 def _check_room(samples: Ints, cut: Ints) -> None:
     """Refuse a length that special tokens alone exceed."""
     for paired in set(samples[:, PAIRED].tolist()):
-        room, added = int(cut[1 + paired]), int(cut[6 + paired])
+        room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
         if room < 0:
             raise ValueError(f"max_length={room + added} is less than the {added} special tokens around a text")
 
@@ -493,7 +504,7 @@ def _check_room(samples: Ints, cut: Ints) -> None:
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
     """The error for a sample that cannot be truncated as it is asked."""
     first, first_end, second, second_end, paired = sample
-    strategy, room, stride = int(cut[0]), int(cut[1 + paired]), int(cut[3])
+    strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
     found = f"row {row} has {' and '.join(map(str, lengths[: 1 + paired]))} ids, and there is room for {room}"
     if strategy == ONLY_SECOND and not paired:
@@ -556,6 +567,6 @@ def _count(name: str, asked: Any) -> int:
         number = index(asked)
     except TypeError:
         raise ValueError(f"{name}={asked!r} is no whole number") from None
-    if not 0 <= number <= MOST:
+    if not 0 <= number <= MAX_NUMBER:
         raise ValueError(f"{name}={number} is below 0, or beyond all bounds")
     return number

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from fst.cores import thread_count
 from fst.errors import UnsupportedError
+from fst.metadata import Model
 from fst.runtime.decoder import decoded
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.document import added_tokens, document
@@ -105,13 +106,13 @@ class FastTokenizer:
     def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
         self.fst = tokenizer
         self.threads = None if threads is None else thread_count(threads)
-        about = tokenizer.about
-        bert = {name: about[kept] for name, kept in BERT.items()} if about["normalizer_parts"] is None else {}
+        normalizer, said = tokenizer._metadata.normalizer, tokenizer._metadata.settings
+        bert = {name: getattr(normalizer, kept) for name, kept in BERT.items()} if normalizer.parts is None else {}
         for name, value in bert.items():
             if settings.get(name, value) != value:
                 raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
             setattr(self, name, value)
-        super().__init__(**{**about["named_tokens"], **{name: about[name] for name in KEPT}, **bert, **settings})
+        super().__init__(**{**said.named_tokens, **{name: getattr(said, name) for name in KEPT}, **bert, **settings})
 
     def _encode_plus(
         self,
@@ -156,10 +157,10 @@ class FastTokenizer:
 
     def _padding(self) -> Tokenizer:
         """The tokenizer, which pads with the token that is set."""
-        named = self.fst.about["named_tokens"]
+        metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
-            about = {**self.fst.about, "named_tokens": {**named, "pad_token": self.pad_token}}
-            self.fst = Tokenizer(replace(self.fst._tables, about=about))
+            settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
+            self.fst = Tokenizer(replace(self.fst._tables, about=replace(metadata, settings=settings).to_json()))
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
@@ -177,7 +178,7 @@ class FastTokenizer:
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
         """A text from tokens."""
-        return decoded(tokens, self.fst.about["decoder"])
+        return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or those of several."""
@@ -196,8 +197,7 @@ class FastTokenizer:
     @property
     def vocab_size(self) -> int:
         """How many tokens there are without the added ones; `len` has all."""
-        size: int = self.fst.about["model_tokens"]
-        return size
+        return self.fst._metadata.model.model_tokens
 
     def get_vocab(self) -> dict[str, int]:
         """Token → id, added ones included."""
@@ -212,7 +212,7 @@ class FastTokenizer:
     def added_tokens_decoder(self) -> dict[int, Any]:
         """Id → added token."""
         made = _transformers().AddedToken
-        listed = added_tokens(self.fst.about)
+        listed = added_tokens(self.fst._metadata.added_tokens)
         return {token["id"]: made(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
 
     @property
@@ -232,20 +232,21 @@ class FastTokenizer:
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """How many special tokens are put around a text, or around two."""
-        template = self.fst.about["pair" if pair else "single"]
+        templates = self.fst._metadata.templates
+        template = templates.pair if pair else templates.single
         return sum(len(content) for content, _ in template if not isinstance(content, str))
 
     @property
     def _tokenizer(self) -> _Backend:
-        return _Backend(self.fst.about, len(self))
+        return _Backend(self.fst._metadata.model, len(self))
 
     @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers`` that joins tokens as the table says; None if it names none."""
         from tokenizers.decoders import WordPiece
 
-        decoder = self.fst.about["decoder"]
-        return None if decoder is None else WordPiece(**decoder)
+        decoder = self.fst._metadata.settings.decoder
+        return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
 
     def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
         """Refused: calls leave nothing behind.
@@ -305,14 +306,14 @@ class _Backend:
     """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer, with the members that transformers reads.
 
     Args:
-        about: `fst.Tokenizer.about`.
+        model: of the table's metadata.
         size: how many tokens there are, added ones included.
     """
 
-    def __init__(self, about: Mapping[str, Any], size: int) -> None:
+    def __init__(self, model: Model, size: int) -> None:
         # By this, token-classification pipelines know that a word may be several tokens.
-        self.model = SimpleNamespace(continuing_subword_prefix=about["continuing_subword_prefix"])
-        self._sizes = about["model_tokens"], size
+        self.model = SimpleNamespace(continuing_subword_prefix=model.continuing_subword_prefix)
+        self._sizes = model.model_tokens, size
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """How many tokens there are, with added ones or without."""

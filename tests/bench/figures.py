@@ -1,4 +1,4 @@
-"""Measure what README states, for two real vocabularies, and print it as a table.
+"""Measure what docs/figures.md states of tables and processes, for two real vocabularies, and print it as a table.
 
     python tests/bench/figures.py [FOLDER]
 

@@ -14,22 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.jit import Deferred
-from fst.machines.wordpiece import parents_of
 from fst.rows import MULTIPLIERS, Array
 
-NO_NODE = (1 << 32) - 1  # as in `fst.runtime.kernels.wordpiece`, like all that follows
+NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
-FEW = 1 << 9  # nodes
+FEW_NODES = 1 << 9  # nodes
 NO_STRING = -1
-GRAM_MULTIPLIER, *_ = MULTIPLIERS
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
-link_nodes = Deferred("fst.runtime.kernels.wordpiece", "link_nodes")
+link_nodes = Deferred("fst.runtime.kernels.tries", "link_nodes")
 
 
 class Trie(NamedTuple):
-    """A trie as `fst.runtime.kernels.wordpiece.match_at` walks it. Node 0 is the root, and parents come before their children.
+    """A trie as `fst.runtime.kernels.tries.match_at` walks it. Node 0 is the root, and parents come before their children.
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
@@ -65,23 +63,17 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
             node = following
         if endings[node] == NO_STRING:
             endings[node] = value
-    return _linked(np.array(parents), np.array(labels), np.ones(len(labels), np.int64), np.array(endings), overlapping)
+    return linked(np.array(parents), np.array(labels), np.ones(len(labels), np.int64), np.array(endings), overlapping)
 
 
-def special_trie(specials: Array) -> Trie:
-    """The trie of ``specials`` of `fst.machines.wordpiece.Tables`, over units of UTF-16, with classes for values."""
-    labels = np.maximum(specials[:, 0], 0).astype(np.int64)
-    return _linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], False)
-
-
-def _linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
+def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
     """The trie of nodes, from the parent of each, the label that leads to it, the items in that label, and the value of its string."""
     edges, depths = _edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
     nodes[parents[1:], IS_INNER] = 1
     order = np.argsort(depths, kind="stable")
-    if len(parents) > FEW:
+    if len(parents) > FEW_NODES:
         link_nodes.call(*(array.astype(np.uint32) for array in (parents, labels, depths)), order, overlapping, edges, nodes)
     else:
         link(parents.tolist(), labels.tolist(), depths.tolist(), order.tolist(), overlapping, nodes)
@@ -93,7 +85,7 @@ def _linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlap
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """`fst.runtime.kernels.wordpiece.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
+    """`fst.runtime.kernels.tries.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING
@@ -135,7 +127,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 def _edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
     """The hash table of edges. Each edge is in the first free slot from its hash on; at most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
-    hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(GRAM_MULTIPLIER)
+    hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1
     taken = np.zeros(size, np.int64)
     waiting = np.arange(1, len(parents))

@@ -1,0 +1,125 @@
+"""Typed records that are stored as JSON: each field states which values it accepts, and how they are read and written.
+
+A field is stored under its own name, or under the key that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, fields
+from typing import Any, NamedTuple, TypeVar
+
+from fst.errors import TableError, quoted, reason
+from fst.rows import MAX_OUTPUT
+
+Json = dict[str, Any]
+Read = TypeVar("Read")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+class Rule(NamedTuple):
+    """Which JSON a field accepts, how that is read, and how it is written.
+
+    Attributes:
+        holds: whether a value is accepted.
+        expected: what is accepted, for messages.
+        read: from JSON; raises ValueError with the fault if more than `holds` must be so.
+        write: to JSON.
+    """
+
+    holds: Callable[[Any], bool]
+    expected: str
+    read: Callable[[Any], Any] = _same
+    write: Callable[[Any], Any] = _same
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a string that can be written as UTF-8."""
+    return isinstance(value, str) and (value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value))
+
+
+def is_whole(value: Any, lowest: int, highest: int) -> bool:
+    """Whether a value is a whole number in a range."""
+    return type(value) is int and lowest <= value <= highest
+
+
+def whole(lowest: int, highest: int) -> Rule:
+    """A whole number from the lowest to the highest."""
+    return Rule(lambda value: is_whole(value, lowest, highest), f"a whole number from {lowest} to {highest}")
+
+
+def one_of(*known: str) -> Rule:
+    """One of some strings."""
+    return Rule(lambda value: isinstance(value, str) and value in known, " or ".join(map(repr, known)))
+
+
+def or_null(rule: Rule) -> Rule:
+    """What a rule accepts, or null, which is None."""
+    return Rule(
+        lambda value: value is None or rule.holds(value),
+        f"null or {rule.expected}",
+        lambda value: None if value is None else rule.read(value),
+        lambda value: None if value is None else rule.write(value),
+    )
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value can be a token id."""
+    return is_whole(value, 0, MAX_OUTPUT)
+
+
+def are_ids(value: Any) -> bool:
+    """Whether a value is a list of what can be token ids."""
+    return isinstance(value, list) and all(map(is_id, value))
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(map(is_text, value))
+
+
+FLAG = Rule(lambda value: type(value) is bool, "true or false")
+TEXT = Rule(is_text, "a string")
+TEXTS = Rule(_are_texts, "a list of strings")
+IDS = Rule(are_ids, "a list of token ids", tuple, list)
+
+
+def stored_as(rule: Rule, key: str = "") -> Any:
+    """A field that is stored in JSON, under its own name unless another key is given."""
+    return field(metadata={"rule": rule, "key": key})
+
+
+def rules(section: type[Any]) -> Iterable[tuple[str, str, Rule]]:
+    """The name of each field of a section, its key and its rule."""
+    return ((one.name, one.metadata["key"] or one.name, one.metadata["rule"]) for one in fields(section))
+
+
+def read(section: type[Read], stored: Mapping[str, Any]) -> Read:
+    """A section from JSON that has all of its keys."""
+    values = {}
+    for name, key, rule in rules(section):
+        value = stored[key]
+        if not rule.holds(value):
+            raise TableError(f"{key} is {quoted(value)}; expected {rule.expected}")
+        try:
+            values[name] = rule.read(value)
+        except ValueError as error:
+            raise TableError(f"{key}: {reason(error)}") from None
+    return section(**values)
+
+
+def written(section: Any) -> Json:
+    """A section as JSON."""
+    return {key: rule.write(getattr(section, name)) for name, key, rule in rules(type(section))}
+
+
+def record(section: type[Any], expected: str) -> Rule:
+    """A mapping that is a section by itself."""
+    keys = {key: rule for _, key, rule in rules(section)}
+
+    def holds(value: Any) -> bool:
+        return isinstance(value, Mapping) and value.keys() == keys.keys() and all(keys[key].holds(held) for key, held in value.items())
+
+    return Rule(holds, expected, lambda value: read(section, value), written)

@@ -1,0 +1,103 @@
+"""The proof of added tokens: special ones, which the trie of `fst.machines.reading` holds, and contextual ones.
+
+A contextual token depends on normalised text or on its neighbours. A kernel finds most of them among symbols, a fallback the others in the
+text itself: both must find the same. What the compiler refuses is therefore refused here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from fst.errors import quoted
+from fst.machines.reading import ReadingTable
+from fst.metadata import AddedTokens, ContextualToken, Metadata
+from fst.proof import Tokens, need, need_ids
+from fst.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
+
+MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader takes some 500 bytes for each
+MAX_OVERLAPS = 1 << 28  # characters of special tokens times characters of contextual tokens in raw text
+
+Patterns = Mapping[str, Sequence[int]]
+
+
+def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Metadata) -> None:
+    """Prove that the metadata names only ids of tokens, by the right names, and that added tokens are words by themselves."""
+    added, model, templates = metadata.added_tokens, metadata.model, metadata.templates
+    need_ids(added.skipped, tokens.named, "skipped")
+    for name, template in (("single", templates.single), ("pair", templates.pair)):
+        for content, _ in template:
+            need_ids(() if isinstance(content, str) else content, tokens.named, name)
+    need_ids([model.unk_id], tokens.named, "unk_id")
+    need_ids(added.specials.values(), tokens.named, "specials")
+    need_ids((token.id for token in added.contextual.values()), tokens.named, "late")
+    both = sorted(added.specials.keys() & added.contextual.keys())
+    need(not both, f"added token {quoted(both[:1])} is listed under specials and under late")
+    a = table.classes[0::2]
+    words = frozenset(field_output(a[field_kind(a) == ONE]).tolist())
+    for content, number in added.ids.items():
+        need(number in words, f"added token {quoted(content)} has the id {number}, which no class has")
+        tokens.of_id(number, content)
+    token = tokens.of_id(model.unk_id, model.unk_token)
+    need(token < model.model_tokens, f"unk_token {quoted(model.unk_token)} is an added token, not one of the model")
+
+
+def prove_contextual(table: ReadingTable, added: AddedTokens) -> Patterns:
+    """Prove that a kernel and the fallback find the same contextual tokens; the symbols of each token."""
+    tokens, a = added.contextual, table.classes[0::2]
+    size = sum(map(len, tokens))
+    need(size <= MAX_CONTEXTUAL, f"the contextual tokens have {size} characters; at most {MAX_CONTEXTUAL} are possible")
+    need(np.any(a[1:] == BLANK), "there are contextual tokens, but no class that is a blank between them")
+    need(not np.any(are_fences(a)), "there are contextual tokens, and fences, which may stand beside them")
+    patterns = {content: _pattern(table, content) for content in tokens}
+    _prove_patterns(table, {content: pattern for content, pattern in patterns.items() if tokens[content].normalized})
+    _prove_white_space(table, tokens)
+    _prove_apart(added.specials, [content for content, token in tokens.items() if not token.normalized])
+    return patterns
+
+
+def _pattern(table: ReadingTable, content: str) -> Sequence[int]:
+    """The classes of a contextual token."""
+    symbols = [symbol for char in content for symbol in table.listed(table.class_of(ord(char)))]
+    need(symbols, f"contextual token {quoted(content)} has no symbol once it is normalised")
+    need(not any(rank for _, rank in symbols), f"contextual token {quoted(content)} holds a mark that may change its place")
+    return [number for number, _ in symbols]
+
+
+def _prove_patterns(table: ReadingTable, normalized: Patterns) -> None:
+    """Prove that tokens in normalised text differ there, and neither begin nor end with a blank."""
+    seen: dict[tuple[int, ...], str] = {}
+    for content, pattern in normalized.items():
+        other = seen.setdefault(tuple(pattern), content)
+        need(other == content, f"contextual tokens {quoted(other)} and {quoted(content)} are equal once they are normalised")
+        blank = any(table.classes[2 * side] == BLANK for side in (pattern[0], pattern[-1]))
+        need(not blank, f"contextual token {quoted(content)} begins or ends with a blank")
+
+
+def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken]) -> None:
+    """Prove that white space that tokens take along is nothing but blanks."""
+    takes = next((content for content, token in tokens.items() if token.lstrip or token.rstrip), None)
+    if takes is not None:
+        numbers = [(char, number) for char in WHITE_SPACE for number, _ in table.listed(table.class_of(ord(char)))]
+        other = next((char for char, number in numbers if table.classes[2 * number] != BLANK), None)
+        need(other is None, f"contextual token {quoted(takes)} takes white space along, but the class of {other!a} is not a blank")
+    if any(token.rstrip and not token.normalized for token in tokens.values()):
+        begins = next((content for content in tokens if content[0] in WHITE_SPACE), None)
+        need(begins is None, f"contextual token {quoted(begins)} begins with white space that another token takes along")
+
+
+def _prove_apart(specials: Iterable[str], contextual: Sequence[str]) -> None:
+    """Prove that no special token can share a character of a raw text with a contextual one."""
+    known = frozenset(specials)
+    product = sum(map(len, known)) * sum(map(len, contextual))
+    need(product <= MAX_OVERLAPS, f"the special and contextual tokens in raw text are too long together: {product} > {MAX_OVERLAPS}")
+    longest, sizes = max(map(len, contextual), default=0), {*map(len, known)}
+    begins = {content[:size] for content in known for size in range(1, min(len(content), longest) + 1)}
+    ends = {content[-size:] for content in known for size in range(1, min(len(content), longest) + 1)}
+    joined = "\ud800".join(known)  # which no text holds
+    for content in contextual:
+        places = range(len(content))
+        overlaps = content in joined or any(content[place:] in begins or content[: place + 1] in ends for place in places)
+        holds = any(content[place : place + size] in known for size in sizes for place in places)
+        need(not overlaps and not holds, f"contextual token {quoted(content)} can overlap with a special token")

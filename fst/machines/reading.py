@@ -1,0 +1,275 @@
+"""How raw text becomes symbols, in every machine over normalised text: slowly, and the proof that kernels may do the same.
+
+A machine reads one *symbol* (normalised character) at a time. Five arrays take a text to its symbols:
+
+``pages``, ``blocks``
+    two-stage table, code point → class: ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``.
+``classes``
+    two records a class, at ``2 * class`` (A) and ``2 * class + 1`` (B). All characters of one class act alike. Class 0 is none: no
+    character has it. The parts of words come first, then what ends a word, then lists. See `fst.rows` for the bits of record A.
+``symbols``
+    lists of classes, for characters that are not exactly one symbol: a count, then ``class | rank << 16`` each, the lowest rank first.
+    Class 0 is a mark that leaves no symbol: it counts where a run of marks is located.
+``specials``
+    the trie of the added tokens that are cut out of the raw text before anything else, one character a node; each token has a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from fst.errors import quoted
+from fst.lazy import Lazy
+from fst.proof import need, need_none
+from fst.rows import (
+    CODE_POINTS,
+    CONTINUES_RUN,
+    HAS_MARKS,
+    LIST,
+    MAX_NEXT,
+    ONE,
+    PAGE_BITS,
+    STARTS_SPECIAL,
+    Array,
+    are_fences,
+    field_kind,
+    field_next,
+    field_output,
+)
+from fst.table import Table
+
+MAX_RANK = 63
+MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
+KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
+
+Place = tuple[int, int]  # of a text: the first character, and one past the last
+Symbol = tuple[int, Place]  # a class, and where it comes from
+
+
+class ReadingTable(Table):
+    """A table that reads raw text by the arrays of this module.
+
+    Attributes:
+        pages: uint16[8704], block of each 128 code points.
+        blocks: uint16[128 * n], class of each code point of a block.
+        classes: uint64[2 * classes], records A and B.
+        symbols: uint32[n], lists of symbols.
+        specials: int32[nodes, 4]: code point, first child, next sibling, class; -1 is none; node 0 is the root.
+    """
+
+    pages: Array
+    blocks: Array
+    classes: Array
+    symbols: Array
+    specials: Array
+
+    @property
+    def ids_per_unit(self) -> int:
+        """The symbols of the character that has most: a text has at most one id for each of its symbols."""
+        a = self.classes[0::2]
+        return int(self.symbols[field_next(a[field_kind(a) == LIST])].max(initial=1))
+
+    @Lazy
+    def flags(self) -> Array:
+        """The flags of each class that is a list, uint8[classes]; 0 for other classes."""
+        records = self.classes[0::2]
+        return np.where(field_kind(records) == LIST, field_output(records), 0).astype(np.uint8)
+
+    def class_of(self, code_point: int) -> int:
+        """The class of a code point."""
+        return int(self.blocks[int(self.pages[code_point >> PAGE_BITS]) << PAGE_BITS | code_point & 127])
+
+    def classes_of(self, code_points: Array) -> Array:
+        """The class of each of many code points: uint16[n]."""
+        found: Array = self.blocks[self.pages[code_points >> PAGE_BITS].astype(np.int64) << PAGE_BITS | code_points & 127]
+        return found
+
+    def listed(self, number: int) -> list[tuple[int, int]]:
+        """The classes that a class stands for, each with its rank in canonical ordering (0: never moves)."""
+        record = self.classes[2 * number]
+        if field_kind(record) != LIST:
+            return [(number, 0)]
+        start = int(field_next(record))
+        found = self.symbols[start + 1 : start + 1 + int(self.symbols[start])].tolist()
+        return [(symbol & 0xFFFF, symbol >> 16) for symbol in found]
+
+    def special_at(self, text: str, position: int) -> tuple[int, int] | None:
+        """The end and the class of the longest special token at a position."""
+        node, found = 0, None
+        for end in range(position, len(text)):
+            node = next((child for child in self._children(node) if self.specials[child, 0] == ord(text[end])), -1)
+            if node < 0:
+                return found
+            if self.specials[node, 3] >= 0:
+                found = end + 1, int(self.specials[node, 3])
+        return found
+
+    def read(self, text: str) -> Iterator[Symbol]:
+        """The symbols of a text, with runs of marks in canonical order; fences are not yet paired."""
+        position = 0
+        while position < len(text):
+            number = self.class_of(ord(text[position]))
+            flags = int(self.flags[number])
+            if flags & STARTS_SPECIAL and (special := self.special_at(text, position)):
+                yield special[1], (position, special[0])
+                position = special[0]
+                continue
+            end = self._run_end(text, position) if flags & (HAS_MARKS | CONTINUES_RUN) else position + 1
+            yield from self._run(text, position, end)
+            position = end
+
+    def _run_end(self, text: str, position: int) -> int:
+        """Where a run of marks ends. A starter before them comes first."""
+        end = position + 1
+        while end < len(text):
+            flags = self.flags[self.class_of(ord(text[end]))]
+            if not flags & CONTINUES_RUN or (flags & STARTS_SPECIAL and self.special_at(text, end)):
+                break
+            end += 1
+        return end
+
+    def _run(self, text: str, position: int, end: int) -> Iterator[Symbol]:
+        """The symbols of a character or of a run of marks, by rank, and among equals as they stand.
+
+        Places stay in the order of the text: the first symbol of each character, whichever it is, takes the next place of a character that
+        has any, and other symbols the place of the symbol before them.
+        """
+        lists = [self.listed(self.class_of(ord(char))) for char in text[position:end]]
+        places = iter([at for at, listed in enumerate(lists, position) if listed])
+        symbols = [(rank, index == 0, number) for listed in lists for index, (number, rank) in enumerate(listed)]
+        place = position, position
+        for _, begins, number in sorted(symbols, key=lambda symbol: symbol[0]):
+            if begins:
+                at = next(places)
+                place = at, at + 1
+            if number:
+                yield number, place
+
+    def _children(self, node: int) -> Iterator[int]:
+        child = int(self.specials[node, 1])
+        while child >= 0:
+            yield child
+            child = int(self.specials[child, 2])
+
+
+def parents_of(specials: Array) -> Array:
+    """The parent of each node of ``specials``, int64[nodes]; 0 for the root.
+
+    Each node but the root is the first child of one node or the next sibling of one, and comes after its parent.
+    """
+    _, child, sibling, _ = specials.T
+    nodes = np.arange(len(specials))
+    first = nodes.copy()  # an earlier sibling of each node; after the loop, the first one
+    first[sibling[sibling >= 0]] = nodes[sibling >= 0]
+    while not np.array_equal(sooner := first[first], first):
+        first = sooner
+    parents = np.zeros(len(specials), np.int64)
+    parents[child[child >= 0]] = nodes[child >= 0]
+    return parents[first]
+
+
+def prove_lists(table: ReadingTable) -> None:
+    """Prove that lists hold classes of one symbol, in canonical order, and that their flags say what they hold."""
+    a, symbols = table.classes[0::2], table.symbols
+    lists = np.flatnonzero(field_kind(a) == LIST)
+    kind, fences, flags, start = field_kind(a), are_fences(a), field_output(a[lists]), field_next(a[lists])
+    need_none(flags & ~KNOWN_FLAGS != 0, lambda at: f"class {lists[at]} has the flags {flags[at]}; this version knows {KNOWN_FLAGS}")
+    need_none(start >= len(symbols), lambda at: f"the list of class {lists[at]} begins at {start[at]} of {len(symbols)} symbols")
+    counts = symbols[start].astype(np.int64)
+    need_none(counts > MAX_LISTED, lambda at: f"the list of class {lists[at]} has {counts[at]} symbols; {MAX_LISTED} are possible")
+    need_none(start + counts >= len(symbols), lambda at: f"the list of class {lists[at]} ends after the last of {len(symbols)} symbols")
+    of = np.repeat(np.arange(len(counts)), counts)  # the list that each symbol is in, all lists one after the other
+    place = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts)
+    listed = symbols[start[of] + 1 + place]
+    number, rank = (listed & np.uint32(0xFFFF)).astype(np.int64), listed >> np.uint32(16)
+
+    def refuse(wrong: Array, fault: str) -> None:
+        need_none(wrong, lambda at: f"the list of class {lists[of[at]]}: {fault.format(number=number[at], rank=rank[at])}")
+
+    refuse(number >= len(kind), f"there is no class {{number}}; there are {len(kind)}")
+    refuse(kind[number] == LIST, "class {number} is a list too")
+    size, fenced = counts[of], fences[number]
+    refuse(fenced & (place > 0) & (place < size - 1), "fence {number} stands between other symbols")
+    refuse(fenced & ((rank > 0) | (size < 2)), "fence {number} stands alone or has a rank")
+    refuse(rank > MAX_RANK, f"rank {{rank}} of class {{number}} is above {MAX_RANK}")
+    refuse((place > 0) & (rank < np.append(0, rank[:-1])), "rank {rank} of class {number} is lower than the rank before it")
+    continues, has_marks = (flags[of] & flag > 0 for flag in (CONTINUES_RUN, HAS_MARKS))
+    refuse((rank == 0) & continues, "class {number} has no rank in a list that continues a run of marks")
+    refuse((rank == 0) & (number == 0), "class 0, a mark without a symbol, has no rank")
+    refuse((rank > 0) & np.where(number > 0, ~has_marks, ~continues), "class {number} has rank {rank} in a list without marks")
+
+
+def prove_characters(table: ReadingTable) -> None:
+    """Prove that code points lead to classes."""
+    pages, blocks, width, count = table.pages, table.blocks, 1 << PAGE_BITS, len(table.classes) // 2
+    need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
+    need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
+    numbered = len(blocks) // width
+    need_none(pages >= numbered, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are {numbered}")
+    wrong = (blocks < 1) | (blocks >= count)
+    need_none(wrong, lambda at: f"class {blocks[at]} of code point {_code_point(pages, at)} has no record; records are 1 to {count - 1}")
+    fenced = are_fences(table.classes[0::2])[blocks]
+    need_none(fenced, lambda at: f"class {blocks[at]} of code point {_code_point(pages, at)} is a fence outside of a list")
+
+
+def _code_point(pages: Array, at: int) -> str:
+    """The first code point of an element of ``blocks``."""
+    found = np.flatnonzero(pages == at >> PAGE_BITS)
+    return f"U+{int(found[0]) << PAGE_BITS | at & 127:04X}" if len(found) else "on no page"
+
+
+def prove_specials(table: ReadingTable, specials: Mapping[str, int]) -> None:
+    """Prove that the trie holds the special tokens of the metadata and no others, and that the class of each first character is flagged.
+
+    Args:
+        table: its other arrays are proven.
+        specials: token → id.
+    """
+    need(table.specials.shape[1] == 4, f"nodes of specials have {table.specials.shape[1]} fields; expected 4")
+    code, child, sibling, number = table.specials.T
+    nodes, size = np.arange(len(code)), len(code)
+    need(1 <= size <= MAX_NEXT, f"the trie of special tokens has {size} nodes; 1 to {MAX_NEXT} are possible")
+    need(sibling[0] == -1 and number[0] == -1, "the root of the trie of special tokens is a token, or has a sibling")
+
+    def refuse(wrong: Array, fault: str) -> None:
+        need_none(wrong, lambda node: f"node {node} of the trie of special tokens {fault}")
+
+    refuse((nodes > 0) & ((code < 0) | (code >= CODE_POINTS)), "has no code point")
+    refuse((child != -1) & ((child <= nodes) | (child >= size)), "has a child that does not come after it")
+    refuse((sibling != -1) & ((sibling <= 0) | (sibling >= nodes)), "has a sibling that does not come before it")
+    refuse((nodes > 0) & (parents_of(table.specials) >= nodes), "comes before its parent")
+    a = table.classes[0::2]
+    kind = field_kind(a)
+    refuse((number < -1) | (number >= len(kind)), f"has a class that is not there; there are {len(kind)}")
+    refuse((number >= 0) & (kind[number] != ONE), "has a class that is not a word by itself")
+    need(size <= 1 + sum(map(len, specials)), f"the trie of special tokens has {size} nodes, more than the tokens in about have characters")
+    edges = _edges(table.specials)
+    for content, known in specials.items():
+        node = 0
+        for char in content:
+            node = edges.get((node, ord(char)), 0)
+            need(node, f"special token {quoted(content)} is not in the trie")
+        found = int(field_output(a[number[node]])) if number[node] >= 0 else None
+        need(found == known, f"special token {quoted(content)} has the id {known}, and in the trie {found}")
+    tokens = np.count_nonzero(number >= 0)
+    need(tokens == len(specials), f"the trie holds {tokens} special tokens, about {len(specials)}")
+    for letter in (letter for node, letter in edges if not node):
+        begins = int(table.flags[table.class_of(letter)]) & STARTS_SPECIAL
+        need(begins, f"a special token begins with U+{letter:04X}, whose class is not flagged so")
+
+
+def _edges(trie: Array) -> dict[tuple[int, int], int]:
+    """The nodes of a trie by parent and letter; each node must have one parent and a letter of its own."""
+    code, child, sibling, _ = trie.T.tolist()
+    edges: dict[tuple[int, int], int] = {}
+    for node, first in enumerate(child):
+        other = first
+        while other >= 0 and len(edges) < len(code):
+            edges[node, code[other]] = other
+            other = sibling[other]
+    lost = sorted({*range(1, len(code))}.difference(edges.values()))
+    need(not lost, f"node {lost[:1]} of the trie of special tokens has no parent, or the letter of a sibling")
+    need(len(edges) == len(code) - 1, "a node of the trie of special tokens has two parents")
+    return edges

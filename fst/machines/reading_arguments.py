@@ -1,0 +1,93 @@
+"""How kernels are handed the tables that turn text into symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.machines.reading import ReadingTable, parents_of
+from fst.matching import Trie, linked
+from fst.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
+
+NOT_PLAIN = 0x8000  # in `bmp_classes`: a character that is not one symbol, or not always
+
+
+class Reader(NamedTuple):
+    """The arrays that `fst.runtime.kernels.reading` reads.
+
+    Attributes:
+        bmp_classes: uint16[65536], the class of each unit of UTF-16; `NOT_PLAIN` where the unit alone does not tell the symbols; both where
+            it does unless a special token begins there.
+        records: uint64[classes + 1], record A of each class, and that of a blank for the end of a text.
+        pages, blocks, lists: as in `fst.machines.reading.ReadingTable`; the lists are its ``symbols``.
+        specials: the special tokens, with classes for values.
+        second_units: uint64[1], a bit for the lowest 6 bits of each second unit of a special token; all bits if one has a single unit.
+    """
+
+    bmp_classes: Array
+    records: Array
+    pages: Array
+    blocks: Array
+    lists: Array
+    specials: Trie
+    second_units: Array
+
+
+def reader(table: ReadingTable) -> Reader:
+    """The reader of a table."""
+    return Reader(
+        bmp_classes=_bmp_classes(table),
+        records=with_end(table.classes[0::2]),
+        pages=borrowable(table.pages, np.uint16),
+        blocks=borrowable(table.blocks, np.uint16),
+        lists=borrowable(table.symbols, np.uint32),
+        specials=special_trie(table.specials),
+        second_units=np.array([_second_units(table.specials)], np.uint64),
+    )
+
+
+def with_end(records: Array, end: np.uint64 = BLANK) -> Array:
+    """Records of classes, and one for the end of a text."""
+    return np.append(records, end).astype(np.uint64)
+
+
+def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    """An array as `fst.borrowed` takes for granted: of its dtype in the processor's byte order, aligned, and in C's order."""
+    return np.require(array, dtype, ["C", "A"])
+
+
+def special_trie(specials: Array) -> Trie:
+    """The trie of ``specials`` of `fst.machines.reading.ReadingTable`, over units of UTF-16, with classes for values."""
+    labels = np.maximum(specials[:, 0], 0).astype(np.int64)
+    return linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], overlapping=False)
+
+
+def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
+    a, units = table.classes[0::2], np.arange(1 << 16)
+    symbol = table.classes_of(units).astype(np.uint32)
+    listed = field_kind(a[symbol]) == LIST
+    records = a[symbol[listed]]
+    first = field_next(records)
+    single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
+    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # no fence, and without a rank, by the proof of the table
+    symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
+    return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
+
+
+def _second_units(specials: NDArray[np.int32]) -> int:
+    def children(node: int) -> Iterator[int]:
+        child = int(specials[node, 1])
+        while child >= 0:
+            yield child
+            child = int(specials[child, 2])
+
+    seconds = 0
+    for first in children(0):
+        rests = [chr(specials[second, 0]) for second in children(first)] + [""] * int(specials[first, 3] >= 0)
+        for rest in rests:
+            second = (chr(specials[first, 0]) + rest).encode("utf-16-le", "surrogatepass")[2:4]
+            seconds |= 1 << (second[0] & 63) if second else (1 << 64) - 1
+    return seconds

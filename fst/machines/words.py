@@ -1,0 +1,79 @@
+"""The table of words: a perfect hash of words whose ids are known without a walk.
+
+A word of up to `WORD_SYMBOLS` symbols is a key of three 64-bit numbers with four classes each, 0 after the last. Its hash is the sum of the
+three, each times one of `MULTIPLIERS`. The highest bits of the hash name a bucket; the bits below them, xor the bucket's displacement, name
+a slot. A slot is the key and ``1 << 32 | id``; an unused one is 0. See `fst.compile.word_hash`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fst.proof import need, need_none
+from fst.rows import MAX_LABEL, MAX_OUTPUT, MULTIPLIERS, WORD_SYMBOLS, Array
+
+
+def id_of_word(words: Array, displacements: Array, classes: Sequence[int]) -> int | None:
+    """The id of a word, given by its classes; None if the table does not hold it."""
+    if not 0 < len(classes) <= WORD_SYMBOLS:
+        return None
+    key = [sum(number << 16 * place for place, number in enumerate(classes[first : first + 4])) for first in (0, 4, 8)]
+    hashed = sum(part * factor for part, factor in zip(key, MULTIPLIERS, strict=True)) % (1 << 64)
+    slots, shift = len(words) // 4, 64 - (len(displacements) - 1).bit_length()
+    slot = (hashed >> (shift - (slots - 1).bit_length()) ^ int(displacements[hashed >> shift])) % slots
+    *found, value = words[4 * slot : 4 * slot + 4].tolist()
+    return value & MAX_OUTPUT if found == key else None
+
+
+def used(words: Array) -> tuple[Array, Array]:
+    """The words in the table: uint16[n, 12], their classes, and int64[n], their ids."""
+    slots = words.reshape(-1, 4)
+    slots = slots[slots[:, 3] > 0]
+    return slots[:, :3].copy().view(np.uint16), (slots[:, 3] & np.uint64(MAX_OUTPUT)).astype(np.int64)
+
+
+def prove(words: Array, displacements: Array, named: Array, longest: int) -> None:
+    """Prove that every hash leads to a slot, and that each word has one known id.
+
+    Args:
+        words, displacements: of the table.
+        named: whether each number is an id.
+        longest: the symbols of the longest word that is looked up.
+    """
+    need(len(words) % 4 == 0 and _is_power(len(words) // 4), f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
+    buckets = len(displacements)
+    need(buckets >= 2 and _is_power(buckets), f"there are {buckets} displacements, not 2, 4, 8 …")
+    # 1 + the id of a word of one id; for other values, a number below or above all of these
+    numbers = words[3::4].view(np.int64) - ((1 << 32) - 1)
+    known = np.concatenate([[False], named, [False]]).take(numbers, mode="clip")
+    wrong = (known != (words[0::4] > 0)) | (known != (words[3::4] > 0))
+    need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(words[4 * slot + 3]):#x}, which is not one known id")
+    if longest < WORD_SYMBOLS:
+        beyond = words.reshape(-1, 4)[:, :3].copy().view(np.uint16)[:, longest:]
+        need_none(np.any(beyond, axis=1), lambda slot: f"slot {slot} of the table of words: the word has more than {longest} symbols")
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and number & number - 1 == 0
+
+
+def prove_without(keys: Array, patterns: Sequence[Sequence[int]]) -> None:
+    """Prove that no word holds a pattern, a string of classes.
+
+    Args:
+        keys: of `used`.
+        patterns: of contextual tokens. A kernel looks for these only in words that the table does not hold.
+    """
+    strings: dict[int, set[bytes]] = {}
+    may_begin = np.zeros(MAX_LABEL + 1, bool)
+    for pattern in patterns:
+        strings.setdefault(2 * len(pattern), set()).add(np.array(pattern, np.uint16).tobytes())
+        may_begin[pattern[0]] = True
+    for first in range(WORD_SYMBOLS):
+        some = keys[may_begin[keys[:, first]], first:]
+        for size, known in strings.items():
+            windows = some[:, : size // 2].tobytes()
+            is_held = size <= some.itemsize * some.shape[1] and any(windows[at : at + size] in known for at in range(0, len(windows), size))
+            need(not is_held, f"a word of the table of words holds a contextual token at symbol {first}")

@@ -1,0 +1,383 @@
+"""What a table says beside its arrays: how it was made, what it needs at run time, and what its source asks for.
+
+All modules work with these classes; only this one knows the keys of the JSON. Files come from strangers, so every value is proven where it
+is read. What depends on the arrays is left to the table's own proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from fst.composition import Composition, Placing
+from fst.errors import TableError, listed
+from fst.forms import (
+    FLAG,
+    IDS,
+    TEXT,
+    TEXTS,
+    Json,
+    Rule,
+    are_ids,
+    is_id,
+    is_text,
+    is_whole,
+    one_of,
+    or_null,
+    read,
+    record,
+    rules,
+    stored_as,
+    whole,
+    written,
+)
+from fst.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
+
+LAYOUTS = ("dense", "compact")
+SIDES = ("right", "left")
+FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
+CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of a contextual added token, as in tokenizer.json
+FIRST, SECOND = "A", "B"  # the texts of a template
+MAX_TYPE_ID = (1 << 31) - 1
+MAX_MODEL_LENGTH = 10**9  # other programs write larger numbers for "no limit"
+MAX_DEPTH = 32  # of lists and mappings nested in a component
+MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # of truncation and padding in the reference
+
+SIDE = one_of(*SIDES)
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """How the rows are laid out.
+
+    Attributes:
+        kind: the kind of machine.
+        layout: "dense" or "compact".
+        states: how many states there are.
+        columns: one more than the highest label of a class.
+        dead: the state that fails.
+    """
+
+    kind: str = stored_as(TEXT)
+    layout: str = stored_as(one_of(*LAYOUTS))
+    states: int = stored_as(whole(1, MAX_NEXT))
+    columns: int = stored_as(whole(1, MAX_LABEL))
+    dead: int = stored_as(whole(0, MAX_NEXT))
+
+
+@dataclass(frozen=True)
+class Model:
+    """The model, named as in Hugging Face's ``tokenizers``.
+
+    Attributes:
+        unk_id, unk_token: the token for a word without a segmentation.
+        model_tokens: how many tokens the model has; the table's other tokens are added ones.
+        continuing_subword_prefix: the first characters of a token that continues a word.
+        max_input_chars_per_word: a longer word is one unknown token.
+    """
+
+    unk_id: int = stored_as(whole(0, MAX_OUTPUT))
+    unk_token: str = stored_as(TEXT)
+    model_tokens: int = stored_as(whole(1, 1 << 31))
+    continuing_subword_prefix: str = stored_as(TEXT)
+    max_input_chars_per_word: int = stored_as(whole(0, MAX_WORD))
+
+
+def _is_components(value: Any) -> bool:
+    """Whether a value is a list of mappings that hold only JSON without fractions, nested no deeper than `MAX_DEPTH`."""
+    if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
+        return False
+    level: list[Any] = value
+    for _ in range(MAX_DEPTH):
+        if not all(isinstance(held, dict | list | int | None) or is_text(held) for held in level):
+            return False
+        inner = ([*held, *held.values()] if isinstance(held, dict) else held for held in level if isinstance(held, dict | list))
+        level = [held for values in inner for held in values]
+    return not level
+
+
+COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings, whole numbers, true, false and null"))
+
+
+def _from_stored(kind: Any) -> Rule:
+    return or_null(Rule(lambda value: isinstance(value, dict), "a mapping", kind.from_stored, lambda value: value.stored()))
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """How text is normalised.
+
+    Attributes:
+        lowercase, strip_accents, clean_text, handle_chinese_chars: the settings of BertNormalizer; with `parts` only a summary of these.
+        parts: the components, where they are not one BertNormalizer.
+        composition: the rewriting of texts in which characters compose.
+        placing: the steps by which offsets are found, where they depend on several of them.
+    """
+
+    lowercase: bool = stored_as(FLAG)
+    strip_accents: bool | None = stored_as(or_null(FLAG))
+    clean_text: bool = stored_as(FLAG)
+    handle_chinese_chars: bool = stored_as(FLAG)
+    parts: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
+    composition: Composition | None = stored_as(_from_stored(Composition))
+    placing: Placing | None = stored_as(_from_stored(Placing))
+
+
+@dataclass(frozen=True)
+class PreTokenizer:
+    """How text is split into words.
+
+    Attributes:
+        name: "bert" splits at blanks and punctuation, "none" nowhere, "other" as `parts` say.
+        parts: the components, where they are not one BertPreTokenizer.
+    """
+
+    name: str = stored_as(one_of("bert", "none", "other"), "pre_tokenizer")
+    parts: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+
+
+@dataclass(frozen=True)
+class ContextualToken:
+    """An added token that depends on normalised text or on its neighbours.
+
+    Attributes:
+        id: the token's id.
+        single_word: it counts only where no letter, digit, mark or underscore stands beside it.
+        lstrip, rstrip: it includes the white space before it, or after it.
+        normalized: it is found in normalised text, else in raw text.
+        decoded: its spelling in decoded text.
+    """
+
+    id: int = stored_as(whole(0, MAX_OUTPUT))
+    single_word: bool = stored_as(FLAG)
+    lstrip: bool = stored_as(FLAG)
+    rstrip: bool = stored_as(FLAG)
+    normalized: bool = stored_as(FLAG)
+    decoded: str = stored_as(TEXT)
+
+
+TOKEN = record(ContextualToken, "an id, four flags, and 'decoded', a string")
+CONTEXTUAL = Rule(
+    lambda value: isinstance(value, dict) and all(content and is_text(content) and TOKEN.holds(token) for content, token in value.items()),
+    f"a mapping of non-empty tokens to mappings, each with {TOKEN.expected}",
+    lambda value: {content: TOKEN.read(token) for content, token in value.items()},
+    lambda tokens: {content: TOKEN.write(token) for content, token in tokens.items()},
+)
+
+
+def _is_code_points(value: Any) -> bool:
+    return isinstance(value, list) and len(value) % 2 == 0 and all(is_whole(code, 0, CODE_POINTS - 1) for code in value)
+
+
+def _is_ascending(value: Any) -> bool:
+    """Whether a value is a list of first and last code points of runs that ascend."""
+    ascend = _is_code_points(value) and all(last < first for last, first in zip(value[1::2], value[2::2], strict=False))
+    return ascend and all(first <= last for first, last in zip(value[0::2], value[1::2], strict=True))
+
+
+RUNS = Rule(_is_ascending, "first and last code points of runs, ascending")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Kinds of characters that decide whether a contextual token beside them counts: first and last code point of each run.
+
+    Attributes:
+        word: parts of words for `single_word`.
+        begins_word, ends_word: characters whose symbols begin with a part of a word, or end with one.
+        spaced: characters whose symbols begin or end with a blank.
+        mixed: pairs of a code point and the number of one of its symbols.
+    """
+
+    word: Sequence[int] = stored_as(RUNS)
+    begins_word: Sequence[int] = stored_as(RUNS)
+    ends_word: Sequence[int] = stored_as(RUNS)
+    spaced: Sequence[int] = stored_as(RUNS)
+    mixed: Sequence[int] = stored_as(Rule(_is_code_points, "pairs of numbers below 0x110000"))
+
+
+CONTEXT = record(Context, "a mapping of 'word', 'begins_word', 'ends_word' and 'spaced' to ascending runs, and of 'mixed' to pairs")
+
+
+def _is_token_ids(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(content and is_text(content) and is_id(number) for content, number in value.items())
+
+
+@dataclass(frozen=True)
+class AddedTokens:
+    """Tokens that are cut out of a text before the model reads it.
+
+    Attributes:
+        specials: tokens found in raw text wherever they stand, and their ids.
+        contextual: all others.
+        context: what these look at beside them; None without such tokens.
+        skipped: the ids that decoding leaves out.
+    """
+
+    specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
+    contextual: Mapping[str, ContextualToken] = stored_as(CONTEXTUAL, "late")
+    context: Context | None = stored_as(
+        Rule(
+            lambda value: value == {} or CONTEXT.holds(value),
+            f"an empty mapping or {CONTEXT.expected}",
+            lambda value: CONTEXT.read(value) if value else None,
+            lambda context: {} if context is None else CONTEXT.write(context),
+        )
+    )
+    skipped: Sequence[int] = stored_as(IDS)
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """The id of each token."""
+        return {**self.specials, **{content: token.id for content, token in self.contextual.items()}}
+
+
+Piece = tuple[tuple[int, ...] | str, int]  # ids of special tokens, or the text that stands there, FIRST or SECOND; and the type id of both
+Template = tuple[Piece, ...]
+
+
+def _is_template(value: Any, texts: list[str]) -> bool:
+    if not isinstance(value, list) or len(value) > MAX_LABEL:
+        return False
+    if not all(isinstance(piece, list) and len(piece) == 2 and is_whole(piece[1], 0, MAX_TYPE_ID) for piece in value):
+        return False
+    contents = [content for content, _ in value]
+    around = [content for content in contents if not isinstance(content, str)]
+    named = sorted(content for content in contents if isinstance(content, str))
+    return named == texts and all(map(are_ids, around)) and sum(map(len, around)) <= MAX_LABEL
+
+
+def _template(*texts: str) -> Rule:
+    return Rule(
+        lambda value: _is_template(value, list(texts)),
+        f"a list of pieces, [token ids, type id] or [text, type id], with the text {' and '.join(map(repr, texts))} once",
+        lambda value: tuple((content if isinstance(content, str) else tuple(content), type_id) for content, type_id in value),
+        lambda pieces: [[content if isinstance(content, str) else list(content), type_id] for content, type_id in pieces],
+    )
+
+
+@dataclass(frozen=True)
+class Templates:
+    """Which ids stand around texts.
+
+    Attributes:
+        single: around a text.
+        pair: around two texts.
+    """
+
+    single: Template = stored_as(_template(FIRST))
+    pair: Template = stored_as(_template(FIRST, SECOND))
+
+
+@dataclass(frozen=True)
+class Decoder:
+    """How tokens are joined.
+
+    Attributes:
+        prefix: the first characters of a token that continues the word before it.
+        cleanup: whether blanks before punctuation and contractions are removed.
+    """
+
+    prefix: str = stored_as(TEXT)
+    cleanup: bool = stored_as(FLAG)
+
+
+def _is_truncation(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and value.get("direction", "Right") in ("Left", "Right")
+        and value.get("strategy") in ("LongestFirst", "OnlyFirst", "OnlySecond")
+        and all(is_whole(value.get(name), 0, MAX_SIZE) for name in ("max_length", "stride"))
+    )
+
+
+def _is_padding(value: Any) -> bool:
+    return (
+        isinstance(value, Mapping)
+        and value.get("direction") in ("Left", "Right")
+        and _is_strategy(value.get("strategy"))
+        and (value.get("pad_to_multiple_of") is None or is_whole(value["pad_to_multiple_of"], 0, MAX_SIZE))
+        and all(is_whole(value.get(name), 0, MAX_NUMBER) for name in ("pad_id", "pad_type_id"))
+        and is_text(value.get("pad_token"))
+    )
+
+
+def _is_strategy(value: Any) -> bool:
+    fixed = isinstance(value, Mapping) and value.keys() == {"Fixed"} and is_whole(value["Fixed"], 0, MAX_SIZE)
+    return fixed or value == "BatchLongest"
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(is_text(name) and is_text(token) for name, token in value.items())
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a vocabulary's source asks for beside its ids. Tables keep and show it; only the decoder and the two sides apply unasked.
+
+    Attributes:
+        decoder: how tokens are joined; None: with blanks.
+        truncation, padding: as a tokenizer.json writes them.
+        named_tokens: names such as pad_token, and their tokens.
+        extra_special_tokens: special tokens without a name.
+        model_max_length: how many ids the model takes; None if that is unknown.
+        model_input_names: the model's inputs.
+        padding_side, truncation_side: where rows are padded and cut.
+        clean_up_tokenization_spaces: whether blanks before punctuation are removed from decoded text once more.
+    """
+
+    decoder: Decoder | None = stored_as(or_null(record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', true or false")))
+    truncation: Mapping[str, Any] | None = stored_as(
+        or_null(Rule(_is_truncation, "a mapping with direction, max_length, strategy and stride, as in tokenizer.json"))
+    )
+    padding: Mapping[str, Any] | None = stored_as(
+        or_null(Rule(_is_padding, "a mapping with direction, strategy, pad_id, pad_type_id and pad_token, as in tokenizer.json"))
+    )
+    named_tokens: Mapping[str, str] = stored_as(Rule(_is_named, "a mapping of names such as pad_token to tokens"))
+    extra_special_tokens: Sequence[str] = stored_as(TEXTS)
+    model_max_length: int | None = stored_as(or_null(whole(1, MAX_MODEL_LENGTH)))
+    model_input_names: Sequence[str] = stored_as(TEXTS)
+    padding_side: str = stored_as(SIDE)
+    truncation_side: str = stored_as(SIDE)
+    clean_up_tokenization_spaces: bool = stored_as(FLAG)
+
+
+RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # a source may not break them either
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """All that a table says beside its arrays."""
+
+    automaton: Automaton
+    model: Model
+    normalizer: Normalizer
+    pre_tokenizer: PreTokenizer
+    added_tokens: AddedTokens
+    templates: Templates
+    settings: Settings
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Metadata:
+        """The metadata of a file.
+
+        Raises:
+            TableError: a key is missing or unknown, or its value is not of the form that it should have.
+        """
+        if missing := sorted(KEYS - stored.keys()):
+            raise TableError(f"about lacks {listed(missing)}")
+        if unknown := sorted(stored.keys() - KEYS):
+            raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which this version does not know")
+        found = cls(*(read(section, stored) for section in SECTIONS))
+        if found.pre_tokenizer.name == "other" and found.pre_tokenizer.parts is None:
+            raise TableError("pre_tokenizer is 'other', but pre_tokenizer_parts is null")
+        return found
+
+    def to_json(self) -> Json:
+        """What `from_json` reads."""
+        return {key: value for one in fields(self) for key, value in written(getattr(self, one.name)).items()}
+
+
+SECTIONS: Sequence[type[Any]] = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
+KEYS = frozenset(key for section in SECTIONS for _, key, _ in rules(section))

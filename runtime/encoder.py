@@ -1,0 +1,290 @@
+"""The encoder: texts in, ids out, whatever the machine. It is the part of a face that every machine with ids shares."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from fst.cores import thread_count
+from fst.errors import TextError, UnsupportedError
+from fst.lazy import Lazy
+from fst.machines.kernel_call import SLACK
+from fst.runtime.batch import Batch, Job
+from fst.runtime.run import SHORT, Frame, Ids, Runner
+from fst.runtime.stream import Runs, Stream
+from fst.runtime.texts import Ints, Source, Texts, check, rows_of
+from fst.runtime.trim import cut, in_bytes
+from fst.runtime.workspace import Workspace, Workspaces
+
+OFFSETS = (False, True, "chars", "bytes")
+NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)
+
+
+class Encoder:
+    """A table that encodes. Immutable: one encoder serves any number of threads, without a lock.
+
+    Args:
+        table: of any machine; for a file use `fst.load`.
+    """
+
+    _safe_cuts = ""  # characters after which any text may be cut
+    _frame = NO_FRAME
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
+        """The ids of one text.
+
+        Args:
+            text: str, or bytes of UTF-8.
+            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around it.
+            errors: "strict", or "replace": what is not text (lone surrogates, bytes that are not UTF-8) becomes U+FFFD.
+
+        Returns:
+            int32[n].
+
+        Raises:
+            TextError: it is not text.
+
+        Example:
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
+            array([1, 2, 0], dtype=int32)
+        """
+        runner = self._ids_runner
+        frame = self._frame if add_special_tokens else NO_FRAME
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain:
+            ids = runner.encode_text(text, frame)
+            if ids is not None:
+                return ids
+        if not isinstance(text, str | bytes):
+            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        one: Any = [text]
+        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors).ids
+
+    def encode_batch(
+        self,
+        texts: Texts,
+        *,
+        add_special_tokens: bool = True,
+        max_length: int | None = None,
+        offsets: bool | str = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Batch:
+        """The ids of many texts.
+
+        Args:
+            texts: a list or tuple, all str or all bytes of UTF-8.
+            add_special_tokens: as in `encode`.
+            max_length: how many ids a row may have, special tokens included; the others at its end are left out. What they are made of is
+                not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
+            offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
+                belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
+            threads: how many threads may work on it. None: the number in the environment variable ``FST_NUM_THREADS``, which is read at
+                each use; without that, the number of cores that this process may use, by affinity and control groups. The number does not
+                change the ids.
+            errors: as in `encode`.
+
+        Returns:
+            The ids of all texts, where each row begins, and with `offsets` the characters or bytes that each id stands for.
+
+        Raises:
+            TextError: a row is not text; the message names it.
+            UnsupportedError: `offsets`, and two tokens of different lengths have one id.
+            ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
+                around a text, or `offsets` is something else.
+
+        Example:
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> batch = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
+            >>> batch.ids, batch.row_splits
+            (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
+        """
+        if offsets not in OFFSETS:
+            raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
+        frame = self._frame if add_special_tokens else NO_FRAME
+        max_ids = _max_ids(max_length, frame)
+        batch = self._encode(rows_of(texts), frame=frame, with_spans=bool(offsets), max_ids=max_ids, threads=threads, errors=errors)
+        if max_ids is not None:
+            batch = cut(batch, max_ids, frame[1])
+        return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
+
+    def encode_arrow(
+        self,
+        column: Any,
+        *,
+        add_special_tokens: bool = True,
+        max_length: int | None = None,
+        padding: bool = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Any:
+        """The ids of a column of texts, as a column. Neither texts nor ids are copied. It takes pyarrow.
+
+        Args:
+            column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and
+                DuckDB do. Its values are ``string``, ``large_string``, ``binary`` or ``large_binary``, of UTF-8, and read where they are;
+                or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
+            add_special_tokens, max_length, threads, errors: as in `encode_batch`.
+            padding: fill rows up to `max_length`.
+
+        Returns:
+            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``, null where the text is: an Array for an Array, else a
+            ChunkedArray with the same chunks.
+
+        Raises:
+            TextError: a row is not text, or the column is none of texts; the message names the row, or the type.
+            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a token for it.
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
+            >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
+            [[1, 2], None, [1, 1]]
+        """
+        from fst.runtime.arrow import Filling, encoded
+
+        if padding and max_length is None:
+            raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
+        frame = self._frame if add_special_tokens else NO_FRAME
+        max_ids = _max_ids(max_length, frame)
+
+        def encode_rows(rows: Source) -> Batch:
+            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors)
+            return batch if max_ids is None else cut(batch, max_ids, frame[1])
+
+        filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
+        return encoded(column, encode_rows, filling)
+
+    def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
+        """How many ids each text has. They are not kept, so that memory does not grow with the texts.
+
+        Args:
+            texts, add_special_tokens, threads, errors: as in `encode_batch`.
+
+        Returns:
+            int64[rows].
+
+        Raises:
+            TextError, ValueError: as in `encode_batch`.
+
+        Example:
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
+            array([2, 0, 2])
+        """
+        frame = self._frame if add_special_tokens else NO_FRAME
+        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True)
+        return np.diff(counted.row_splits)
+
+    def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
+        """Encode one text that comes in pieces: its ids are those that `encode` has for all of it, and each is there once it is certain.
+
+        Args:
+            add_special_tokens: as in `encode`.
+            offsets: also say which characters of the whole each id stands for, and which word it belongs to.
+            errors: as in `encode`.
+
+        Returns:
+            A stream with `write`, `read` and `close`; it is not to be used by several threads at a time. It takes as much memory however
+            long the text is; see `fst.runtime.stream`. Ids that nobody reads pile up.
+
+        Raises:
+            UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
+                its normalisation composes characters, with `offsets` also if it orders marks in several steps. Or `offsets`, and two
+                tokens of different lengths have one id.
+            ValueError: `errors` is unknown, or `offsets` neither True nor False.
+
+        Example:
+            >>> import fst
+        >>> from fst.compile import wordpiece
+            >>> stream = fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
+            >>> stream.write("una")
+            >>> stream.write("ble fi")
+            >>> stream.read().ids
+            array([1, 3, 4], dtype=int32)
+            >>> stream.write("t")
+            >>> stream.close().ids
+            array([5, 2], dtype=int32)
+        """
+        check(errors)
+        if offsets not in (False, True):
+            raise ValueError(f"offsets={offsets!r}: a stream has False and True")
+        frame = self._frame if add_special_tokens else NO_FRAME
+        return Stream(self._streaming_runner(offsets), self._runs(offsets), frame, errors)
+
+    def _encode(
+        self,
+        source: Source,
+        *,
+        frame: Frame,
+        with_spans: bool = False,
+        max_ids: int | None = None,
+        counted: bool = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Batch:
+        """The ids of rows; `max_ids` and `counted` are those of `Job`."""
+        if threads is not None:
+            thread_count(threads)
+        check(errors)
+        runner = self._spans_runner if with_spans else self._ids_runner
+        return Job(source, frame, errors, runner, max_ids, counted, "" if runner.fallback else self._safe_cuts).run(threads)
+
+    @Lazy
+    def _workspaces(self) -> Workspaces:
+        table = self._table
+        short = table.ids_per_unit * SHORT + len(self._frame[0]) + len(self._frame[1]) + SLACK
+        return Workspaces(lambda: Workspace(table.work(), table.unit, short))
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return Runner(self._table, self._table.arguments(), self._workspaces)
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        raise UnsupportedError(f"offsets of {self._table.kind} tables: there are ids alone")
+
+    def _streaming_runner(self, with_spans: bool) -> Runner:
+        return self._spans_runner if with_spans else self._ids_runner
+
+    def _runs(self, with_spans: bool) -> Runs | None:  # noqa: ARG002 - of machines that have runs of marks
+        return None
+
+    def _padding(self) -> tuple[int, str]:
+        """The id that fills rows up, and the side that it is put on."""
+        raise ValueError(f"padding=True: {self._table.kind} tables name no token for it")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As its table: equal ones pickle to equal bytes, and are proven again where they are unpickled."""
+        return type(self), (self._table,)
+
+    def __copy__(self) -> Any:
+        """Itself: nothing of it changes."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+def _max_ids(max_length: Any, frame: Frame) -> int | None:
+    """How many ids a row may have, those of its frame included."""
+    if max_length is None:
+        return None
+    try:
+        max_ids, framed = index(max_length), len(frame[0]) + len(frame[1])
+    except TypeError:
+        raise ValueError(f"max_length={max_length!r} is not a whole number") from None
+    if max_ids < framed:
+        raise ValueError(f"max_length={max_ids}: a row has {framed} special tokens, and at least as many ids")
+    return max_ids

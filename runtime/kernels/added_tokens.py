@@ -1,0 +1,214 @@
+"""Added tokens in normalised text. Those inside words are found here; a text in which another one may stand is noted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines.kernel_call import BESIDE, ROW
+from fst.machines.wordpiece_arguments import (
+    BEGINNING,
+    BEGINS,
+    BORDER,
+    BORDERS,
+    CLEAR,
+    END,
+    ENDS,
+    GRAMS,
+    IN_WORD,
+    INSIDE,
+    LONGEST,
+    OWN,
+    SHORTEST,
+)
+from fst.runtime.kernels.intrinsics import trailing_zeros
+from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
+from fst.runtime.kernels.tries import LEAST, LENGTH, NODE, READ, START, VALUE, match_at
+from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.kernels.words import FAILED
+
+OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
+NO_WORD = LOW_HALF  # no place of a pending word
+
+
+@inlined
+def four_at(symbols, at):
+    """Four symbols as one number."""
+    four = U0
+    for index in range(4):
+        four |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
+    return four
+
+
+@inlined
+def is_gram(symbols, at, width, kind, grams):
+    """Whether so many symbols, up to eight, are in the set of grams of a kind; the set may hold a few more than it should."""
+    inner = min(width, U4)
+    shift = U64 - (inner << U4)
+    gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
+    hashed = gram * HASH_MULTIPLIER
+    bits = np.uint64(grams[kind | hashed >> U54])
+    return bits >> (hashed >> U48 & U63) & bits >> (hashed >> U42 & U63) & U1
+
+
+@inlined
+def near(symbols, at, width, grams):
+    """A bit for each of four places at which an added token may begin; all are looked at, so that nothing depends on what is found."""
+    found = U0
+    for offset in range(4):
+        found |= is_gram(symbols, at + np.uint64(offset), width, BEGINNING_GRAMS, grams) << np.uint64(offset)
+    return found
+
+
+@inlined
+def is_known(symbols, at, end, beyond, kind, widths, grams):
+    """Whether there is a gram of one of some widths at a place; `beyond` is what counts, 1 or 0, where one would go on beyond an end."""
+    found = U0
+    while widths:  # all of them: how many there are is predicted, which one it is would not be
+        width = trailing_zeros(widths)
+        found |= is_gram(symbols, at, width, kind, grams) if at + width <= end else beyond
+        widths &= widths - U1
+    return found > U0
+
+
+@inlined
+def token_at(symbols, first, end, before, added, memo):
+    """The longest added token at a place of a word that ends before `end`, with what stands before the place.
+
+    Returns:
+        Where it ends, or the place itself where there is none; its class, 0 if it does not count here; and whether only the fallback
+        can tell.
+    """
+    nodes, sides = added.trie.nodes, added.sides
+    node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
+    stop = first + np.uint64(nodes[node, LENGTH])
+    if stop == first:
+        return first, U0, False
+    kind, unclear = np.uint64(nodes[node, VALUE]), nodes[node, LEAST] == 0
+    if kind & U1:
+        beside = sides[before], sides[np.uint64(symbols[stop])]
+        if (beside[0] | beside[1]) & IN_WORD:
+            kind = U0
+        else:
+            unclear |= kind == U1 or not beside[0] & beside[1] & CLEAR
+    return stop, kind >> U1, unclear
+
+
+@part
+def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo):
+    """Find the added tokens inside words. Such a word is pending, since the table of words holds none.
+
+    A text that only the fallback can tell is noted in `suspects`, also one with a word too long to be here as a whole.
+
+    Returns:
+        Twice the number of tokens; `tokens` has for each ``first symbol | one past the last << 32`` and
+        ``place of its word in pending | class << 32``.
+    """
+    added, row, longest, last_class = machine.added, state[ROW], machine.params[LONGEST], machine.params[END]
+    shortest, widths = added.params[SHORTEST], added.params[INSIDE]
+    memo[START] = memo[READ] = memo[NODE] = U0
+    found = U0
+    for index in range(U0, count, U2):
+        start, end = pending[index] >> HALF, pending[index + U1]
+        if end - start > longest:
+            suspects[row] = 1
+        elif end - start >= shortest:
+            free, last = start, end - shortest  # where the last token has ended, and where the last one may begin
+            for four in range(start, last + U1, U4):
+                places = near(symbols, four, shortest, added.grams)
+                while places:
+                    first = four + trailing_zeros(places)
+                    places &= places - U1
+                    if is_known(symbols, first, end, U0, OWN_GRAMS, widths, added.grams):
+                        before = np.uint64(symbols[first - U1]) if first else state[BESIDE]
+                        stop, number, unclear = token_at(symbols, first, end, before, added, memo)
+                        if unclear:
+                            suspects[row] = 1
+                        if first >= free and stop > first:
+                            free = stop
+                            tokens[found], tokens[found + U1] = first | stop << HALF, index | number << HALF
+                            found += U2 if number else U0
+        row += U1 if symbols[end] == last_class else U0
+    return found
+
+
+@part
+def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
+    """Write tokens over the symbols that they are found in, each as a word of its own. What is left of the words is pending.
+
+    Returns:
+        Twice the number of `pieces`: pending words, those without tokens as they are. The ids of a piece go where those of its symbols
+        would have gone in the gap of its word, so that none needs more room.
+    """
+    known, token = U0, U0
+    tokens[found + U1] = NO_WORD
+    for index in range(U0, count, U2):
+        word, end = pending[index], pending[index + U1]
+        gap, start = word & LOW_HALF, word >> HALF
+        begin = start
+        while tokens[token + U1] & LOW_HALF == index:
+            first, stop = tokens[token] & LOW_HALF, tokens[token] >> HALF
+            spans[first] = spans[first] & LOW_HALF | spans[stop - U1] >> HALF << HALF
+            for at in range(first, stop):
+                symbols[at] = filler
+            symbols[first] = tokens[token + U1] >> HALF
+            pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, first
+            known += U2 if begin < first else U0
+            begin = stop
+            token += U2
+        pieces[known], pieces[known + U1] = gap + (begin - start) | begin << HALF, end
+        known += U2
+    return known
+
+
+@inlined
+def join_piece(scratch, gap, place, result, unk):
+    """Move the ids of a piece of a word to a place in its gap; where the next one goes."""
+    if result & FAILED:
+        scratch[place] = np.int32(unk)
+        return place + U1
+    for index in range(gap, result):
+        scratch[place] = scratch[index]
+        place += U1
+    return place
+
+
+@part
+def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, unk):
+    """Put the ids of tokens, and of what is left of the words that hold them, where the ids of these words go."""
+    token = U0
+    while token < found:
+        index = tokens[token + U1] & LOW_HALF
+        word, end = pending[index], pending[index + U1]
+        place, start = word & LOW_HALF, word >> HALF
+        gap, begin = place, start
+        while tokens[token + U1] & LOW_HALF == index:
+            first = tokens[token] & LOW_HALF
+            if begin < first:
+                place = join_piece(scratch, gap + (begin - start), place, results[first], unk)
+            scratch[place] = np.int32(isolated_ids[np.uint64(symbols[first])] & LOW_HALF)
+            place += U1
+            begin = tokens[token] >> HALF
+            token += U2
+        if begin < end:
+            place = join_piece(scratch, gap + (begin - start), place, results[end], unk)
+        results[end] = place
+
+
+@part
+def find_bordered_suspects(symbols, filled, begins, stops, count, machine, suspects, row, memo):
+    """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
+    added, last_class = machine.added, machine.params[END]
+    grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
+    memo[START] = memo[READ] = memo[NODE] = U0
+    for index in range(count):
+        start, end = np.uint64(begins[index]), np.uint64(stops[index])
+        ended = np.uint64(symbols[end])
+        side = sides[ended]
+        if side & BEGINS or (side & ENDS and end > start and is_known(symbols, end - U1, filled, U1, BORDER_GRAMS, border_widths, grams)):
+            for first in range(start, end + U1):
+                if is_known(symbols, first, filled, U1, OWN_GRAMS, widths, grams):
+                    node, is_open = match_at(symbols, ITEMS, first, filled, U1, added.trie, memo)
+                    if is_open or added.trie.nodes[node, LEAST] == 0:
+                        suspects[row] = 1
+        row += U1 if ended == last_class else U0

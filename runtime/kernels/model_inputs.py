@@ -1,0 +1,169 @@
+"""Rows for a model from the ids of texts: `plan_rows` decides which ids go into each row, `lay_out` puts them there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel
+from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.transformers.plan import (
+    ADDED,
+    BEGIN,
+    CUT_LEFT,
+    END,
+    KEEP,
+    LENGTH,
+    ONLY_FIRST,
+    ONLY_SECOND,
+    PAIRED,
+    REVERSED,
+    ROOM,
+    SAMPLE,
+    SECOND_BEGIN,
+    SECOND_END,
+    STRATEGY,
+    STRIDE,
+    WINDOWS,
+)
+
+
+@inlined
+def kept(first, second, paired, strategy, room):
+    """How many ids of a first and of a second text a strategy keeps; -1 where it cannot make them fit."""
+    over = first + second - room
+    if strategy == KEEP or over <= 0:
+        return first, second
+    if room == 0:
+        return 0, 0
+    if strategy == ONLY_FIRST:
+        return (first - over if first > over else -1), second
+    if strategy == ONLY_SECOND:
+        return first, (second - over if paired and second > over else -1)
+    if not paired:
+        return room, second
+    short = min(first, second)
+    long = max(short, room - short)
+    if short + long > room:
+        short, long = room >> 1, room - (room >> 1)
+    return (long, short) if first > second else (short, long)
+
+
+@inlined
+def count_windows(count, size, stride):
+    """How many windows there are over some ids; 0 where they would not move on."""
+    if size >= count:
+        return 1
+    if size == 0:
+        return 2
+    if stride >= size:
+        return 0
+    return (count - stride - 1) // (size - stride) + 1
+
+
+@inlined
+def window(begin, end, size, stride, from_left, index):
+    """Where a window begins and ends. Where nothing is kept, the first has nothing and the second has it all."""
+    if size == 0:
+        return begin, (end if index else begin)
+    if size >= end - begin:
+        return begin, end
+    step = index * (size - stride)
+    if from_left:
+        return max(end - step - size, begin), end - step
+    return begin + step, min(begin + step + size, end)
+
+
+@kernel
+def plan_rows(splits, samples, cut, plan):
+    """Truncate samples, and say which ids go into each row.
+
+    Args:
+        splits: int64[texts + 1], where the ids of each text begin.
+        samples: int64[samples, 5], see `fst.runtime.transformers.plan`.
+        cut: int64[9], likewise; room and stride >= 0.
+        plan: int64[rows, 7], filled. Rows for which there is no room in it are counted, and not written.
+
+    Returns:
+        How many rows there are; the length of the longest first row of a sample; those of the shortest and the longest of all rows; and the
+        first sample that cannot be truncated so, or -1.
+    """
+    strategy, stride, from_left, every, reverse = cut[STRATEGY], cut[STRIDE], cut[CUT_LEFT], cut[WINDOWS], cut[REVERSED]
+    rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
+    for sample in range(len(samples)):
+        paired = samples[sample, PAIRED]
+        begin, end = splits[samples[sample, BEGIN]], splits[samples[sample, END]]
+        begin_2, end_2 = splits[samples[sample, SECOND_BEGIN]], splits[samples[sample, SECOND_END]]
+        size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[ROOM + paired])
+        count, count_2 = count_windows(end - begin, size, stride), count_windows(end_2 - begin_2, size_2, stride)
+        if min(size, size_2) < 0 or count * count_2 == 0:
+            return rows, longest, least, most, sample
+        added = cut[ADDED + paired]
+        longest = max(longest, size + size_2 + added)
+        inner = count if reverse else count_2
+        for turn in range(count * count_2 if every else 1):
+            if rows < len(plan):
+                # The windows of the text that stands first are the outer ones. Those with its first window, but one, come last.
+                place = turn + inner - 1 if turn else 0
+                again = place >= count * count_2
+                outer_index = 0 if again else place // inner
+                inner_index = place - count * count_2 + 1 if again else place % inner
+                index, index_2 = (inner_index, outer_index) if reverse else (outer_index, inner_index)
+                begun, ended = window(begin, end, size, stride, from_left, index)
+                begun_2, ended_2 = window(begin_2, end_2, size_2, stride, from_left, index_2)
+                length = ended - begun + ended_2 - begun_2 + added
+                plan[rows, BEGIN], plan[rows, END], plan[rows, SECOND_BEGIN], plan[rows, SECOND_END] = begun, ended, begun_2, ended_2
+                plan[rows, PAIRED], plan[rows, SAMPLE], plan[rows, LENGTH] = paired, sample, length
+                least, most = min(least, length), max(most, length)
+            rows += 1
+    return rows, longest, least, most, -1
+
+
+@inlined
+def put(out, plane, at, count, value):
+    """Write a value into some places of a plane, one after the other."""
+    for index in range(count):
+        out[plane, at + np.uint64(index)] = value
+
+
+@inlined
+def put_pieces(out, at, count, pieces, piece, first):
+    """Write what a piece of a template has for each plane, from a first one on."""
+    for plane in range(first, len(out)):
+        put(out, np.uint64(plane), at, count, pieces[piece, 1 + plane])
+
+
+@kernel
+def lay_out(values, plan, single, pair, width, from_left, out):
+    """Put what ids have into the places that a plan says, and constants beside it.
+
+    Args:
+        values: int32[ids], for the first plane: the ids themselves, or something else that each of them has.
+        plan: int64[rows, 7].
+        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 where the first text stands, 1 where the second
+            does, -1 for a special token; the others are for the planes, a text's first excepted. The last piece is padding.
+        width: rows are padded to so many places; longer ones stay as they are.
+        from_left: whether they are padded on the left.
+        out: int64[planes, n], filled: rows, one after the other.
+    """
+    at = U0
+    for row in range(len(plan)):
+        pieces = pair if plan[row, PAIRED] else single
+        last = len(pieces) - 1
+        blank = np.uint64(max(width - plan[row, LENGTH], 0))
+        if from_left:
+            put_pieces(out, at, blank, pieces, last, 0)
+            at += blank
+        for piece in range(last):
+            text = pieces[piece, 0]
+            if text < 0:
+                put_pieces(out, at, U1, pieces, piece, 0)
+                at += U1
+                continue
+            begin, end = np.uint64(plan[row, BEGIN + 2 * text]), np.uint64(plan[row, END + 2 * text])
+            for index in range(end - begin):
+                out[U0, at + np.uint64(index)] = values[begin + np.uint64(index)]
+            put_pieces(out, at, end - begin, pieces, piece, 1)
+            at += end - begin
+        if not from_left:
+            put_pieces(out, at, blank, pieces, last, 0)
+            at += blank

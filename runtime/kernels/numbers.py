@@ -1,0 +1,26 @@
+"""Unsigned constants for kernels. A signed index costs a test for negative values at every access.
+
+The numbers come from `fst.rows` and `fst.limits`; here they only get the type that numba takes for an index.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst import rows
+
+U0, U1, U2, U3, U4, U6, U7, U8, U10, U11 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 10, 11))
+U12, U16, U18, U21, U32, U42, U48, U54, U63, U64 = (np.uint64(number) for number in (12, 16, 18, 21, 32, 42, 48, 54, 63, 64))
+LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # a number of 64 bits often holds two of 32
+
+# Fields of an entry and of a record, see `fst.rows`.
+NEXT, OUTPUT = np.uint64(rows.MAX_NEXT), np.uint64(rows.MAX_OUTPUT)
+KIND_SHIFT, OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(rows.KIND_SHIFT), np.uint64(rows.OUTPUT_SHIFT), np.uint64(rows.LABEL_SHIFT)
+MANY, FAIL, LIST = np.uint64(rows.MANY), np.uint64(rows.FAIL), np.uint64(rows.LIST)
+RARE = np.uint64((rows.MANY & rows.FAIL) << rows.KIND_SHIFT)  # the bit that MANY and FAIL share
+LAST_OUTPUT = np.uint64(rows.END)
+FENCE = OUTPUT << OUTPUT_SHIFT  # a fence has no other bits in its record
+ROOT = np.uint64(rows.ROOT)
+STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = np.uint64(rows.STARTS_SPECIAL), np.uint64(rows.HAS_MARKS), np.uint64(rows.CONTINUES_RUN)
+HASH_MULTIPLIER = np.uint64(rows.MULTIPLIERS[0])

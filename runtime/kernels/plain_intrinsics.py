@@ -1,0 +1,161 @@
+"""The intrinsics in public numba, one element at a time: slower than `fst.runtime.kernels.intrinsics`, and equal to them.
+
+They take their place where numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.jit`.
+"""
+
+from __future__ import annotations
+
+from ctypes import cast, py_object
+from typing import Any
+
+import numpy as np
+from numba import objmode
+
+from fst.jit import part
+from fst.rows import MULTIPLIERS
+
+U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
+FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
+# Every second bit; two of every four; four of every eight; the count of 64 ones.
+PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
+
+
+@part
+def ones(word: Any) -> Any:
+    """The number of ones in a word."""
+    word = word - (word >> U1 & PAIRS)
+    word = (word & FOURS) + (word >> U2 & FOURS)
+    word = word + (word >> U4) & EIGHTS
+    word = word + (word >> U8)
+    word = word + (word >> U16)
+    return word + (word >> U32) & COUNT
+
+
+@part
+def trailing_zeros(word: Any) -> Any:
+    """The number of zeros below the lowest one; 64 in 0."""
+    return ones(~word & word - U1) if word else U64
+
+
+@part
+def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
+    """Four of the sixteen symbols of a key, masked, in one word."""
+    at = np.uint64(start) + U4 * index
+    low = np.uint64(symbols[at]) | np.uint64(symbols[at + U1]) << U16
+    high = np.uint64(symbols[at + U2]) | np.uint64(symbols[at + U3]) << U16
+    return (low | high << U32) & masks[np.uint64(mask) + index]
+
+
+@part
+def hash_of(symbols: Any, start: Any, masks: Any, mask: Any) -> Any:
+    """The hash of a key."""
+    first, second = key_part(symbols, start, masks, mask, U0), key_part(symbols, start, masks, mask, U1)
+    return first * FIRST + second * SECOND + key_part(symbols, start, masks, mask, U2) * THIRD
+
+
+@part
+def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: Any) -> Any:
+    """Whether a slot holds a key."""
+    for index in (U0, U1, U2):
+        if key_part(symbols, start, masks, mask, index) != words[np.uint64(slot) + index]:
+            return False
+    return key_part(symbols, start, masks, mask, U3) == U0
+
+
+@part
+def classes_of(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled: Any) -> Any:
+    """Write the classes of 32 units; a bit for each that is not one symbol."""
+    unsure = U0
+    for place in range(32):
+        index = np.uint64(place)
+        found = direct[text[np.uint64(at) + index]]
+        symbols[np.uint64(filled) + index] = found
+        unsure |= np.uint64(found) >> U15 << index
+    return unsure
+
+
+classes_looked_up = classes_of
+
+
+@part
+def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
+    """A bit for each of 64 symbols that is a number or more."""
+    found, number = U0, np.uint64(numbers[place])
+    for index in range(64):
+        found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) >= number) << np.uint64(index)
+    return found
+
+
+@part
+def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
+    """A bit for each of 64 symbols that is a number."""
+    found, number = U0, np.uint64(numbers[place])
+    for index in range(64):
+        found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
+    return found
+
+
+@part
+def prefetch(_array: Any, _place: Any) -> None:
+    """Do nothing: a processor needs no hint."""
+
+
+@part
+def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
+    """Copy 32 bytes to as many units; a bit for each byte that is not ASCII."""
+    wide = U0
+    for place in range(32):
+        index = np.uint64(place)
+        byte = data[np.uint64(at) + index]
+        text[np.uint64(out) + index] = byte
+        wide |= np.uint64(byte >= 0x80) << index
+    return wide
+
+
+@part
+def string_length(rows: Any, row: Any) -> Any:
+    """The length of a str in a list; -1 of any other object."""
+    with objmode(length="int64"):
+        length = _length(str, rows, row)
+    return length  # noqa: RET504 - numba compiles no `return` in objmode
+
+
+@part
+def bytes_length(rows: Any, row: Any) -> Any:
+    """The length of bytes in a list; -1 of any other object."""
+    with objmode(length="int64"):
+        length = _length(bytes, rows, row)
+    return length  # noqa: RET504
+
+
+@part
+def characters(rows: Any, row: Any) -> Any:
+    """The characters of a str in a list, in the narrowest of three arrays that holds them; the other two are empty."""
+    with objmode(narrow="uint8[::1]", units="uint16[::1]", codes="uint32[::1]"):
+        narrow, units, codes = _characters(rows, row)
+    return narrow, units, codes
+
+
+@part
+def bytes_of(rows: Any, row: Any) -> Any:
+    """The contents of bytes in a list."""
+    with objmode(data="uint8[::1]"):
+        data = np.frombuffer(_object(rows, row), np.uint8).copy()
+    return data  # noqa: RET504
+
+
+def _object(rows: Any, row: Any) -> Any:
+    """The object in a row of a list at an address."""
+    return cast(int(rows), py_object).value[row]
+
+
+def _length(kind: Any, rows: Any, row: Any) -> int:
+    found = _object(rows, row)
+    length: int = kind.__len__(found) if isinstance(found, kind) else -1
+    return length
+
+
+def _characters(rows: Any, row: Any) -> Any:
+    codes = np.frombuffer(str.encode(_object(rows, row), "utf-32", "surrogatepass"), np.uint32)[1:]  # without the byte order mark
+    width = next(width for width in (8, 16, 32) if codes.max(initial=0) < 1 << width)
+    return [codes.astype(f"u{each // 8}") if each == width else np.empty(0, f"u{each // 8}") for each in (8, 16, 32)]

@@ -1,0 +1,337 @@
+"""From text to symbols: the first stage of every machine over normalised text.
+
+A symbol is a class of characters (uint16). Most characters are one symbol, found by one look-up in `bmp_classes`; `read_other` does special
+tokens, characters that become several symbols or none, and runs of marks, which canonical ordering may permute.
+
+A machine pulls: `read` fills `work.symbols` until there is no room or the texts end, and keeps its place in `work.reading`. The machine
+encodes them, moves those of an incomplete word to the front, and calls again.
+
+Where spans are asked for, `work.spans` has for each symbol the characters that it comes from, ``first | one past the last << 32``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
+from fst.machines.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
+from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
+from fst.runtime.kernels.numbers import (
+    CONTINUES_RUN,
+    FENCE,
+    HALF,
+    HAS_MARKS,
+    KIND_SHIFT,
+    LIST,
+    LOW_7,
+    NEXT,
+    OUTPUT,
+    OUTPUT_SHIFT,
+    STARTS_SPECIAL,
+    U0,
+    U1,
+    U3,
+    U7,
+    U32,
+    U63,
+)
+from fst.runtime.kernels.tries import LENGTH, NODE, READ, START, VALUE, match_at
+from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
+
+NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
+RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # of a symbol in a list
+PAST_LIMIT = np.uint64(MARGIN)
+STEP = np.uint64((1 << 32) + 1)  # from the span of a character to that of the next
+AT_START = np.uint64(1 << 32)  # the span of the first character
+
+
+@inlined
+def class_of(code, reader):
+    """The class of a code point."""
+    pages, blocks = reader.pages, reader.blocks
+    return np.uint64(blocks[np.uint64(pages[code >> U7]) << U7 | code & LOW_7])
+
+
+@inlined
+def class_at(text, at, reader):
+    """The class of the character at a span, and where the next one begins."""
+    code, after = label_at(text, at, UTF_16)
+    return class_of(code, reader), after
+
+
+@inlined
+def may_begin_special(text, at, stop, seconds, unknown):
+    """Filter: could a special token begin at a span whose character begins one? Its second unit and earlier walks rule most spans out.
+
+    Earlier walks have shown that none begins before the span `unknown`, see `match_at`.
+    """
+    return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
+
+
+@inlined
+def is_other(found, text, at, stop, seconds, unknown):
+    """Whether `read_other` is to see to a character, for what `bmp_classes` has of it."""
+    return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds, unknown))
+
+
+@part
+def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
+    """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
+    while at + U32 <= stop:
+        unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
+        if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
+            unsure = classes_looked_up(bmp_classes, U0, text, at, symbols, filled)
+        while unsure:
+            known = trailing_zeros(unsure)
+            found = bmp_classes[text[at + known]]
+            if is_other(found, text, at + known, stop, seconds, unknown):
+                return at + known, filled + known
+            symbols[filled + known] = found & ~NOT_PLAIN
+            unsure &= unsure - U1
+        at += U32
+        filled += U32
+    while at < stop:
+        found = bmp_classes[text[at]]
+        if found & NOT_PLAIN:
+            if is_other(found, text, at, stop, seconds, unknown):
+                break
+            found ^= NOT_PLAIN
+        symbols[filled] = found
+        at += U1
+        filled += U1
+    return at, filled
+
+
+@part
+def special_at(text, at, end, more, trie, memo):
+    """The longest special token at a span, before an end.
+
+    Returns:
+        Where it ends, or the span itself where there is none; its class; whether the text after `end` may complete one, or a longer one.
+    """
+    node, is_open = match_at(text, UTF_16, at, end, more, trie, memo)
+    return at + np.uint64(trie.nodes[node, LENGTH]), np.uint64(trie.nodes[node, VALUE]), is_open
+
+
+@inlined
+def ranks_of(record, lists):
+    """A bit for each rank of canonical ordering that is in a list of symbols."""
+    ranks = U0
+    first = record & NEXT
+    for index in range(np.uint64(lists[first])):
+        ranks |= U1 << (np.uint64(lists[first + U1 + index]) >> RANK_SHIFT)
+    return ranks
+
+
+@inlined
+def run_end(text, at, end, more, record, reader, memo):
+    """Where the run of marks ends that begins before a span, with a class; with `more`, the end of the text if that is open.
+
+    And the ranks in it, none if it leaves no symbol.
+    """
+    records, lists = reader.records, reader.lists
+    ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
+    while at < end:
+        number, after = class_at(text, at, reader)
+        record = records[number]
+        flags = record >> OUTPUT_SHIFT & OUTPUT
+        if record >> KIND_SHIFT & U3 != LIST or not flags & CONTINUES_RUN:
+            break
+        if flags & STARTS_SPECIAL:
+            special_end, _, is_open = special_at(text, at, end, more, reader.specials, memo)
+            if more and is_open:
+                return end, U0
+            if special_end > at:
+                break
+        ranks |= ranks_of(record, lists)
+        seen |= flags
+        at = after
+    return at, ranks if seen & HAS_MARKS else U0
+
+
+@inlined
+def is_fence(record):
+    """Whether a class, by its record, is a fence: a blank with an output."""
+    return record > U0 and record & ~FENCE == U0
+
+
+@inlined
+def put_list(number, rank, filled, span, reader, work):
+    """Add the symbols of a list that have a rank, all at one span; how many symbols there are then.
+
+    A fence that comes after its like takes it away, and is not added; nor is a mark that leaves no symbol.
+    """
+    records, lists = reader.records, reader.lists
+    symbols, spans = work.symbols, work.spans
+    first = records[number] & NEXT
+    for index in range(np.uint64(lists[first])):
+        symbol = np.uint64(lists[first + U1 + np.uint64(index)])
+        if symbol >> RANK_SHIFT == rank:
+            own = symbol & CLASS
+            if filled and np.uint64(symbols[filled - U1]) == own and is_fence(records[own]):
+                filled -= U1
+            elif own > U0:
+                symbols[filled] = own
+                spans[filled] = span
+                filled += U1
+    return filled
+
+
+@inlined
+def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
+    """Read what is not one symbol: a special token, a list, or what `bmp_classes` does not know. Of a run of marks, find the end.
+
+    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read. A list with one of `run_flags`
+    begins a run of marks, unless it is empty. Of a run that leaves no symbol, or has one character, all is read. Inlined: to hand over all
+    arrays takes four times as long as to read a character of four bytes.
+
+    Returns:
+        Where the next begins; how many symbols there are then; of a run of marks that `read_run` is to read the ranks, else 0.
+    """
+    records = reader.records
+    symbols, spans, memo = work.symbols, work.spans, work.memo
+    number, after = class_at(text, at, reader)
+    record = records[number]
+    if record >> KIND_SHIFT & U3 != LIST:
+        symbols[filled] = number
+        spans[filled] = span
+        return after, filled + U1, U0
+    flags = record >> OUTPUT_SHIFT & OUTPUT
+    if flags & STARTS_SPECIAL and may_begin_special(text, at, stop, reader.second_units[0], memo[START]):
+        special_end, special, is_open = special_at(text, at, stop, more, reader.specials, memo)
+        if more and is_open:
+            return at, filled, U0
+        if special_end > at:
+            symbols[filled] = special
+            spans[filled] = span + (special_end - at - pairs(text, at, special_end) - U1 << HALF)
+            return special_end, filled + U1, U0
+    if not flags & run_flags or not reader.lists[record & NEXT]:
+        return after, put_list(number, U0, filled, span, reader, work), U0
+    end, ranks = run_end(text, after, stop, more, record, reader, memo)
+    if more and end == stop:
+        return at, filled, U0
+    while ranks and end == after:  # a character by itself is in order
+        filled = put_list(number, trailing_zeros(ranks), filled, span, reader, work)
+        ranks &= ranks - U1
+    return end, filled, ranks
+
+
+@inlined
+def number_spans(spans, begin, end, span):
+    """Give symbols the spans of as many characters, one after the other."""
+    for index in range(end - begin):
+        spans[begin + np.uint64(index)] = span + np.uint64(index) * STEP
+
+
+@inlined
+def next_span(text, turn, span, reader):
+    """Where what follows the next character begins that has a list with anything in it, and the span of that character."""
+    records, lists = reader.records, reader.lists
+    while True:
+        number, turn = class_at(text, turn, reader)
+        span += STEP
+        if lists[records[number] & NEXT]:
+            return turn, span
+
+
+@part
+def read_run(text, filled, reader, work):
+    """Go on with a run of marks, in canonical order, as far as there is room; how many symbols there are then.
+
+    The run is gone through once for each rank in it. Spans stay in the order of the text: the first symbol of each character, whichever it
+    is, takes the next span of a character that has any, and its other symbols that of the one before them.
+    """
+    reading, records, lists = work.reading, reader.records, reader.lists
+    limit = np.uint64(len(work.symbols)) - PAST_LIMIT
+    ranks, at, stop = reading[RANKS], reading[RUN_AT], reading[RUN_STOP]
+    turn, span = reading[RUN_TURN], reading[RUN_SPAN]
+    while ranks and filled < limit:
+        rank = trailing_zeros(ranks)
+        while at < stop and filled < limit:
+            number, at = class_at(text, at, reader)
+            first = records[number] & NEXT
+            if lists[first] and np.uint64(lists[first + U1]) >> RANK_SHIFT == rank:
+                turn, span = next_span(text, turn, span, reader)
+            filled = put_list(number, rank, filled, span, reader, work)
+        if at == stop:
+            ranks, at = ranks & ranks - U1, reading[RUN_BEGIN]
+    reading[RANKS], reading[RUN_AT], reading[RUN_TURN], reading[RUN_SPAN] = ranks, at, turn, span
+    return filled
+
+
+@inlined
+def begin_run(ranks, begin, stop, span, reading):
+    """Have `read_run` read a run of marks with these ranks; `span` is that of its first character."""
+    reading[RANKS], reading[RUN_SPAN] = ranks, span - STEP
+    reading[RUN_BEGIN] = reading[RUN_AT] = reading[RUN_TURN] = begin
+    reading[RUN_STOP] = stop
+
+
+@inlined
+def begin_reading(starts, work):
+    """Begin to read texts. Symbols that are kept, and the characters before them, stay those of the text that goes on."""
+    reading, memo = work.reading, work.memo
+    reading[AT] = memo[START] = memo[READ] = np.uint64(starts[0])
+    reading[READ_ROW] = reading[RANKS] = memo[NODE] = U0
+    # With it, the place of a character's first unit is its number in its text.
+    work.state[BEFORE] -= reading[AT]
+
+
+@inlined
+def skip_row(starts, reading):
+    """Read no more of the text that is being read."""
+    reading[AT], reading[RANKS] = np.uint64(starts[reading[READ_ROW] + U1]), U0
+
+
+@inlined
+def read(text, starts, more, end, with_spans, reader, work):
+    """Read symbols until there is no room for more, or the texts end.
+
+    Args:
+        text, starts, more: as in `fst.runtime.kernels.wordpiece.encode_rows`.
+        end: the class that is put after each text.
+        with_spans: whether spans are asked for. Marks that leave no symbol count only then.
+        reader: `fst.machines.reading_arguments.Reader`.
+        work: symbols, spans, state, reading and memo are used.
+
+    Returns:
+        How many symbols there are, those that were kept included; and whether there is more to read.
+    """
+    symbols, spans, state, reading, memo = work.symbols, work.spans, work.state, work.reading, work.memo
+    bmp_classes, second_units = reader.bmp_classes, reader.second_units[0]
+    run_flags = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
+    rows, limit = np.uint64(len(starts)) - U1, np.uint64(len(symbols)) - PAST_LIMIT
+    filled, at, row, before = state[KEPT], reading[AT], reading[READ_ROW], state[BEFORE]
+    if reading[RANKS]:
+        filled = read_run(text, filled, reader, work)
+    while row < rows and filled < limit:
+        stop = np.uint64(starts[row + U1])
+        goes_on = U1 if more and row + U1 == rows else U0
+        tried = stop
+        while at < stop and filled < limit:
+            first, known = at, filled
+            at, filled = read_plain(text, at, min(stop, at + (limit - filled)), symbols, filled, bmp_classes, second_units, memo[START])
+            if with_spans:
+                number_spans(spans, known, filled, AT_START + (first + before) * STEP)
+            tried = stop
+            while at < stop and filled < limit and at != tried and bmp_classes[text[at]] & NOT_PLAIN:
+                tried = at
+                span = AT_START + (at + before) * STEP
+                at, filled, ranks = read_other(text, at, stop, goes_on, run_flags, filled, span, reader, work)
+                if with_spans:
+                    before -= pairs(text, tried, at)
+                if ranks:
+                    begin_run(ranks, tried, at, span, reading)
+                    filled = read_run(text, filled, reader, work)
+            if at == tried:
+                break
+        if filled >= limit:
+            break
+        if not goes_on:
+            symbols[filled] = end
+            filled += U1
+            before = U0 - stop
+        row += U1
+    reading[AT], reading[READ_ROW], state[BEFORE] = at, row, before
+    return filled, row < rows or reading[RANKS] > U0

@@ -1,0 +1,80 @@
+"""Where ids come from: the characters and the word that each id stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines.kernel_call import COUNT, WORD
+from fst.machines.wordpiece_arguments import END
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.words import FAILED
+
+
+@inlined
+def put_span(spans, first, last, offsets, words, at, word):
+    """Write the characters that an id stands for, those of the symbols from the first to the last, and the number of its word."""
+    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # as one number, since LLVM then writes both halves at once
+    offsets[at << U1] = np.int32(span & LOW_HALF)
+    offsets[at << U1 | U1] = np.int32(span >> HALF)
+    words[at] = np.int32(word)
+
+
+@inlined
+def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offsets, words, at, word):
+    """Write the spans of words that were found, and of what ends them, up to the word that ends at a stop."""
+    while np.uint64(stops[index]) != stop:
+        start, end = np.uint64(begins[index]), np.uint64(stops[index])
+        own = isolated_ids[np.uint64(symbols[end])] >> HALF
+        present = np.uint64(start < end)  # 0 of an empty word: its span is written, and not counted
+        put_span(spans, start, end - present, offsets, words, at, word)
+        at += present
+        word += present
+        put_span(spans, end, end, offsets, words, at, word)
+        at += own
+        word += own
+        index += U1
+    return index, at, word
+
+
+@inlined
+def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word):
+    """Write the spans of the ids of a word, which is cut by the lengths of its tokens; that never leads out of the word."""
+    for place in range(gap, result):
+        token = np.uint64(scratch[place]) << U1 | np.uint64(place > gap)
+        first, after = min(start, end - U1), min(start + np.uint64(lengths[token]), end)
+        put_span(spans, first, max(after, first + U1) - U1, offsets, words, at, word)
+        at += U1
+        start = after
+    return at
+
+
+@part
+def locate(symbols, begins, stops, count, scratch, pending, known, results, machine, output, work):
+    """Write the spans of the ids that `emit` is going to write, in the same order."""
+    isolated_ids, params, lengths = machine.isolated_ids, machine.params, machine.token_lengths
+    offsets, words, state, spans = output.offsets, output.words, work.state, work.spans
+    around = np.uint64(len(output.prefix) + len(output.suffix))
+    index, at, word = U0, state[COUNT], state[WORD]
+    stops[count] = np.uint32(LOW_HALF)  # no place of a symbol: there is no stop after the last
+    for item in range(U0, known, U2):
+        end = pending[item + U1]
+        index, at, word = locate_found(symbols, begins, stops, index, end, isolated_ids, spans, offsets, words, at, word)
+        start = np.uint64(begins[index])
+        gap, missing, result = pending[item] & LOW_HALF, pending[item] >> HALF, results[end]
+        present = np.uint64(start < end)
+        if missing == end or result & FAILED:
+            put_span(spans, start, end - present, offsets, words, at, word)
+            at += present
+        else:
+            at = locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word)
+        word += present
+        own = isolated_ids[np.uint64(symbols[end])] >> HALF
+        put_span(spans, end, end, offsets, words, at, word)
+        at += own
+        word += own
+        if symbols[end] == params[END]:
+            at += around
+            word = U0
+        index += U1
+    _, _, state[WORD] = locate_found(symbols, begins, stops, index, LOW_HALF, isolated_ids, spans, offsets, words, at, word)

@@ -1,0 +1,246 @@
+"""Units of text: UTF-16 from UTF-8 and from Python's str and bytes, and code points from UTF-16.
+
+The Unicode Standard 17, table 3-7, says which sequences of bytes are characters.
+
+`gather_strings` and `gather_bytes` read the objects of a list where they are. The list keeps them alive, and while such a kernel runs
+nobody else may change it: `fst.runtime.texts` hands over a list of its own. Lengths come first, so that nothing is written where there is
+no room, and rows of another type are found before anything else is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, object_kernel
+from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
+from fst.runtime.kernels.numbers import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
+
+SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and what it leaves
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # what begins a pair of items: a high surrogate; nothing
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that go on, or begin so many
+SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
+OF_STR, OF_BYTES = 0, 1
+LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
+
+@inlined
+def label_at(items, at, pair):
+    """The label at a place, and where the next one begins. A label is an item, or a code point if `pair` is `UTF_16`."""
+    first = np.uint64(items[at])
+    if first & SURROGATE != pair:
+        return first, at + U1
+    return (first & LOW_10) + U64 << U10 | np.uint64(items[at + U1]) & LOW_10, at + U2
+
+
+@inlined
+def pairs(text, at, stop):
+    """How many characters of a text have two units."""
+    count = U0
+    while at < stop:
+        count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
+        at += U1
+    return count
+
+
+@inlined
+def follower(data, at):
+    """The six bits of a byte that continues a character; what is 64 or more is none."""
+    return np.uint64(data[at]) ^ CONTINUATION
+
+
+@inlined
+def character_at(data, at, left):
+    """The code point at a place before which so many bytes are left, and how many bytes it has; none where there is no character."""
+    first = np.uint64(data[at])
+    if first < THREE:
+        if first < TWO or left < U2:
+            return U0, U0
+        second = follower(data, at + U1)
+        return (first & np.uint64(0x1F)) << U6 | second, (U2 if second < U64 else U0)
+    if first < FOUR:
+        if left < U3:
+            return U0, U0
+        second, third = follower(data, at + U1), follower(data, at + U2)
+        code = (first & np.uint64(0xF)) << U12 | second << U6 | third
+        return code, (U3 if second | third < U64 and code >> U11 and code >> U11 != SURROGATES else U0)
+    if left < U4:
+        return U0, U0
+    second, third, fourth = follower(data, at + U1), follower(data, at + U2), follower(data, at + U3)
+    code = (first & np.uint64(0xF)) << U18 | second << U12 | third << U6 | fourth
+    return code, (U4 if second | third | fourth < U64 and code - SUPPLEMENTARY < SUPPLEMENTARY << U4 else U0)
+
+
+@inlined
+def put_code(code, text, filled):
+    """Write a code point as one unit or two; where the next one goes."""
+    if code >= SUPPLEMENTARY:
+        code -= SUPPLEMENTARY
+        text[filled] = HIGH_SURROGATE | code >> U10
+        filled += U1
+        code = LOW_SURROGATE | code & LOW_10
+    text[filled] = code
+    return filled + U1
+
+
+@inlined
+def put_characters(data, at, stop, text, filled):
+    """Write a run of ASCII, and a run of characters that are not; whether they are UTF-8."""
+    while at < stop and np.uint64(data[at]) < CONTINUATION:
+        text[filled] = data[at]
+        at += U1
+        filled += U1
+    while at < stop and np.uint64(data[at]) >= CONTINUATION:
+        code, length = character_at(data, at, stop - at)
+        if length == U0:
+            return at, filled, False
+        filled = put_code(code, text, filled)
+        at += length
+    return at, filled, True
+
+
+@inlined
+def put_utf_8(data, at, stop, text, filled):
+    """Write UTF-8 from one place to before another as units, 32 at a time where it is ASCII; where the next goes, and whether it is UTF-8.
+
+    What is behind the place is read too, and written, if there is any; it is written again when its turn comes.
+    """
+    is_text = True
+    while at < stop and is_text:
+        if at + U32 <= np.uint64(len(data)):
+            wide = widen(data, at, text, filled)
+            plain = min(U32 if wide == U0 else trailing_zeros(wide), stop - at)
+            at += plain
+            filled += plain
+            if wide == U0:  # a branch: the next step need not wait for the zeros
+                continue
+        at, filled, is_text = put_characters(data, at, stop, text, filled)
+    return filled, is_text
+
+
+@kernel
+def transcode(data, starts, text, unit_starts):
+    """UTF-16 of rows of UTF-8, 32 bytes at a time where they are ASCII.
+
+    Args:
+        data: uint8[n].
+        starts: int64[rows + 1], where each row begins in it, ascending; the last is n.
+        text: uint16[n + 32], filled.
+        unit_starts: int64[rows + 1], filled: where each row begins in it, and the last one ends.
+
+    Returns:
+        How many rows are UTF-8 before the first that is not.
+    """
+    rows, filled = np.uint64(len(starts)) - U1, U0
+    unit_starts[0] = 0
+    for row in range(rows):
+        filled, is_text = put_utf_8(data, np.uint64(starts[row]), np.uint64(starts[row + U1]), text, filled)
+        if not is_text:
+            return row
+        unit_starts[row + U1] = filled
+    return rows
+
+
+@inlined
+def rows_that_fit(rows, count, limits, kind):
+    """How many rows of a list go into a block; -1 where one of them is of another kind."""
+    most, longest, least = limits
+    left, fitting = most, 0
+    while fitting < count:
+        length = bytes_length(rows, fitting) if kind == OF_BYTES else string_length(rows, fitting)
+        if length < 0:
+            return -1
+        if length > min(left, longest):
+            break
+        left -= length
+        fitting += 1
+    return fitting if fitting >= least else 0
+
+
+@inlined
+def put_narrow(data, text, at):
+    """Copy bytes to units, none beyond the last; whether they are ASCII."""
+    end, wide = np.uint64(len(data)), U0
+    if end < U32:
+        for index in range(end):
+            text[at + np.uint64(index)] = data[np.uint64(index)]
+            wide |= np.uint64(data[np.uint64(index)]) & CONTINUATION
+    else:
+        place = U0
+        while place + U32 <= end:
+            wide |= widen(data, place, text, at + place)
+            place += U32
+        wide |= widen(data, end - U32, text, at + end - U32)
+    return at + end, wide == U0
+
+
+@inlined
+def put_units(units, text, at):
+    """Copy units; whether one is a surrogate."""
+    wrong = np.uint16(0)
+    for index in range(np.uint64(len(units))):
+        unit = units[np.uint64(index)]
+        text[at + np.uint64(index)] = unit
+        wrong |= np.uint16(unit & LAST_BITS == FIRST_SURROGATE)
+    return at + np.uint64(len(units)), wrong != 0
+
+
+@inlined
+def put_codes(codes, text, at):
+    """Write code points as units; whether one is a surrogate."""
+    wrong = U0
+    for index in range(np.uint64(len(codes))):
+        code = np.uint64(codes[np.uint64(index)])
+        wrong |= np.uint64(code >> U11 == SURROGATES)
+        at = put_code(code, text, at)
+    return at, wrong != 0
+
+
+@object_kernel
+def gather_strings(rows, count, limits, text, starts):
+    """UTF-16 of the first rows of a list of str.
+
+    Args:
+        rows, count: the address of the list, and how many rows it has.
+        limits: (characters of all rows, at most; of one row, at most; how many rows there are at least, else none).
+        text: uint16[n], room for two units for each of so many characters, filled.
+        starts: int64[count + 1], filled: where each row begins in it, and the last one ends.
+
+    Returns:
+        How many rows they are, -1 where one is no str; and whether they are text: nothing in them is a surrogate.
+    """
+    fitting = rows_that_fit(rows, count, limits, OF_STR)
+    at, any_wrong = U0, False
+    starts[0] = 0
+    for row in range(fitting):
+        narrow, units, codes = characters(rows, row)
+        at, _ = put_narrow(narrow, text, at)
+        at, wrong = put_units(units, text, at)
+        any_wrong |= wrong
+        at, wrong = put_codes(codes, text, at)
+        any_wrong |= wrong
+        starts[row + 1] = at
+    return fitting, not any_wrong
+
+
+@object_kernel
+def gather_bytes(rows, count, limits, text, starts):
+    """UTF-16 of the first rows of a list of bytes of UTF-8.
+
+    Args:
+        rows, count, limits, text, starts: as in `gather_strings`, with bytes in the place of characters; up to 32 units behind the last one
+            may be written.
+
+    Returns:
+        How many rows they are, -1 where one is no bytes; and whether they are text.
+    """
+    fitting = rows_that_fit(rows, count, limits, OF_BYTES)
+    at, are_text = U0, True
+    starts[0] = 0
+    for row in range(fitting):
+        data = bytes_of(rows, row)
+        after, is_text = put_narrow(data, text, at)
+        if not is_text:
+            after, is_text = put_utf_8(data, U0, np.uint64(len(data)), text, at)
+        at = after
+        are_text &= is_text
+        starts[row + 1] = at
+    return fitting, are_text

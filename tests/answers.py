@@ -1,0 +1,54 @@
+"""What the reference answers, kept as digests, because it takes longer to answer than the package.
+
+`answers.json` maps the digest of a question (the reference's version and settings, and the texts) to the digest of the answer. By default a
+test asks the reference only what is not kept. With ``--answers asked`` it asks everything, and fails where a kept answer is wrong.
+To write the file anew, after `tokenizers` or the texts have changed: ``python -m pytest -n 0 --answers anew``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tokenizers
+
+PATH = Path(__file__).with_name("answers.json")
+KEPT: dict[str, str] = json.loads(PATH.read_text(encoding="utf-8")) if PATH.is_file() else {}
+ASKED: dict[str, str] = {}
+
+MODES = ("kept", "asked", "anew")
+mode = "kept"  # conftest.py sets it
+
+
+def digest(*parts: Any) -> str:
+    """The first 64 bits of a SHA-256 over bytes or arrays, each with its length."""
+    whole = sha256()
+    for part in parts:
+        data = memoryview(part).cast("B") if len(part) else b""
+        whole.update(len(data).to_bytes(8, "little"))
+        whole.update(data)
+    return whole.hexdigest()[:16]
+
+
+def question(settings: str, texts: Sequence[str]) -> str:
+    """The digest of what a reference with these settings is asked."""
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return digest(tokenizers.__version__.encode(), settings.encode(), lengths, "".join(texts).encode())
+
+
+def answer(question: str, ask: Callable[[], str]) -> str:
+    """The digest of the answer to a question, as it is kept or as `ask` gives it."""
+    if question in KEPT and mode == "kept":
+        return KEPT[question]
+    ASKED[question] = ask()
+    assert mode == "anew" or KEPT.get(question, ASKED[question]) == ASKED[question], f"{PATH} is stale; see {__file__}"
+    return ASKED[question]
+
+
+def keep() -> None:
+    """Write all answers of this run."""
+    PATH.write_text(json.dumps(ASKED, indent=0, sort_keys=True) + "\n", encoding="utf-8")

@@ -1,0 +1,44 @@
+"""Tables that are compiled once per test run, and kept on disk for all tests and all workers of the run.
+
+`wordpiece` and `assemble` take the arguments of `fst.compile.wordpiece`. Tests of the compiler itself import the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import fst
+from fst.compile.sources.read import read
+from fst.compile.sources.source import Source
+from fst.compile.wordpiece import WordPieceModel
+from fst.compile.wordpiece import assemble as compiled
+from fst.machines.wordpiece import Tables
+
+FOLDER = Path()  # conftest.py sets it
+
+
+def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> Tables:
+    """The tables of a source of tokens: read anew, compiled unless they are kept."""
+    return assemble(read(source, options), layout)
+
+
+def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
+    """The tables of a source, mapped from disk and proven."""
+    path = FOLDER / f"{_digest(source, layout)}.npz"
+    if not path.exists():
+        compiled(source, layout).save(path)
+    return _load(path)
+
+
+@lru_cache(maxsize=100)
+def _load(path: Path) -> Tables:
+    return fst.load(path)._tables
+
+
+def _digest(source: Source[WordPieceModel], layout: str) -> str:
+    """A digest of all that tables follow from."""
+    return sha256(repr((layout, source)).encode()).hexdigest()

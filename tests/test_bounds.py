@@ -1,0 +1,252 @@
+"""Bounds: one fuzzer drives every kernel, with numba's checks of every index where `NUMBA_BOUNDSCHECK=1` asks for them.
+
+`drive` draws a vocabulary and texts and uses them in every way that the public API has.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import pkgutil
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+import pytest
+from machines import ADDED, PIECES, TOKENS, without_words
+from tiers import sample
+
+import fst
+from fst.compile import wordpiece
+from fst.jit import SETTINGS
+from fst.runtime import kernels, machine
+
+CHECKED = bool(numba.config.BOUNDSCHECK)
+SEEDS = 60
+DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
+
+BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+STEPS = {"type": "Sequence", "normalizers": [{"type": "Lowercase"}, {"type": "NFD"}, {"type": "StripAccents"}]}
+DIGITS = {"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, {"type": "Digits", "individual_digits": False}]}
+SPLIT = {"type": "BertPreTokenizer"}
+COMPONENTS: tuple[tuple[dict[str, Any], dict[str, Any] | None], ...] = (
+    *((BERT, SPLIT), (BERT, SPLIT), (STEPS, SPLIT), ({"type": "NFD"}, SPLIT), ({"type": "Lowercase"}, None)),
+    *((BERT, DIGITS), ({"type": "NFC"}, SPLIT), ({"type": "NFKC"}, {"type": "Whitespace"})),
+)
+CONTENTS = (*ADDED, "ab", "abab", "b a", "foo", "bfoo", "éa", "aÉ", "1a", "_", "-b-", "é", "世", "\u1b44", "[[[", "a\u0301", "ﬁ")
+FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
+WORDS = (
+    *PIECES,
+    *CONTENTS,
+    *(" ", "  ", "\n", "\t", "b", "a", "!", "é", "e\u0301", "A\u0308\u0323", "\u0130\u0323", "한", "\u1112\u1161\u11ab", "東京", "👩‍👩‍👧"),
+    *("\u302e", "\u1b44", "\u0301", "\0", "\x85", "\u200b", "\ufeff", "\ufffd", "ß", "½", "ﷺ", "\U0001d15e", "q" * 99, "12", "²"),
+    *("foobfoo", "[MAS", "<s", "aaaaaaaaaaaaaaaaaaaaaaaa", "unaffableunaffable", "_a_", "FOO", "ÉA", "x-b-x", "a1a22!!b"),
+)
+KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
+
+
+def vocabulary(draw: random.Random) -> dict[str, Any]:
+    """Draw a tokenizer.json: a vocabulary with added tokens of every kind."""
+    drawn = {"".join(draw.choices("ab1é世\u302e", k=draw.randint(1, 14))) for _ in range(40)}
+    tokens = list(dict.fromkeys([*TOKENS, *(draw.choice(("", "##")) + token for token in sorted(drawn))]))
+    contents = (*draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))), *draw.choices(("a" * 600,), k=draw.random() < 0.2))
+    flagged = draw.choice((0, 0.3))
+    added = [{"content": token, "special": True} for token in TOKENS[:5]]
+    added += [{"content": content, **{flag: draw.random() < flagged for flag in FLAGS}} for content in contents]
+    normalizer, pre_tokenizer = draw.choice(COMPONENTS)
+    ids = {token: number for number, token in enumerate(tokens)}
+    known = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
+    around = [{"SpecialToken": {"id": name, "type_id": 0}} for name in known]
+    text, other = ({"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB"))
+    return {
+        "added_tokens": [{"id": ids.get(token["content"], len(ids) + at), **token} for at, token in enumerate(added)],
+        "normalizer": normalizer,
+        "pre_tokenizer": pre_tokenizer,
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [around[0], text, around[1]],
+            "pair": [around[0], text, around[1], other, around[1]],
+            "special_tokens": known,
+        },
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": draw.choice((5, 13, 100)),
+            "vocab": ids,
+        },
+    }
+
+
+def tokenizer(draw: random.Random) -> fst.Tokenizer:
+    """Draw vocabularies until one is supported, and compile it; empty its table of words now and then."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "tokenizer.json")
+        while True:
+            path.write_text(json.dumps(vocabulary(draw)), encoding="utf-8")
+            with suppress(fst.UnsupportedError):
+                tables = wordpiece(path, layout=draw.choice(("dense", "compact")))
+                return fst.Tokenizer(without_words(tables) if draw.random() < 0.3 else tables)
+
+
+def texts_of(draw: random.Random, size: int) -> list[str]:
+    """Draw texts: empty ones, short ones and long ones, of what a kernel has to look at twice."""
+    short = ["".join(draw.choices(WORDS, k=draw.randint(0, 12))) for _ in range(8)]
+    unit = "".join(draw.choices(WORDS, k=draw.randint(1, 5)))
+    long = ["".join(draw.choices(WORDS, k=size // 8)), unit * (size // len(unit)), draw.choice("a \u302e世") * size]
+    return ["", *short, *long, ""]
+
+
+def ids_of(batch: fst.runtime.batch.Batch) -> list[list[int]]:
+    """The ids of each row."""
+    return [row.tolist() for row in batch]
+
+
+def drive_batches(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Encode texts one by one and together, as strings and as bytes, with offsets and in threads: the ids are the same."""
+    found = [tok.encode(text).tolist() for text in texts]
+    data = [text.encode() for text in texts]
+    assert [tok.encode(text).tolist() for text in data] == found
+    assert tok.count_tokens(texts).tolist() == list(map(len, found))
+    for rows in (texts, data):
+        assert ids_of(tok.encode_batch(rows)) == found
+        assert ids_of(tok.encode_batch(rows, threads=2)) == found
+        assert [len(row) for row in tok.encode_batch(rows, max_length=5)] == [min(len(row), 5) for row in found]
+        assert ids_of(tok.encode_batch(rows, offsets=True)) == found
+    wrong = [draw.choice((b"\x80", b"\xe4\xb8", b"\xf0\x9f", b"\xed\xa0\x80")).join((text, text)) for text in data[:6]]
+    assert ids_of(tok.encode_batch(wrong, errors="replace")) == [tok.encode(text.decode(errors="replace")).tolist() for text in wrong]
+    lone = [f"{text}\ud83d{text}" for text in texts[:4]]
+    assert ids_of(tok.encode_batch(lone, errors="replace")) == [tok.encode(text.replace("\ud83d", "\ufffd")).tolist() for text in lone]
+
+
+def drive_columns(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Encode a column of any kind, sliced, with nulls: the rows have the ids of their texts."""
+    column = pa.array([*texts, None], pa.string()).cast(draw.choice(KINDS))
+    first = draw.randrange(3)
+    assert tok.encode_arrow(column[first:]).to_pylist() == [*([*map(int, tok.encode(text))] for text in texts[first:]), None]
+    tok.encode_arrow(column, max_length=7, padding=True)
+
+
+def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Call with truncation, windows, pairs, padding and split words."""
+    options: dict[str, Any] = {"return_tensors": "np", "padding": True, "return_overflowing_tokens": draw.random() < 0.7}
+    sides = {"padding_side": draw.choice(("left", "right")), "truncation_side": draw.choice(("left", "right"))}
+    short = texts[:9]
+    for strategy in (True, "only_first"):
+        options["truncation"] = strategy
+        found = tok(short, max_length=draw.randint(4, 12), stride=draw.randint(0, 1), return_offsets_mapping=True, **options, **sides)
+        assert found["input_ids"].shape == found["attention_mask"].shape
+    pairs = tok(short, short[::-1], max_length=draw.randint(9, 30), stride=draw.randint(0, 2), **{**options, **sides, "truncation": True})
+    assert pairs["input_ids"].shape == pairs["token_type_ids"].shape
+    words = [[word for word in text.split(" ") if word] for text in short]
+    assert len(tok(words, is_split_into_words=True)["input_ids"]) == len(short)
+    assert tok(texts[1], texts[2])["input_ids"][:1] == tok(texts[1])["input_ids"][:1]
+    tok(texts, padding="max_length", max_length=40, truncation=True, pad_to_multiple_of=8)
+
+
+def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Write texts in pieces: the ids are those of the whole."""
+    for text in (texts[1], texts[-2], texts[-4], texts[-3]):
+        data: str | bytes = draw.choice((text, text.encode()))
+        places = sorted(draw.randint(0, len(data)) for _ in range(draw.randint(0, 9)))
+        for located in (False, True):
+            try:
+                stream = tok.stream(offsets=located)
+            except fst.UnsupportedError:
+                continue
+            parts = []
+            for begin, end in pairwise([0, *places, len(data)]):
+                stream.write(data[begin:end])
+                parts.append(stream.read().ids)
+            assert np.concatenate([*parts, stream.close().ids]).tolist() == tok.encode(text).tolist()
+
+
+def drive(seed: int, size: int) -> None:
+    """Draw a vocabulary and texts of some length, and use them in every way."""
+    draw = random.Random(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        if seed % 2:
+            patch.setattr(machine, "CHUNK", 0)
+        tok, texts = tokenizer(draw), texts_of(draw, size)
+        for use in (drive_batches, drive_columns, drive_calls, drive_streams):
+            use(tok, texts, draw)
+
+
+@pytest.mark.sampled
+def test_no_index_is_out_of_bounds() -> None:
+    """Every use of a vocabulary gives the ids that it should, and no index is out of bounds where numba checks them."""
+    for seed in range(SEEDS) if CHECKED else sample(range(SEEDS), 20):
+        drive(seed, 1_000 if seed % 5 else 10_000)
+
+
+@pytest.mark.skipif(not CHECKED, reason="for NUMBA_BOUNDSCHECK=1")
+def test_indices_are_checked() -> None:
+    """Numba checks indices in functions that are compiled as kernels are."""
+    compiled: Any = numba.njit(**SETTINGS)(lambda array, at: array[at])
+    with pytest.raises(IndexError):
+        compiled(np.zeros(3), 3)
+
+
+@pytest.mark.slow
+def test_every_statement_of_every_kernel_runs() -> None:
+    """The fuzzer reaches each statement of each function in the files of kernels, so that a kernel which nothing drives fails here."""
+    folder = Path(__file__).parent
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(folder), "PYTHONWARNINGS": "ignore:overflow:RuntimeWarning"}
+    program = [sys.executable, "-c", "import test_bounds; test_bounds.trace()"]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def modules() -> Iterator[ModuleType]:
+    """The files of kernels: all of `fst.runtime.kernels`, and that of the compiler."""
+    for name in (*(found.name for found in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")), "fst.compile.displacement"):
+        yield import_module(name)
+
+
+def statements(path: str) -> Iterator[tuple[str, int, int]]:
+    """The function, the first and the last line of each statement of the functions that `fst.jit` compiles."""
+    for function in ast.parse(Path(path).read_text(encoding="utf-8")).body:
+        if isinstance(function, ast.FunctionDef) and DECORATORS & {ast.unparse(each).split("(")[0] for each in function.decorator_list}:
+            for node in ast.walk(function):
+                is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+                if isinstance(node, ast.stmt) and node is not function and not is_text:
+                    body = getattr(node, "body", None)
+                    yield function.name, node.lineno, max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+
+
+def trace() -> None:
+    """Drive kernels that are not compiled until each statement has run, and print those that have not."""
+    missing = {(module.__file__, *statement) for module in modules() for statement in statements(str(module.__file__))}
+    files = {file for file, *_ in missing}
+    seen: set[tuple[str, int]] = set()
+
+    def watch(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            seen.add((frame.f_code.co_filename, frame.f_lineno))
+        return watch
+
+    for seed in range(SEEDS):
+        threading.settrace(watch)
+        sys.settrace(watch)
+        drive(seed, 200)
+        sys.settrace(None)
+        missing = {gap for gap in missing if not any((gap[0], line) in seen for line in range(gap[2], gap[3] + 1))}
+        if not missing:
+            return
+    for file, function, line, _ in sorted(missing):
+        print(f"{file}:{line}: {function}")
