@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from fst import machines
+from fst.runtime.tokenizer import Tokenizer
 
 
-def load(path: str | Path) -> Any:
+def load(path: str | Path) -> Tokenizer:
     """Load a table file, as the face of its machine: a `fst.Tokenizer` for WordPiece.
 
     The file is mapped, so that processes share its memory, and proven whole and safe before anything else is done with it.
@@ -29,6 +30,6 @@ def load(path: str | Path) -> Any:
     """
     table = machines.load(path)
     module, _, name = table.face.rpartition(".")
-    return getattr(import_module(module), name)(table)
+    return cast(Tokenizer, getattr(import_module(module), name)(table))
 
 

@@ -25,8 +25,8 @@ SHORT = 1 << 13  # characters in a text that `Runner.encode_text` takes
 
 
 @cache
-def kernel_of(module: str, name: str, output: type[Output]) -> Deferred:  # noqa: ARG001 - the key of the cache
-    """A kernel, compiled for one kind of machine and one kind of output: machines never share compiled code."""
+def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
+    """A kernel of one kind of machine, for outputs of so many fields: machines never share compiled code."""
     return Deferred(module, name)
 
 
@@ -81,10 +81,10 @@ class Runner:
         self.arguments, self.workspaces, self.with_spans, self.fallback = arguments, workspaces, with_spans, fallback
         self.unit_type = UNIT_TYPES[table.unit]
         self.is_plain = table.unit == "utf-16" and not with_spans and not fallback
-        self._ids_per_unit = table.ids_per_unit
+        self._ids_per_unit: int = table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
-        self._rows, self._read = (kernel_of(table.kernel, name, self._output) for name in ("encode_rows", "encode_read"))
+        self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
         """The most ids of so many units of text in so many rows, and what may be written past the last."""

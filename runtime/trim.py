@@ -10,7 +10,8 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.runtime.batch import Batch, Ids
+from fst.runtime.batch import Batch
+from fst.runtime.run import Ids
 from fst.runtime.texts import Ints, replaced
 
 MALFORMED = "fst.malformed"  # how to decode what may not be UTF-8, so that it is known how long it was

@@ -30,7 +30,7 @@ from fst.runtime.transformers.document import document
 
 KERNELS = {
     **{
-        f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, output)
+        f"{name} for {output.__name__}": kernel_of(Tables.kernel, name, len(output._fields))
         for output in (IdsOutput, SpansOutput)
         for name in ("encode_rows", "encode_read")
     },

@@ -32,7 +32,8 @@ from tiers import sample
 import fst
 from fst.compile import wordpiece
 from fst.jit import SETTINGS
-from fst.runtime import kernels, machine
+from fst.machines import kernel_call
+from fst.runtime import kernels
 
 CHECKED = bool(numba.config.BOUNDSCHECK)
 SEEDS = 60
@@ -179,7 +180,7 @@ def drive(seed: int, size: int) -> None:
     draw = random.Random(seed)
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
-            patch.setattr(machine, "CHUNK", 0)
+            patch.setattr(kernel_call, "CHUNK", 0)
         tok, texts = tokenizer(draw), texts_of(draw, size)
         for use in (drive_batches, drive_columns, drive_calls, drive_streams):
             use(tok, texts, draw)

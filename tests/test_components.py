@@ -31,6 +31,7 @@ from fst.compile.text.alphabets import alphabet
 from fst.compile.wordpiece import source_of
 from fst.composition import Composition
 from fst.rows import NONE, field_next, pack
+from fst.runtime.encoder import NO_FRAME
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import NO_SUSPECTS
 from fst.runtime.texts import ONE_TEXT, ROOM, rows_of
@@ -409,7 +410,7 @@ def test_fences_over_chunks(name: str, load: Load) -> None:
     long = "".join(rng.choices([".", "a", "..", "ab", " ", ",", "[MASK]"], k=400_000))
     check_ids(reference, tokenizer, [long])
     encoded = reference.encode(texts[-1] + long[:1000], add_special_tokens=False)
-    batch = tokenizer._encode(rows_of([texts[-1] + long[:1000]]), framed=False, located=True)
+    batch = tokenizer._encode(rows_of([texts[-1] + long[:1000]]), frame=NO_FRAME, with_spans=True)
     assert batch.offsets is not None
     assert batch.words is not None
     assert list(map(tuple, batch.offsets.tolist())) == encoded.offsets

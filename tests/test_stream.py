@@ -187,14 +187,8 @@ def test_pieces_larger_than_a_block() -> None:
     """Pieces that are encoded in several turns, and pieces of all sizes about one, make the whole."""
     text = hostile(15, 300_000)
     expected = whole(made("as BERT"), text)
-    for size in (
-        streams.STREAM_BLOCK - 1,
-        streams.STREAM_BLOCK,
-        streams.STREAM_BLOCK + 1,
-        2 * streams.STREAM_BLOCK,
-        5 * streams.STREAM_BLOCK + 1,
-        len(text),
-    ):
+    block = streams.STREAM_BLOCK
+    for size in (block - 1, block, block + 1, 2 * block, 5 * block + 1, len(text)):
         assert streamed(made("as BERT"), cut(text, range(size, len(text), size))) == expected
         assert streamed(made("as BERT"), cut(text.encode(), range(size, len(text.encode()), size))) == expected
 
@@ -389,7 +383,7 @@ def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.Monke
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)
     for output in (IdsOutput, SpansOutput):
-        kernel = kernel_of(tok._table.kernel, "encode_rows", output)
+        kernel = kernel_of(tok._table.kernel, "encode_rows", len(output._fields))
         monkeypatch.setattr(kernel, "call", partial(counted, units, kernel.call))
     assert streamed(tok, cut(text, range(5, len(text), 5))) == expected
     assert units[0] <= 8 * len(text)

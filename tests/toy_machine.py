@@ -71,7 +71,7 @@ class Toy(Table):
         super().prove(each)
         states, found = len(self.ids), self.transitions.shape
         need(found == (states, 256), f"transitions are for {found} states and bytes; expected {states} × 256")
-        need_none((self.transitions >= states).any(axis=1), lambda state: f"state {state} leads to a state past the last, {states - 1}")
+        need_none(np.any(self.transitions >= states, axis=1), lambda state: f"state {state} leads to a state past the last, {states - 1}")
 
 
 def toy(strings: Mapping[str, int]) -> Toy:

@@ -21,9 +21,10 @@ from fst.machines.wordpiece_arguments import (
     OWN,
     SHORTEST,
 )
+from fst.matching import LEAST, LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U4, U8, U42, U48, U54, U63, U64
-from fst.runtime.kernels.tries import LEAST, LENGTH, NODE, READ, START, VALUE, match_at
+from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.words import FAILED
 

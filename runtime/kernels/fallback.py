@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel, part
+from fst.matching import LENGTH, VALUE
 from fst.runtime import fallback_added_tokens as contextual
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
 from fst.runtime.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of
-from fst.runtime.kernels.tries import LENGTH, NODE, READ, START, VALUE, match_at
+from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import ITEMS
 
 WORD_PART, BEGINS_WORD, ENDS_WORD = np.uint8(contextual.WORD_PART), np.uint8(contextual.BEGINS_WORD), np.uint8(contextual.ENDS_WORD)

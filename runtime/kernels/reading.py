@@ -16,6 +16,7 @@ import numpy as np
 from fst.jit import inlined, part
 from fst.machines.kernel_call import AT, BEFORE, KEPT, MARGIN, RANKS, READ_ROW, RUN_AT, RUN_BEGIN, RUN_SPAN, RUN_STOP, RUN_TURN
 from fst.machines.reading_arguments import NOT_PLAIN as NOT_PLAIN_BIT
+from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import classes_looked_up, classes_of, trailing_zeros
 from fst.runtime.kernels.numbers import (
     CONTINUES_RUN,
@@ -36,7 +37,7 @@ from fst.runtime.kernels.numbers import (
     U32,
     U63,
 )
-from fst.runtime.kernels.tries import LENGTH, NODE, READ, START, VALUE, match_at
+from fst.runtime.kernels.tries import NODE, READ, START, match_at
 from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
