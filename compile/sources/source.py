@@ -71,7 +71,7 @@ class Source(Generic[AnyModel_co]):
 
     Attributes:
         model: the model.
-        text: what happens to a text before.
+        text: what happens to a text before the model reads it.
         added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
         templates: which ids stand around texts.
         settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
