@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from fst.errors import TextError
 
 if TYPE_CHECKING:
-    from fst.compile.sources.vocabulary import Vocabulary
+    from fst.compile.sources.source import Source
+    from fst.compile.wordpiece import WordPieceModel
     from fst.machines.wordpiece import Tables
 
 END = "(end)"  # shown in place of a character at the end of a word
@@ -22,31 +23,31 @@ def explained(tables: Tables, text: str) -> Iterator[str]:
     Raises:
         TextError: the text holds a lone surrogate.
     """
-    from fst.compile.wordpiece import vocabulary_of
+    from fst.compile.wordpiece import source_of
 
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
-    return Explanation(vocabulary_of(tables)).lines(text)
+    return Explanation(source_of(tables)).lines(text)
 
 
 class Explanation:
     """The readable form of a vocabulary's automaton, which tells what it does."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, source: Source[WordPieceModel]) -> None:
         from fst.compile.wordpiece import automaton
 
-        self._vocabulary = vocabulary
-        self._alphabet, self._transducer = automaton(vocabulary)
+        self._model, self._added = source.model, source.added
+        self._alphabet, self._transducer = automaton(source)
         self._failure, self._trie = self._transducer.failure, self._transducer.trie
         self._readable = self._alphabet.readable()
-        self._names = {number: token for token, number in [*vocabulary.tokens.items(), *vocabulary.specials.items()]}
+        self._names = {number: token for token, number in [*source.model.tokens.items(), *source.added.specials.items()]}
 
     def lines(self, text: str) -> Iterator[str]:
         """The explanation of a text: of each special token and each word in it."""
-        if self._vocabulary.late:
-            yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._vocabulary.late)}"
+        if self._added.contextual:
+            yield f"added tokens that depend on normalised text or on what is beside them are not looked for: {len(self._added.contextual)}"
             yield ""
         for place, piece in enumerate(self._alphabet.run(text)):
             if place:
@@ -58,13 +59,13 @@ class Explanation:
 
     def _word(self, word: str) -> Iterator[str]:
         yield f"{visible(word)}: a word of {len(word)} character{'s' if len(word) > 1 else ''}"
-        limit = self._vocabulary.max_input_chars_per_word
+        limit = self._model.max_input_chars_per_word
         if len(word) > limit:
             yield f"more than {limit} characters (max_input_chars_per_word): it is not looked at"
             yield self._result(None)
         elif self._stands_alone(word):
             yield "a character that is a word of its own: it is looked up as a whole"
-            yield self._result([self._vocabulary.tokens[word]] if word in self._vocabulary.tokens else None)
+            yield self._result([self._model.tokens[word]] if word in self._model.tokens else None)
         else:
             yield from self._segmented(word)
 
@@ -76,7 +77,7 @@ class Explanation:
         found = self._failure.run(word)
         yield "LinMaxMatch: an edge of the trie where there is one, else a failure link, which pops tokens"
         yield from table(("step", "char", "move", "from -> to", "pops", "tokens so far"), list(self._steps(word)))
-        if found is None and word == self._trie.indicator:
+        if found is None and word == self._model.continuing_subword_prefix:
             yield "the word is the suffix indicator itself: nothing was matched"
         yield self._result(found)
         yield "folded into a transducer: one transition for each character"
@@ -104,7 +105,7 @@ class Explanation:
             yield END, "null", ""
 
     def _result(self, ids: list[int] | None) -> str:
-        return "= " + (visible(self._vocabulary.unk_token) if ids is None else self._tokens(ids))
+        return "= " + (visible(self._model.unk_token) if ids is None else self._tokens(ids))
 
     def _node(self, node: int) -> str:
         if node < 0:

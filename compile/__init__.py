@@ -1,5 +1,8 @@
-"""Offline: a vocabulary becomes tables."""
+"""The compiler: vocabularies become tables, offline.
 
-from fst.compile.wordpiece import wordpiece
+Source → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
+"""
+
+from fst.compile.api import wordpiece
 
 __all__ = ["wordpiece"]

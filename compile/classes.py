@@ -1,4 +1,4 @@
-"""Fold the alphabet into classes: characters that act alike share one, and the tables of a machine are written in classes."""
+"""Fold the alphabet into classes: characters that act alike share one, so that tables have a row for each class, not each character."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from fst.rows import (
     are_parts,
     pack,
 )
+from fst.transducer import Transducer
 from fst.trie import Ints, Trie
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.Tables` that lead from code points to symbols.
+    """The arrays of `fst.machines.wordpiece.Tables` that map code points to symbols, and the classes by symbol and label.
 
     Attributes:
         of_label: int64[labels], the class of each letter of the trie.
-        of_symbol: int64[2**21 + 0x110000], the class of each symbol of the alphabet.
+        of_symbol: int32[2**21 + 0x110000], the class of each symbol of the alphabet.
     """
 
     pages: NDArray[np.uint16]
@@ -45,40 +46,33 @@ class Classes:
     symbols: NDArray[np.uint32]
     specials: NDArray[np.int32]
     of_label: Ints
-    of_symbol: Ints
+    of_symbol: NDArray[np.int32]
 
 
 def classify(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: Collection[int], apart: Collection[int]
+    alphabet: Alphabet,
+    transducer: Transducer,
+    rows: Rows,
+    word_of_one: Mapping[str, int],
+    other_ids: Collection[int],
+    apart: Collection[int],
 ) -> Classes:
     """Find the classes.
 
     Args:
-        alphabet: what every code point becomes.
-        trie: the trie of the machine.
+        alphabet: the symbols of every code point.
+        transducer: the machine.
         rows: its layout.
         word_of_one: the token ids of the characters that are a whole token.
-        other_ids: the id of other characters that are a word of their own; then those of added tokens that are not among the alphabet's.
-        apart: symbols that have a class of their own, even if they act like others.
+        other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
+        apart: symbols that get a class of their own, even if they act like others.
 
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    found = _symbol_classes(alphabet, trie, rows, word_of_one, list(other_ids))
-    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, trie, apart) if apart else found
-    symbols = alphabet.symbols
-    plain = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
-    starters = [ord(special[0]) for special in alphabet.specials]
-    plain[starters] = False
-    single = np.zeros(CODE_POINTS, np.int64)
-    single[plain] = class_of_symbol[symbols[plain, 0]]
-
-    others = np.flatnonzero(~plain)
-    lists, flags = _lists(alphabet, others, class_of_symbol, starters)
-    different, number = _different(np.column_stack([flags, lists]))
-    single[others] = len(records) + number
-    pool, places = _pool(different[:, 1:])
-    list_records = np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)])
+    found = _symbol_classes(alphabet, transducer, rows, word_of_one, list(other_ids))
+    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, transducer.trie, apart) if apart else found
+    single, list_records, pool = _of_code_points(alphabet, class_of_symbol, len(records))
     classes = np.concatenate([records, list_records])
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
@@ -87,46 +81,44 @@ def classify(
     return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label, class_of_symbol)
 
 
-SymbolClasses = tuple[Ints, Ints, dict[int, int], NDArray[np.uint64]]
+SymbolClasses = tuple[NDArray[np.int32], Ints, dict[int, int], NDArray[np.uint64]]
 
 
 def _symbol_classes(
-    alphabet: Alphabet, trie: Trie, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
+    alphabet: Alphabet, transducer: Transducer, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
 ) -> SymbolClasses:
-    """The class of each symbol, `ISOLATED` ones included, of each letter, of each id that a word of one symbol has, and all records."""
-    labels = np.arange(len(trie.letters))
-    from_suffix_root = rows.slots[trie.children(np.full(len(labels), trie.suffix_root), labels)]
-    from_root = rows.slots[trie.children(np.full(len(labels), ROOT), labels)]
-    in_word = np.column_stack([pack(from_suffix_root, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), from_root.astype(np.uint64)])
+    """The class of each symbol, of each label and of each id of a word of one symbol; and the records of all classes."""
+    default, first = rows.slots[transducer.default], rows.slots[transducer.first]
+    in_word = np.column_stack([pack(default, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), first.astype(np.uint64)])
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
-    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # without a number it is a blank
+    between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a blank
     records, number = np.unique(np.concatenate([between, in_word, alone]), axis=0, return_inverse=True)
-    # Class 0 is none; the parts of words come first, so that one comparison tells them from what ends a word.
+    # Class 0 is no class. Parts of words come first, so that one comparison tells them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
-    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(labels)])
+    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(in_word)])
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, other_ids[0])])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
-    class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int64)
-    class_of_symbol[:CODE_POINTS] = word_class[trie.label_of]
+    class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int32)
+    class_of_symbol[:CODE_POINTS] = word_class[transducer.trie.label_of]
     class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
     return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records
 
 
 def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> SymbolClasses:
-    """The same with a class more for each of some symbols; the parts of words still come first."""
+    """The same with one more class for each of some symbols. Parts of words still come first."""
     class_of_symbol, class_of_label, class_of_id, records = found
     own = np.array(sorted(symbols))
-    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # all that there are, and then the new ones
+    of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
     order = np.argsort(of_record, kind="stable")
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
-    class_of_symbol = number[class_of_symbol]
+    class_of_symbol = number.astype(np.int32)[class_of_symbol]
     class_of_symbol[own] = number[len(records) :]
     class_of_label = number[class_of_label]
     letters = own[own < CODE_POINTS]
@@ -136,22 +128,40 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
     return class_of_symbol, class_of_label, class_of_id, records[of_record[order]]
 
 
-def _lists(alphabet: Alphabet, code_points: Ints, class_of_symbol: Ints, starters: list[int]) -> tuple[Ints, Ints]:
-    """Lists of symbols (class and rank, -1 where there are fewer) and flags of the code points that are not one plain symbol.
+def _of_code_points(
+    alphabet: Alphabet, class_of_symbol: NDArray[np.int32], known: int
+) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint32]]:
+    """The class of each code point; and the records, numbered on from the known ones, and the pool of those that are lists of symbols."""
+    starters = np.unique([ord(special[0]) for special in alphabet.specials]).astype(np.int64)
+    alphabet = alphabet.listing(starters)
+    symbols = alphabet.symbols
+    is_single = (symbols[:, 0] >= 0) & (counts(symbols[:, 1:] >= 0) == 0) & ~alphabet.passes
+    is_single[np.searchsorted(alphabet.codes, starters)] = False
+    lists, flags = _lists(alphabet, np.flatnonzero(~is_single), class_of_symbol, starters)
+    different, number = _different(np.column_stack([flags, lists]))
+    found = class_of_symbol[:CODE_POINTS].copy()
+    found[alphabet.codes[is_single]] = class_of_symbol[symbols[is_single, 0]]
+    found[alphabet.codes[~is_single]] = known + number
+    pool, places = _pool(different[:, 1:])
+    return found, np.column_stack([pack(places, 0, different[:, 0], LIST), np.zeros(len(places), np.uint64)]), pool
 
-    A mark of which nothing is left comes first, as class 0.
+
+def _lists(alphabet: Alphabet, rows: Ints, class_of_symbol: NDArray[np.int32], starters: Ints) -> tuple[Ints, Ints]:
+    """Lists of symbols (class and rank, padded with -1) and flags of some rows of the alphabet.
+
+    A list begins with class 0 where the code point begins with a mark that leaves no symbol.
     """
-    symbols, ranks = alphabet.symbols[code_points], alphabet.ranks[code_points].astype(np.int64)
-    hidden = alphabet.hidden[code_points].astype(np.int64)[:, None]
+    symbols, ranks = alphabet.symbols[rows], alphabet.ranks[rows].astype(np.int64)
+    hidden = alphabet.hidden[rows].astype(np.int64)[:, None]
     lists = np.where(symbols >= 0, class_of_symbol[symbols] | ranks << 16, -1)
     lists = np.column_stack([np.where(hidden, hidden << 16, -1), lists])
     marked = counts(ranks > 0) > 0
-    flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[code_points] + STARTS_SPECIAL * np.isin(code_points, starters)
+    flags = HAS_MARKS * marked + CONTINUES_RUN * alphabet.passes[rows] + STARTS_SPECIAL * np.isin(alphabet.codes[rows], starters)
     return lists, flags
 
 
 def _different(rows: Ints) -> tuple[Ints, Ints]:
-    """The different rows in ascending order, and the number of each row among them: a column after the other, which is quick."""
+    """The different rows in ascending order, and the index of each row among them; faster than ``np.unique(axis=0)``."""
     number, first = rows[:, 0], np.arange(0)
     for column in rows.T[1:]:
         _, first, number = np.unique(number << 32 | column + 1, return_index=True, return_inverse=True)
@@ -159,7 +169,7 @@ def _different(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Lists one after the other without gaps, each with its length before it, and where each begins."""
+    """The lists end to end, each after its length, and where each begins."""
     used = lists >= 0
     lengths = counts(used)
     places = np.cumsum(lengths + 1) - lengths - 1
@@ -184,7 +194,7 @@ def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray
 
 
 def _special_trie(specials: Mapping[str, int]) -> NDArray[np.int32]:
-    """The trie of the special tokens, with their classes, as `fst.machines.wordpiece.Tables.specials`."""
+    """The trie of the special tokens and their classes: `fst.machines.wordpiece.Tables.specials`."""
     nodes = [[-1, -1, -1, -1]]
     for special, number in specials.items():
         node = 0

@@ -1,4 +1,4 @@
-"""Where things go in tables: rows of a sparse table laid over each other so that no two claim the same slot, and words in a hash table."""
+"""Kernels of the compiler: lay rows of a sparse table over each other so that none share a slot, and place words in a perfect hash."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ NONE, ONE, LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 def place(order, starts, columns, shapes, bases, occupied, tried, free):
     """First fit, 64 candidate bases a word and several words at a time.
 
-    A row claims its base and ``base + column`` for each of its columns. Slots are never given back, so where a row did not fit, no later
-    row of the same columns will: the search goes on where the last such row was placed. (Of the 218,084 rows of
-    bert-base-multilingual-cased, 14,738 are different: the first fit is found in 1 s instead of 40 s.)
+    A row claims its base and ``base + column`` for each of its columns. Slots are never freed, so a later row with the same columns fits
+    nowhere before the last such row: its search starts there. (Of the 218,084 rows of bert-base-multilingual-cased, 14,738 are different:
+    this finds the first fit in 1 s instead of 40 s.)
 
     Args:
-        order: int64[rows], rows in the order in which they are placed.
+        order: int64[rows], the order in which rows are placed.
         starts: int64[rows + 1], the columns of row r are ``columns[starts[r]:starts[r + 1]]``.
         columns: int64[n], ≥ 1.
         shapes: int64[rows], one number for all rows of the same columns.
         bases: int64[rows], filled.
-        occupied: uint64[words], a bit a slot, all zero; the last words are never reached by a base.
+        occupied: uint64[words], a bit a slot, all zero; no base lies in the last words.
         tried: int64[shapes], all zero; the first word to try for each shape.
-        free: uint64[words at a time], scratch: candidates that are left, in each of the words.
+        free: uint64[words at a time], scratch: the candidates left in each word.
 
     Returns:
-        1 past the highest slot claimed, or -1 if there was no room.
+        1 past the highest slot claimed, or -1 if there is no room.
     """
     highest = 0
     widest = 0
@@ -85,13 +85,13 @@ def displace(members, starts, bucket, base, displacements, taken, slot):
     """Find a displacement for every bucket.
 
     Args:
-        members: int64[words], the words of each bucket, most frequent first.
-        starts: int64[n + 1], where each bucket begins in them.
-        bucket: int64[words], of each word.
+        members: int64[words], words by bucket, the most frequent first.
+        starts: int64[n + 1], where each bucket begins in `members`.
+        bucket: int64[words], the bucket of each word.
         base: int64[words], the slot of each word before it is displaced.
         displacements: int64[buckets], all zero; filled with numbers below 2^16.
         taken: bool[slots], all false, a power of two; filled.
-        slot: int64[words], all -1; filled, and -1 for a word that is left out.
+        slot: int64[words], all -1; filled; -1 stays for a word that is left out.
     """
     for index in range(len(starts) - 1):
         begin, end = starts[index], starts[index + 1]

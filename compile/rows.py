@@ -14,9 +14,9 @@ from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints, spread
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
-MOST_SHAPES, MOST_LABELS, ROUNDS = 1000, 2048, 3  # what is looked at to find columns: all but 2 % of the rows; and how often
+MAX_SHAPES, MAX_LABELS, ROUNDS = 1000, 2048, 3  # the search for columns looks at these shapes and labels: 98 % of the rows
 WORDS_AT_A_TIME, WORD_BITS = 16, 64
-DENSE_SLOTS = 1 << 16  # "auto" takes dense rows up to here, 512 KiB: they stay in a core's own cache
+DENSE_SLOTS = 1 << 16  # "auto" is dense up to here: 512 KiB stay in a core's own cache
 place = Deferred("fst.compile.displacement", "place")
 
 
@@ -28,9 +28,8 @@ class Rows:
         layout: "dense" or "compact".
         entries: uint64[slots].
         pool: uint32[n].
-        slots: int64[states + 1], the slot at which each state's row begins; the last is the dead state's, and ``slots[-1]`` is
-            therefore the slot of the state -1.
-        columns: int64[labels], where in a row each label of the alphabet is; 0: it is in no row, and always takes the default.
+        slots: int64[states + 1], the slot at which each state's row begins. The last is the dead state's, so that -1 indexes it.
+        columns: int64[labels], the place of each label in a row; 0 for a label that is in no row and always takes the default.
     """
 
     layout: str
@@ -41,11 +40,11 @@ class Rows:
 
 
 def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) -> Rows:
-    """Make the rows.
+    """Lay out the rows.
 
     Args:
         transducer: the machine.
-        visits: float64[states], how often each state is expected to be visited; the rows of the most visited are put together.
+        visits: float64[states], how often each state is expected to be visited; the most visited rows lie together.
         layout: "dense", "compact", or "auto": dense if that is small, else compact.
 
     Raises:
@@ -79,7 +78,7 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
 
 @dataclass(frozen=True, eq=False)
 class _Transitions:
-    """Explicit transitions on labels that have a column, in order of source."""
+    """Explicit transitions on labels with a column, in order of source."""
 
     source: Ints
     column: Ints
@@ -88,7 +87,7 @@ class _Transitions:
 
     @classmethod
     def of(cls, transducer: Transducer, columns: Ints) -> _Transitions:
-        # The root has no default: what it lacks leads to the dead state.
+        # The root has no default: labels without a transition lead to the dead state.
         lacking = np.setdiff1d(np.flatnonzero(columns), transducer.label[: transducer.row_start[1]])
         source = np.concatenate([np.full(len(lacking), ROOT), np.repeat(np.arange(len(transducer.trie)), np.diff(transducer.row_start))])
         column = columns[np.concatenate([lacking, transducer.label])]
@@ -99,8 +98,8 @@ class _Transitions:
 
 
 def _shapes(transducer: Transducer) -> Ints:
-    """A number for each state and for the dead one, the same for rows of the same labels."""
-    # A sum of numbers that stand for labels. Should different rows ever have the same, one is placed a little later than it might be.
+    """A number for each state and the dead one, equal for rows with the same labels."""
+    # A sum of one random number a label. If different rows ever had the same sum, one would be placed a little later than it could be.
     powers = np.cumprod(np.full(len(transducer.trie.letters), ODD))
     before = np.append(np.uint64(0), np.cumsum(powers[transducer.label]))
     sums = before[transducer.row_start[1:]] - before[transducer.row_start[:-1]]
@@ -109,34 +108,32 @@ def _shapes(transducer: Transducer) -> Ints:
 
 
 def _columns(transducer: Transducer, shapes: Ints) -> Ints:
-    """Columns for the labels of transitions below the roots.
+    """Columns for the labels of transitions from states that are entered.
 
-    The fewer gaps rows have, the more of them fit into each other. Scripts stand together, the most frequent first, and in them the most
-    frequent characters, until that is improved.
+    The fewer gaps rows have, the better they fit into each other. The first order is by script, then by frequency; 2-opt improves it.
     """
     trie = transducer.trie
     sources = np.repeat(np.arange(len(trie)), np.diff(transducer.row_start))
-    # r♯ is at rest in no state unless it can be reached by reading ♯; then its edges are edges like others.
-    at_root = (sources == ROOT) | ((sources == trie.suffix_root) & ~np.isin(trie.suffix_root, trie.edge_children))
-    counts = np.bincount(transducer.label[~at_root], minlength=len(trie.letters))
+    # No word rests in a root that no transition enters: only defaults use its transitions, or the first symbols of words.
+    counts = np.bincount(transducer.label[transducer.is_entered[sources]], minlength=len(trie.letters))
     scripts = np.maximum(trie.letters, 0) >> PAGE_BITS
     order = np.lexsort((-counts, scripts, -np.bincount(scripts, counts)[scripts]))
     used = order[counts[order] > 0]
-    most, rest = used[:MOST_LABELS], used[MOST_LABELS:]
+    most, rest = used[:MAX_LABELS], used[MAX_LABELS:]
     columns = np.zeros(len(trie.letters), np.int64)
     columns[np.append(_untangled(most, _differences(transducer, shapes, most)), rest)] = np.arange(1, len(used) + 1)
     return columns
 
 
 def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[np.float32]:
-    """In how many rows there is one of two labels without the other, for any two. Only the shapes that take most room are looked at."""
+    """For each pair of labels, the number of rows with one and not the other, counted in the shapes that take most room."""
     _, first, counts = np.unique(shapes[:-1], return_index=True, return_counts=True)
     lengths = np.diff(transducer.row_start)
-    most = np.argsort(-counts * lengths[first], kind="stable")[:MOST_SHAPES]
+    most = np.argsort(-counts * lengths[first], kind="stable")[:MAX_SHAPES]
     first, lengths = first[most], lengths[first[most]]
-    column = np.full(len(transducer.trie.letters), len(labels))  # one more for all other labels
+    column = np.full(len(transducer.trie.letters), len(labels))  # the last column is for all other labels
     column[labels] = np.arange(len(labels))
-    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact, since there are less than 2^24 rows
+    has = np.zeros((len(most), len(labels) + 1), np.float32)  # exact below 2^24 rows
     has[np.repeat(np.arange(len(most)), lengths), column[transducer.label[spread(transducer.row_start[first], lengths)]]] = 1
     has = has[:, :-1]
     both = (has.T * counts[most].astype(np.float32)) @ has
@@ -146,8 +143,8 @@ def _differences(transducer: Transducer, shapes: Ints, labels: Ints) -> NDArray[
 
 
 def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
-    """Labels in an order in which neighbours differ little: what is between two places is turned round where that helps (2-opt)."""
-    order = np.arange(len(labels) + 1)  # the last stands for the end, which is as near to all
+    """The labels in an order in which neighbours differ little: 2-opt reverses stretches as long as that helps."""
+    order = np.arange(len(labels) + 1)  # the last stands for the end, which costs nothing
     costs = np.pad(differences, ((0, 1), (0, 1)))
     for _ in range(ROUNDS):
         for first in range(1, len(labels)):
@@ -160,14 +157,12 @@ def _untangled(labels: Ints, differences: NDArray[np.float32]) -> Ints:
     return labels[order[:-1]]
 
 
-def _outputs(
-    transducer: Transducer, transitions: _Transitions
-) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
+def _outputs(transducer: Transducer, transitions: _Transitions) -> tuple[NDArray[np.uint32], NDArray[np.uint64], Ints, Ints]:
     """The pool, the finish entries of all states and of the dead one, and output and kind of all transitions."""
     failure, trie = transducer.failure, transducer.trie
     length = np.diff(failure.pops_start)
     whole = failure.whole.copy()
-    whole[ROOT] = True  # between words there is nothing to segment
+    whole[ROOT] = True  # nothing is left to segment between words
     starts = np.concatenate([failure.pops_start[:-1], failure.pops_start[transitions.source]])
     lengths = np.concatenate([np.where(whole, length, 0), transitions.emitted])
     pool, output = _share(failure.pops, starts, lengths)
@@ -179,10 +174,10 @@ def _outputs(
 
 
 def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32], Ints]:
-    """Put each different list of two ids and more into the pool once.
+    """Put each different list of two or more ids into the pool once.
 
     Returns:
-        The pool, and for each list its one id, or where it stands in the pool (0 for an empty list).
+        The pool, and for each list its place in the pool, its only id, or 0 if it is empty.
     """
     output = np.zeros(len(starts), np.int64)
     output[lengths == 1] = pops[starts[lengths == 1]]
@@ -209,7 +204,7 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
 
 
 def _place(transitions: _Transitions, shapes: Ints, order: Ints, width: int) -> tuple[Ints, int]:
-    """A base for every row, and the number of slots, `width` of them after the last base."""
+    """A base for every row, and the number of slots: `width` of them follow the last base."""
     states = len(order)
     starts = np.searchsorted(transitions.source, np.arange(states + 1))
     bases = np.empty(states, np.int64)
@@ -237,19 +232,16 @@ def _dense(
     output: Ints,
     kind: Ints,
 ) -> NDArray[np.uint64]:
-    """Every row with every column: where there is no explicit transition, the default of `fst.transducer` spelt out."""
-    trie = transducer.trie
+    """Every row with every column; where a state has no explicit transition, its default is written out."""
     states, width = len(slots), int(columns.max(initial=0)) + 1
     labels = np.flatnonzero(columns)
-    from_suffix_root = np.full(width, NULL)
-    from_suffix_root[columns[labels]] = trie.children(np.full(len(labels), trie.suffix_root), labels)
-    from_root = np.full(width, NULL)
-    from_root[columns[labels]] = trie.children(np.full(len(labels), ROOT), labels)
+    default, first = np.full((2, width), NULL)
+    default[columns[labels]], first[columns[labels]] = transducer.default[labels], transducer.first[labels]
 
     fails = (field_kind(finish) == FAIL)[:, None]
     emits = finish & np.uint64((1 << LABEL_SHIFT) - 1 - MAX_NEXT)  # without the label and the depth
-    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[from_suffix_root].astype(np.uint64))
-    rows[ROOT] = slots[from_root]
+    rows = np.where(fails, pack(slots[NULL], 0, 0, NONE), emits[:, None] | slots[default].astype(np.uint64))
+    rows[ROOT] = slots[first]
     rows |= np.arange(width, dtype=np.uint64) << np.uint64(LABEL_SHIFT)
     rows[transitions.source, transitions.column] = pack(slots[transitions.target], transitions.column, output, kind)
     rows[:, 0] = finish

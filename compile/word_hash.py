@@ -1,9 +1,8 @@
-"""The table of words: a perfect hash of the words that are one token, so that most words need one look-up and not one a character.
+"""The table of words: a perfect hash of the words that are one token, so that most words take one look-up instead of one a character.
 
-Every slot is half a cache line. A word's hash names a bucket, and the bucket's displacement is chosen such that all words of the bucket
-come to slots of their own ("hash and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order
-of their most frequent word, each in the first slots that fit, so that frequent words lie together. A word that fits nowhere is left out:
-the transducer knows it anyway.
+A slot is half a cache line. A word's hash selects a bucket, and the bucket's displacement moves all its words to slots of their own ("hash
+and displace": Pagh 1999; Belazzougui, Botelho and Dietzfelbinger 2009). Buckets are placed in the order of their most frequent word, each
+at the first fit, so that frequent words lie together. A word that fits nowhere is left out: the transducer segments it as well.
 """
 
 from __future__ import annotations
@@ -18,27 +17,25 @@ from fst.jit import Deferred
 from fst.rows import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie
 
-FULL = 0.75  # of the slots, at most
-MOST = int(FULL * (1 << 18))  # words, the most frequent ones: 8 MB, more than what caches hold
-WORDS_PER_BUCKET = 4  # at most; slots and buckets are powers of two
+LOAD = 0.75  # the greatest part of the slots in use
+MAX_WORDS = int(LOAD * (1 << 18))  # the most frequent ones: 8 MB, more than caches hold
+WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
 displace = Deferred("fst.compile.displacement", "displace")
 
 
-def word_table(
-    trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """Make the table.
+def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """Build the table.
 
     Args:
-        trie: the vocabulary; the most frequent tokens have the lowest ids.
+        trie: the vocabulary; frequent tokens have low ids.
         class_of_label: int64[labels], the class of each letter of the trie.
-        forbidden: strings of classes that no word of the table is to hold: late tokens.
+        forbidden: strings of classes that no word of the table may hold: those of contextual tokens.
 
     Returns:
         ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`.
     """
     keys, ids = _whole_words(trie, class_of_label, forbidden)
-    slots = 1 << int(np.ceil(np.log2(len(keys) / FULL)))
+    slots = 1 << int(np.ceil(np.log2(len(keys) / LOAD)))
     buckets = max(slots // WORDS_PER_BUCKET, 2)
     hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(axis=1, dtype=np.uint64)
     shift = 64 - (buckets - 1).bit_length()
@@ -61,7 +58,7 @@ def word_table(
 
 
 def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], Ints]:
-    """Keys and ids of the words that are one token, in the order of their ids; the first is the empty word, which has none (-1)."""
+    """Keys and ids of the words that are one token, in the order of their ids, after the empty word, whose id is -1."""
     symbols = np.zeros((len(trie), WORD_SYMBOLS), np.uint16)
     begun = np.zeros(len(trie), bool)  # reached from r, and not through r♯
     begun[ROOT] = True
@@ -73,7 +70,7 @@ def _whole_words(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int
     begun[[ROOT, trie.suffix_root]] = False
     whole = np.flatnonzero(begun & (trie.token != NULL))
     whole = whole[without(symbols[whole], forbidden)]
-    whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])[:MOST]
+    whole = np.append(ROOT, whole[np.argsort(trie.token[whole], kind="stable")])[:MAX_WORDS]
     ids = trie.token[whole]
     ids[0] = NULL
     keys: NDArray[np.uint64] = symbols[whole].view(np.uint64)

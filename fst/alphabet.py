@@ -9,7 +9,7 @@ fences side by side cancel out, so that one is left at each end of a run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +23,22 @@ ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """The symbols of every code point.
+    """What every code point becomes: itself, a part of a word, unless it is listed.
 
     Attributes:
-        symbols: int32[0x110000, width], the symbols of each code point, padded with -1: code points that are part of a word, `BREAK`,
-            fences, or `ISOLATED` ones.
-        ranks: uint8[0x110000, width], place of each symbol in canonical ordering; 0 never moves, and no symbol moves past it.
-        passes: bool[0x110000], whether a run of marks goes on through a code point: it is a mark, or leaves no symbol.
-        hidden: uint8[0x110000], the rank of a mark without a symbol that a code point begins with; else 0. It shifts the offsets of the
+        codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
+        symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
+            `ISOLATED` ones.
+        ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
+        passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or normalisation drops it.
+        hidden: uint8[0x110000], the rank of a mark without a symbol that the code point begins with; else 0. It shifts the offsets of the
             marks after it.
         specials: strings that are cut out of the raw text first, leftmost and longest first, with their token ids.
         composition: the rewriting of texts with suspects, between special tokens and before they are read; None if nothing composes.
         placing: the steps by which offsets are found, where one ordering does not give them.
     """
 
+    codes: NDArray[np.int64]
     symbols: NDArray[np.int32]
     ranks: NDArray[np.uint8]
     passes: NDArray[np.bool_]
@@ -48,8 +50,8 @@ class Alphabet:
     @classmethod
     def plain(cls) -> Alphabet:
         """Every code point is itself, and part of a word."""
-        symbols = np.arange(CODE_POINTS, dtype=np.int32).reshape(-1, 1)
-        return cls(symbols, np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8))
+        none = np.empty(0, np.uint8)
+        return cls(none.astype(np.int64), np.empty((0, 1), np.int32), np.empty((0, 1), np.uint8), none.astype(bool), none)
 
     @property
     def fences(self) -> int:
@@ -57,10 +59,33 @@ class Alphabet:
         return max(0, int(self.symbols[self.symbols < ISOLATED].max(initial=0)) - BREAK)
 
     def readable(self) -> NDArray[np.bool_]:
-        """bool[0x110000]: the symbols that can be part of a word."""
-        seen = np.zeros(CODE_POINTS, bool)
+        """bool[0x110000]: the symbols that some text puts into a word."""
+        seen = np.ones(CODE_POINTS, bool)
+        seen[self.codes] = False
         seen[self.symbols[(self.symbols >= 0) & (self.symbols < CODE_POINTS)]] = True
         return seen
+
+    def listing(self, code_points: NDArray[np.int64]) -> Alphabet:
+        """The same alphabet with these code points listed too."""
+        missing = np.unique(code_points[~np.isin(code_points, self.codes)])
+        if not len(missing):
+            return self
+        rows = np.searchsorted(self.codes, missing)
+        symbols = np.insert(self.symbols, rows, -1, axis=0)
+        symbols[rows + np.arange(len(missing)), 0] = missing
+        return replace(
+            self,
+            codes=np.insert(self.codes, rows, missing),
+            symbols=symbols,
+            ranks=np.insert(self.ranks, rows, 0, axis=0),
+            passes=np.insert(self.passes, rows, False),
+            hidden=np.insert(self.hidden, rows, 0),
+        )
+
+    def symbols_of(self, code_points: NDArray[np.int64]) -> NDArray[np.int32]:
+        """int32[len(code_points), width]: the symbols of code points in any order, padded with -1."""
+        alphabet = self.listing(code_points)
+        return alphabet.symbols[np.searchsorted(alphabet.codes, code_points)]
 
     def run(self, text: str) -> list[str | int]:
         """The words of a text, normalised, and the ids of the special tokens between them.
@@ -93,12 +118,20 @@ class Alphabet:
         if self.composition and not self.composition.suspects.isdisjoint(map(ord, text)):
             text, _ = self.composition.apply(text)
         for code_point in map(ord, text):
-            if not self.passes[code_point]:
+            passes, ranked = self._row(code_point)
+            if not passes:
                 yield from _in_order(run)
                 run = []
-            ranks, symbols = self.ranks[code_point].tolist(), self.symbols[code_point].tolist()
-            run.extend((rank, symbol) for rank, symbol in zip(ranks, symbols, strict=True) if symbol >= 0)
+            run.extend(ranked)
         yield from _in_order(run)
+
+    def _row(self, code_point: int) -> tuple[bool, list[tuple[int, int]]]:
+        """Whether a run of marks goes on through a code point, and its symbols, each after its rank."""
+        row = int(np.searchsorted(self.codes, code_point))
+        if row == len(self.codes) or self.codes[row] != code_point:
+            return False, [(0, code_point)]
+        ranked = zip(self.ranks[row].tolist(), self.symbols[row].tolist(), strict=True)
+        return bool(self.passes[row]), [(rank, symbol) for rank, symbol in ranked if symbol >= 0]
 
 
 def _in_order(run: list[tuple[int, int]]) -> list[int]:

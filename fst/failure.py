@@ -1,14 +1,15 @@
 """Failure links and pops (the paper's Algorithm 2), one level of the trie at a time.
 
-For a node v = δ(u, c), what has been read but not yet matched is its string. When no edge leads on from v:
+The string of a node v = δ(u, c) has been read but not matched. When no edge leads on from v:
 
 - v ∈ V: the whole string is a token. f(v) = r♯, F(v) = [v].
-- else: walk from z = f(u) along failure links until δ(z, c) exists. f(v) = δ(z, c), and F(v) is F(u) and the pops of the links walked.
-- or no such z exists: f(v) = null, the word has no segmentation.
+- Otherwise walk from z = f(u) along failure links until δ(z, c) exists: f(v) = δ(z, c), and F(v) is F(u) followed by the pops of the
+  links walked.
+- If no such z exists, f(v) = null: the word has no segmentation.
 
-All these outputs are beginnings of one list: let P(v) be the pops of all links from v until there is no other (r♯, or null). Then
-F(v) is P(u) without the P(z) at its end, P(v) = F(v) + P(f(v)), and the whole string of v has a segmentation, P(v), if and only if the
-links end in r♯. Only P and lengths are stored.
+All these outputs are prefixes of one list. Let P(v) be the pops of all links from v up to the last, which leads to r♯ or null. Then F(v) is
+P(u) without the P(z) at its end, P(v) = F(v) + P(f(v)), and the string of v has a segmentation, P(v), if and only if the links end in r♯.
+Only P and lengths are stored.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
 
 
 class Step(NamedTuple):
-    """One step of Algorithm 1: what it read, where it went, and the token ids that it emitted."""
+    """One step of Algorithm 1: the character read, the transition, and the token ids emitted."""
 
     position: int
     char: str
@@ -43,7 +44,7 @@ class Failure:
         link: int64[nodes], f; -1 is null.
         pops_start: int64[nodes + 1], P(v) is ``pops[pops_start[v]:pops_start[v + 1]]``.
         pops: int64[n], token ids.
-        whole: bool[nodes], whether the string of the node has a segmentation; then P(v) is it.
+        whole: bool[nodes], whether the string of the node has a segmentation, which then is P(v).
     """
 
     trie: Trie
@@ -57,13 +58,13 @@ class Failure:
         return [int(token) for token in self.pops[self.pops_start[node] : self.pops_start[node + 1]]]
 
     def link_pops(self, node: int) -> list[int]:
-        """F(v): the ids emitted on the way from v to f(v)."""
+        """F(v): the ids emitted from v to f(v)."""
         target = int(self.link[node])
         own = self.all_pops(node)
         return own[: len(own) - len(self.all_pops(target))] if target != NULL else []
 
     def steps(self, word: str) -> Iterator[Step]:
-        """The steps of Algorithm 1 on one word; the last is the failure transitions at its end."""
+        """The steps of Algorithm 1 on one word; the last ones are the failure transitions at its end."""
         node = ROOT
         for position, char in enumerate([*word, ""]):
             while not char or self.trie.child(node, char) == NULL:
@@ -82,20 +83,12 @@ class Failure:
         """LinMaxMatch (Algorithm 1) on one word: its token ids, or None where it has no segmentation."""
         if not word:
             return []
-        if word == self.trie.indicator and self._at_rest(word):
-            return None  # the case that Algorithm 1 takes apart: r♯ was reached by reading, and nothing was matched
         ids: list[int] = []
         for step in self.steps(word):
             if step.target == NULL:
                 return None
             ids.extend(step.pops)
-        return ids
-
-    def _at_rest(self, word: str) -> bool:
-        node = ROOT
-        for char in word:
-            node = self.trie.child(node, char)
-        return node == self.trie.suffix_root
+        return ids or None  # the case that Algorithm 1 treats apart: r♯ was reached by reading, and nothing was matched
 
 
 def link(trie: Trie) -> Failure:
@@ -129,7 +122,7 @@ def link(trie: Trie) -> Failure:
 
 
 def _levels(trie: Trie) -> Iterator[Ints]:
-    """The nodes of each level but the first, shallow ones first: links always lead to a lower level."""
+    """The nodes of each level below the roots, in ascending order: links always lead to a lower level."""
     bounds = np.searchsorted(trie.level, np.arange(1, int(trie.level[-1]) + 2))
     for first, last in pairwise(bounds):
         yield np.arange(first, last)

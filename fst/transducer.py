@@ -1,12 +1,12 @@
-"""The transducer of Section 3.6: failure transitions folded away, so that every character makes exactly one transition.
+"""The transducer of Section 3.6: failure transitions are folded away, so that every character makes exactly one transition.
 
-δ′(v, c) and σ′(v, c) are where Algorithm 1 ends up, and what it emits on the way, when it reads c in v:
+When Algorithm 1 reads c in v, δ′(v, c) is the node it reaches and σ′(v, c) the ids it emits:
 
-- the links from v lead to a node z ≠ r♯ (v itself first) with a child on c: *explicit*. δ′ = δ(z, c), σ′ = P(v) without P(z).
-- they lead to r♯: the *default*. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of all that was read.
-- they end in null: dead. The word has no segmentation, whatever follows.
+- *Explicit*: some node z ≠ r♯ on the links from v, v included, has a child on c. δ′ = δ(z, c), σ′ = P(v) without P(z).
+- *Default*: the links lead to r♯. δ′ = δ(r♯, c), or dead; σ′ = P(v), the segmentation of all that was read.
+- *Dead*: the links end in null. The word has no segmentation, whatever follows.
 
-The default is the same for all v but for P(v), so only explicit transitions are stored.
+The target of the default is the same for all v, so only explicit transitions are stored.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.failure import Failure
 from fst.trie import NULL, ROOT, Ints, Trie, longer, spread
@@ -30,7 +31,7 @@ class Transducer:
         row_start: int64[nodes + 1], the transitions of v are ``row_start[v]:row_start[v + 1]``.
         label: int64[n].
         target: int64[n], δ′.
-        emitted: int64[n], σ′ is the first so many ids of P(v).
+        emitted: int64[n], the length of σ′, which is a prefix of P(v).
     """
 
     failure: Failure
@@ -45,6 +46,27 @@ class Transducer:
         return self.failure.trie
 
     @cached_property
+    def first(self) -> Ints:
+        """int64[labels], where the first symbol of a word leads, -1 where it is dead: δ(r, c)."""
+        return self._from(ROOT)
+
+    @cached_property
+    def default(self) -> Ints:
+        """int64[labels], where the default leads, -1 where it is dead: δ(r♯, c)."""
+        return self._from(self.trie.suffix_root)
+
+    def _from(self, root: int) -> Ints:
+        labels = np.arange(len(self.trie.letters))
+        return self.trie.children(np.full(len(labels), root), labels)
+
+    @cached_property
+    def is_entered(self) -> NDArray[np.bool_]:
+        """bool[nodes], whether some transition leads to a state: all but the roots, and r♯ if it is a node of the word ♯."""
+        entered = np.zeros(len(self.trie), bool)
+        entered[self.trie.edge_children] = True
+        return entered
+
+    @cached_property
     def _explicit(self) -> dict[tuple[int, int], tuple[int, int]]:
         states = np.repeat(np.arange(len(self.trie)), np.diff(self.row_start))
         keys = zip(states.tolist(), self.label.tolist(), strict=True)
@@ -56,10 +78,11 @@ class Transducer:
         explicit = self._explicit.get((state, int(self.trie.label_of[ord(char)])))
         if explicit:
             return explicit[0], pops[: explicit[1]]
+        label = self.trie.label_of[ord(char)]
         if state == ROOT:
-            return self.trie.child(ROOT, char), []
+            return int(self.first[label]), []
         if self.failure.whole[state]:
-            return self.trie.child(self.trie.suffix_root, char), pops
+            return int(self.default[label]), pops
         return NULL, []
 
     def run(self, word: str) -> list[int] | None:
@@ -76,7 +99,7 @@ class Transducer:
 
 
 def fold(failure: Failure) -> Transducer:
-    """Fold the failure links of all states, one level at a time: a row is the node's own edges and what it inherits from f."""
+    """Fold the failure links of all states, level by level: a row is the node's own edges and those it inherits from f(v)."""
     trie = failure.trie
     size = len(trie)
     length = np.diff(failure.pops_start)
@@ -92,7 +115,7 @@ def fold(failure: Failure) -> Transducer:
     for first, last in pairwise(bounds):
         nodes = np.arange(first, last)
         edges = np.arange(edge_start[first], edge_start[last])
-        # What f(v) does explicitly, v does too after the pops of its link, except where v has an edge of its own.
+        # v inherits the explicit transitions of f(v), after the pops of its link, except where v has an edge of its own.
         heritage = np.where(inherits[nodes], row_length[links[nodes]], 0)
         taken = spread(row_start[links[nodes]], heritage)
         popped = np.repeat(length[nodes] - length[links[nodes]], heritage)
@@ -101,7 +124,7 @@ def fold(failure: Failure) -> Transducer:
         new_label = np.concatenate([edge_labels[edges], label[taken]])
         new_target = np.concatenate([trie.edge_children[edges], target[taken]])
         new_emitted = np.concatenate([np.zeros(len(edges), np.int64), emitted[taken] + popped])
-        # Two ascending runs are merged; where they have the same key, that of the node's own edge is the first.
+        # Merge two ascending runs; of equal keys, the node's own edge comes first and is kept.
         key = state * len(trie.letters) + new_label
         order = np.argsort(key, kind="stable")
         order = order[np.diff(key[order], prepend=-1) > 0]

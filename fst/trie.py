@@ -1,21 +1,20 @@
-"""The trie of a vocabulary, with the paper's two roots.
+"""A trie of strings of integer symbols, with any number of roots.
 
-Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in the two files after this one::
+Letters of the paper (Song et al. 2021, *Fast WordPiece Tokenization*, arXiv 2012.15524), used here and in `fst.failure` and
+`fst.transducer`::
 
-    V      the vocabulary            ♯   the suffix indicator ("##")
-    r      the root                  r♯  the suffix root: where the rest of a word is matched against the tokens that begin with ♯
-    u, v   nodes                     δ(u, c)  the child of u on the letter c, or null
+    V      the vocabulary            r   the root, node 0: where a word begins
+    u, v   nodes                     r♯  the suffix root, the last root: where the rest of a word is matched once a token is
     f(v)   failure link (null: -1)   F(v)  failure pops
+    δ(u, c)  the child of u on the letter c, or null
 
-The paper has one trie in which r♯ is the node of the string ♯. That is right as long as no beginning of ♯ is itself a token: the same node
-then serves for a word that really begins with the characters of ♯. Otherwise, and where ♯ has characters that no word can have, the
-suffix tokens get a trie of their own, so that "what was read is ♯" and "something was matched, go on" are different states.
+With one root, r♯ is r. Readable methods write symbols as characters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -29,31 +28,66 @@ ROOT = 0
 
 
 @dataclass(frozen=True, eq=False)
-class Trie:
-    """Nodes in order of their level, 0 being r.
+class Strings:
+    """Strings of symbols, stored end to end.
 
     Attributes:
-        letters: int64[labels], the character of each label, ascending; label 0 stands for all characters that no edge has.
-        label_of: int32[0x110000], the label of each character.
-        suffix_root: the node r♯ (0 when ♯ is empty).
+        symbols: int64[n], ≥ 0.
+        starts: int64[strings], where each string begins in `symbols`.
+        lengths: int64[strings].
+    """
+
+    symbols: Ints
+    starts: Ints
+    lengths: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Strings:
+        """The strings of the code points of texts."""
+        symbols = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32).astype(np.int64)
+        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+        return cls(symbols, np.cumsum(lengths) - lengths, lengths)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def within(self, symbols: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether each string consists of some symbols alone."""
+        others = np.concatenate([[0], np.cumsum(~symbols[self.symbols])])
+        found: NDArray[np.bool_] = others[self.starts + self.lengths] == others[self.starts]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Trie:
+    """Nodes in order of their level, the roots first.
+
+    Attributes:
+        roots: the names of the roots, for readers.
+        letters: int64[labels], the symbol of each label, ascending; label 0 stands for all symbols that no edge has.
+        label_of: int32[0x110000], the label of each symbol.
         parent: int64[nodes], -1 for the roots.
         label: int64[nodes], the label of the edge from the parent, 0 for the roots.
-        level: int64[nodes], characters read since the root, r or r♯, that the node was reached from.
+        level: int64[nodes], symbols read since the root that the node hangs below.
         token: int64[nodes], token id of a node in V, else -1.
         edge_keys: int64[edges], ``parent * len(letters) + label``, ascending.
         edge_children: int64[edges].
     """
 
+    roots: tuple[str, ...]
     letters: Ints
     label_of: NDArray[np.int32]
-    indicator: str
-    suffix_root: int
     parent: Ints
     label: Ints
     level: Ints
     token: Ints
     edge_keys: Ints
     edge_children: Ints
+
+    @property
+    def suffix_root(self) -> int:
+        """The node r♯."""
+        return len(self.roots) - 1
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -76,22 +110,22 @@ class Trie:
         return dict(zip(zip(sources.tolist(), labels.tolist(), strict=True), self.edge_children.tolist(), strict=True))
 
     def name(self, node: int) -> str:
-        """The string of a node, with ♯ before it below the suffix root.
+        """The string of a node, with the name of its root before it.
 
-        >>> trie = build(["a", "##b"], [0, 1], "##", np.ones(CODE_POINTS, bool), 100)
+        >>> trie = build(("", "##"), Strings.of(["a", "b"]), np.array([0, 1]), np.array([0, 1]))
         >>> [trie.name(node) for node in range(len(trie))]
-        ['', '##', '#', 'a', '##b']
+        ['', '##', 'a', '##b']
         """
         chars: list[str] = []
-        while node not in (ROOT, self.suffix_root):
+        while node >= len(self.roots):
             chars.append(chr(self.letters[self.label[node]]))
             node = int(self.parent[node])
-        return (self.indicator if node else "") + "".join(reversed(chars))
+        return self.roots[node] + "".join(reversed(chars))
 
     def run(self, word: str) -> list[int] | None:
         """MaxMatch by its definition: from each place the longest token, or None where there is none.
 
-        >>> trie = build(["a", "ab", "##c"], [0, 1, 2], "##", np.ones(CODE_POINTS, bool), 100)
+        >>> trie = build(("", "##"), Strings.of(["a", "ab", "c"]), np.array([0, 0, 1]), np.array([0, 1, 2]))
         >>> trie.run("abc"), trie.run("abb")
         ([1, 2], None)
         """
@@ -112,106 +146,86 @@ class Trie:
         return ids
 
 
-def build(
-    tokens: Sequence[str], ids: Sequence[int], indicator: str, readable: NDArray[np.bool_], max_length: int
-) -> Trie:
-    """The trie of a vocabulary; tokens that no word can match are left out.
+def build(roots: tuple[str, ...], strings: Strings, root_of: Ints, values: Ints, joint: Sequence[int] = ()) -> Trie:
+    """The trie of strings that hang below roots.
 
     Args:
-        tokens: V, without repetitions.
-        ids: the id of each token.
-        indicator: ♯.
-        readable: bool[0x110000], the characters that words are made of.
-        max_length: characters in the longest word that is looked up at all.
+        roots: the names of the roots.
+        strings: the strings; each is different from the others below its root, and none is empty.
+        root_of: int64[strings], the root that each hangs below.
+        values: int64[strings], the token id of each, or -1 for a string that is not in V.
+        joint: the string of a node below the first root that is to be the last root itself; no string continues it.
     """
-    glued = _may_glue(tokens, indicator, readable)
-    words = [(t, i) for t, i in zip(tokens, ids, strict=True) if t and not (glued and t.startswith(indicator))]
-    suffixes = [(t[len(indicator) :], i) for t, i in zip(tokens, ids, strict=True) if t.startswith(indicator)]
-    path = [(indicator[:-1], NULL)] if glued and indicator else []  # the nodes between r and r♯
-    suffix_root = 1 if indicator else ROOT
-
-    strings, numbers = zip(*(words + suffixes + path), strict=True) if words or suffixes or path else ((), ())
-    roots = np.zeros(len(strings), np.int64)
-    roots[len(words) : len(words) + len(suffixes)] = suffix_root
-    codes = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32).astype(np.int64)
-    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-    starts = np.cumsum(lengths) - lengths
-    unread = np.concatenate([[0], np.cumsum(~readable[codes])])
-    keep = (unread[starts + lengths] == unread[starts]) & (lengths <= max_length) & (lengths > 0)
-    starts, lengths, roots, tokens_of = starts[keep], lengths[keep], roots[keep], np.array(numbers, np.int64)[keep]
-
-    letters = np.unique(codes[spread(starts, lengths)])
-    if glued and indicator:
-        letters = np.union1d(letters, [ord(indicator[-1])])
+    path = np.array(joint[:-1], np.int64)
+    if len(path):  # the nodes between the first root and the last one
+        strings = Strings(
+            np.append(strings.symbols, path), np.append(strings.starts, len(strings.symbols)), np.append(strings.lengths, len(path))
+        )
+        root_of, values = np.append(root_of, ROOT), np.append(values, NULL)
+    letters = np.union1d(strings.symbols[spread(strings.starts, strings.lengths)], np.array(joint[-1:], np.int64))
     letters = np.concatenate([[NULL], letters])
     label_of = np.zeros(CODE_POINTS, np.int32)
     label_of[letters[1:]] = np.arange(1, len(letters))
-    labels = label_of[codes].astype(np.int64)
 
-    # One level of both tries at a time: the nodes of a level are the different (parent, label) pairs of the strings that reach it.
-    roots_in_use = suffix_root + 1
-    keys: list[Ints] = []
-    level_sizes: list[int] = []
-    node, count, level = roots.copy(), roots_in_use, 0
-    token = np.full(roots_in_use + len(codes), NULL, np.int64)
-    while len(node):
-        pairs, inverse = np.unique(node * len(letters) + labels[starts + level], return_inverse=True)
-        node = count + inverse
-        keys.append(pairs)
-        level_sizes.append(len(pairs))
-        count += len(pairs)
-        level += 1
-        ends = lengths == level
-        real = ends & (tokens_of != NULL)
-        token[node[real]] = tokens_of[real]
-        node, starts, lengths, tokens_of = node[~ends], starts[~ends], lengths[~ends], tokens_of[~ends]
-
-    edge_keys = np.concatenate([np.empty(0, np.int64), *keys])
-    parent, label = (np.concatenate([np.full(roots_in_use, fill), part]) for fill, part in
-                     zip((NULL, 0), np.divmod(edge_keys, len(letters)), strict=True))
+    edge_keys, level_sizes, token = _levels(len(roots), strings, label_of, len(letters), root_of, values)
+    parent, label = np.divmod(edge_keys, len(letters))
     trie = Trie(
+        roots=roots,
         letters=letters,
         label_of=label_of,
-        indicator=indicator,
-        suffix_root=suffix_root,
-        parent=parent,
-        label=label,
-        level=np.repeat(np.arange(len(level_sizes) + 1), [roots_in_use, *level_sizes]),
-        token=token[:count],
+        parent=np.concatenate([np.full(len(roots), NULL), parent]),
+        label=np.concatenate([np.zeros(len(roots), np.int64), label]),
+        level=np.repeat(np.arange(len(level_sizes) + 1), [len(roots), *level_sizes]),
+        token=token,
         edge_keys=edge_keys,
-        edge_children=np.arange(roots_in_use, count),
+        edge_children=np.arange(len(roots), len(token)),
     )
-    return _glue(trie) if glued and indicator else trie
+    return _joined(trie, joint) if len(joint) else trie
 
 
-def _may_glue(tokens: Sequence[str], indicator: str, readable: NDArray[np.bool_]) -> bool:
-    """Whether r♯ can be the node of the string ♯ (see the top of this file)."""
-    beginnings = {indicator[:end] for end in range(1, len(indicator) + 1)}
-    return beginnings.isdisjoint(tokens) and all(readable[ord(char)] for char in indicator)
+def _levels(
+    roots: int, strings: Strings, label_of: NDArray[np.int32], width: int, root_of: Ints, values: Ints
+) -> tuple[Ints, list[int], Ints]:
+    """The keys of all edges, the number of nodes on each level below the roots, and the token of each node.
+
+    The nodes of a level are the different pairs of parent and label among the strings that reach it.
+    """
+    labels = label_of[strings.symbols].astype(np.int64)
+    keys: list[Ints] = [np.empty(0, np.int64)]
+    node, starts, lengths, count = root_of, strings.starts, strings.lengths, roots
+    token = np.full(roots + len(labels), NULL)
+    while len(node):
+        level = len(keys)
+        pairs, inverse = np.unique(node * width + labels[starts + level - 1], return_inverse=True)
+        node = count + inverse
+        keys.append(pairs)
+        count += len(pairs)
+        ends = lengths == level
+        real = ends & (values != NULL)
+        token[node[real]] = values[real]
+        node, starts, lengths, values = node[~ends], starts[~ends], lengths[~ends], values[~ends]
+    return np.concatenate(keys), list(map(len, keys[1:])), token[:count]
 
 
-def _glue(trie: Trie) -> Trie:
-    """The trie with an edge from the node of ♯ without its last character to r♯."""
+def _joined(trie: Trie, joint: Sequence[int]) -> Trie:
+    """The trie with an edge from the node before `joint` to the last root."""
     node = ROOT
-    for char in trie.indicator[:-1]:
-        node = trie.child(node, char)
-    key = node * len(trie.letters) + int(trie.label_of[ord(trie.indicator[-1])])
+    for symbol in joint[:-1]:
+        node = trie.child(node, chr(symbol))
+    key = node * len(trie.letters) + int(trie.label_of[joint[-1]])
     place = int(np.searchsorted(trie.edge_keys, key))
-    changed = {
-        "edge_keys": np.insert(trie.edge_keys, place, key),
-        "edge_children": np.insert(trie.edge_children, place, trie.suffix_root),
-    }
-    return Trie(**{name: value for name, value in vars(trie).items() if not name.startswith("_")} | changed)
+    edge_children = np.insert(trie.edge_children, place, trie.suffix_root)
+    return replace(trie, edge_keys=np.insert(trie.edge_keys, place, key), edge_children=edge_children)
 
 
 def spread(starts: Ints, lengths: Ints) -> Ints:
-    """The indices of all elements of slices of one array: ``start, start + 1, …`` of each."""
+    """The indices of the elements of slices: ``start, start + 1, …`` for each slice."""
     before = np.cumsum(lengths) - lengths
     return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
 
 
 def longer(array: Ints, length: int) -> Ints:
-    """An array that begins as another does; what follows is not set, and takes no memory until it is."""
+    """The array at a greater length. The rest is not initialised, and takes no memory until it is written."""
     grown = np.empty(length, array.dtype)
     grown[: len(array)] = array
     return grown

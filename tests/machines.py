@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from kept import assemble
 
-from fst.compile.sources import vocabulary as vocabularies
+from fst.compile.sources.read import read
+from fst.compile.sources.source import Source
+from fst.compile.wordpiece import WordPieceModel
 from fst.machines.wordpiece import Tables
 
 # U+0301 is stripped as an accent; U+1B44 and U+302E stay, and where they stand side by side they are put into that order.
@@ -33,9 +35,24 @@ PIECES = (
 
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
     """Compile tokens, with strings that are cut out of raw text in addition."""
-    vocabulary = vocabularies.read(list(tokens), options)
-    specials = {**vocabulary.specials, **{token: len(tokens) + number for number, token in enumerate(added)}}
-    return assemble(replace(vocabulary, specials=specials), layout)
+    return assemble(source_with({token: len(tokens) + number for number, token in enumerate(added)}, tokens, **options), layout)
+
+
+def source_with(
+    added: Mapping[str, int],
+    tokens: Sequence[str] = TOKENS,
+    normalizers: Sequence[Any] | None = None,
+    pre_tokenizers: Sequence[Any] | None = None,
+    **options: Any,
+) -> Source[WordPieceModel]:
+    """Make a source of tokens, with strings that are cut out of raw text in addition, and perhaps other components than BERT's."""
+    source = read(list(tokens), options)
+    text = source.text
+    if normalizers is not None:
+        text = replace(text, normalizers=normalizers)
+    if pre_tokenizers is not None:
+        text = replace(text, pre_tokenizers=pre_tokenizers)
+    return replace(source, text=text, added=replace(source.added, specials={**source.added.specials, **added}))
 
 
 def without_words(tables: Tables) -> Tables:

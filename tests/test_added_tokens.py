@@ -307,7 +307,7 @@ def test_tokens_that_overlap_a_late_one_are_late() -> None:
     """A token that may share characters of a raw text with a late one is found together with it, and so on."""
     parts: list[dict[str, Any]] = [{"content": "<s>"}, {"content": "s>x", "single_word": True}, {"content": "[X]"}, {"content": "x["}]
     added = added_tokens(parts, {})
-    assert [*added.late] == ["<s>", "s>x", "[X]", "x["]
+    assert [*added.contextual] == ["<s>", "s>x", "[X]", "x["]
     parts[1] = {"content": "s!x", "single_word": True}
     assert [*added_tokens(parts[:3], {}).specials] == ["<s>", "[X]"]
 

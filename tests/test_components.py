@@ -28,7 +28,7 @@ import fst
 from fst.alphabet import Alphabet
 from fst.compile.text import characters, normalizers, pre_tokenizers
 from fst.compile.text.alphabets import alphabet
-from fst.compile.wordpiece import vocabulary_of
+from fst.compile.wordpiece import source_of
 from fst.composition import Composition
 from fst.rows import NONE, field_next, pack
 from fst.runtime.encoder import NO_FRAME
@@ -568,9 +568,9 @@ def test_tables_say_what_they_were_made_from(load: Load) -> None:
         "handle_chinese_chars": False,
         "pre_tokenizer": "other",
     }
-    vocabulary = vocabulary_of(tables)
-    assert vocabulary.normalizers == (NFD, LOWERCASE, STRIP_ACCENTS)
-    assert vocabulary.pre_tokenizers == (SPLIT, DIGITS)
+    text = source_of(tables).text
+    assert text.normalizers == (NFD, LOWERCASE, STRIP_ACCENTS)
+    assert text.pre_tokenizers == (SPLIT, DIGITS)
 
 
 def test_option_that_a_sequence_has_no_place_for_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from machines import compiled
 import fst
 from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
-from fst.compile.wordpiece import vocabulary_of
+from fst.compile.wordpiece import source_of
 from fst.errors import UnsupportedError
 from fst.machines.wordpiece import ARRAYS, Tables, Walk
 from fst.rows import FINISH, MAX_LABEL, field_label
@@ -237,10 +237,10 @@ def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:
-        vocabulary = vocabulary_of(tables)
+        source = source_of(tables)
     except fst.FstError:  # components that are none
         return
-    assert vocabulary.unk_id == tables.about["unk_id"]
+    assert source.model.unk_id == tables.about["unk_id"]
 
 
 def accepted(tables: Tables) -> Tables | None:

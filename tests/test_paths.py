@@ -30,15 +30,14 @@ from tokenizers import Tokenizer
 import fst
 from fst.alphabet import Alphabet
 from fst.compile import wordpiece as compile_anew
-from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.sources.vocabulary import Vocabulary
-from fst.compile.wordpiece import automaton
+from fst.compile.sources.read import read
+from fst.compile.wordpiece import WordPieceModel, automaton, vocabulary_trie
 from fst.failure import Failure, link
 from fst.machines import load
 from fst.machines.wordpiece import Tables, Walk
 from fst.rows import CODE_POINTS
 from fst.transducer import Transducer
-from fst.trie import NULL, Trie, build
+from fst.trie import NULL, Trie
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LAYOUTS = ("dense", "compact")
@@ -61,12 +60,12 @@ def special(case: Case) -> list[str]:
 
 
 @functools.cache
-def machine(of: str) -> tuple[Vocabulary, Alphabet, NDArray[np.bool_], Transducer]:
+def machine(of: str) -> tuple[WordPieceModel, Alphabet, NDArray[np.bool_], Transducer]:
     """Make the readable form of a machine, with the characters that its automaton reads."""
     tokens, options = json.loads(of)
-    vocabulary = vocabularies.read(tokens, options)
-    alphabet, transducer = automaton(vocabulary)
-    return vocabulary, alphabet, alphabet.readable(), transducer
+    source = read(tokens, options)
+    alphabet, transducer = automaton(source)
+    return source.model, alphabet, alphabet.readable(), transducer
 
 
 @functools.cache
@@ -83,18 +82,18 @@ def spell(case: Case, ids: list[int]) -> list[str]:
 
 def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> list[str]:
     """Segment a text word by word with a readable automaton, the rest of the contract around it."""
-    vocabulary, alphabet, readable, transducer = machine(key(case))
+    model, alphabet, readable, transducer = machine(key(case))
     ids: list[int] = []
     for piece in alphabet.run(case["text"]):
         if isinstance(piece, int):
             ids.append(piece)
-        elif len(piece) > vocabulary.max_input_chars_per_word:
-            ids.append(vocabulary.unk_id)
+        elif len(piece) > model.max_input_chars_per_word:
+            ids.append(model.unk_id)
         elif not readable[ord(piece[0])]:  # a character that is always a word of its own
-            ids.append(vocabulary.tokens.get(piece, vocabulary.unk_id))
+            ids.append(model.tokens.get(piece, model.unk_id))
         else:
             found = run(transducer, piece)
-            ids.extend([vocabulary.unk_id] if found is None else found)
+            ids.extend([model.unk_id] if found is None else found)
     return spell(case, ids)
 
 
@@ -186,7 +185,7 @@ FIGURE_1_TABLE: dict[str, tuple[bool, list[str], str | None]] = {
 
 def figure_1() -> Failure:
     """Build the automaton of Figure 1, over words of any characters."""
-    return link(build(FIGURE_1, range(len(FIGURE_1)), "##", np.ones(CODE_POINTS, bool), 100))
+    return link(vocabulary_trie({token: number for number, token in enumerate(FIGURE_1)}, "##", np.ones(CODE_POINTS, bool), 100))
 
 
 def test_links_and_pops_of_the_paper() -> None:

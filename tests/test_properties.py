@@ -22,11 +22,12 @@ from kept import wordpiece
 from tiers import examples
 
 import fst
+from fst.compile.wordpiece import vocabulary_trie
 from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables, Walk
 from fst.rows import CODE_POINTS
 from fst.transducer import fold
-from fst.trie import NULL, ROOT, build
+from fst.trie import NULL, ROOT
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
@@ -87,7 +88,7 @@ def readable(chars: str) -> np.typing.NDArray[np.bool_]:
 
 def linked(case: Case, chars: str = "") -> Failure:
     """Build the trie of a vocabulary and its links."""
-    return link(build(case.tokens, range(len(case.tokens)), case.indicator, readable(chars), case.max_chars))
+    return link(vocabulary_trie(case.vocabulary, case.indicator, readable(chars), case.max_chars))
 
 
 @examples(300)

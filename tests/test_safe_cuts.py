@@ -16,13 +16,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kept import assemble, wordpiece
-from machines import ADDED, PIECES, TOKENS
+from machines import ADDED, PIECES, TOKENS, source_with
 from shared_data import SHARED, needs_shared
 
 import fst
-from fst.compile.sources import vocabulary as vocabularies
-from fst.compile.text.added_tokens import LateToken
 from fst.machines.wordpiece import Tables
+from fst.metadata import ContextualToken
 from fst.runtime import batch as batches
 from fst.runtime.safe_cuts import blanks, parts
 
@@ -31,9 +30,9 @@ PUNCTUATION = ({"type": "Punctuation", "behavior": "Contiguous"}, {"type": "Whit
 MACHINES: dict[str, dict[str, Any]] = {
     "as BERT": {},
     "short words": {"max_input_chars_per_word": 5},
-    "words and numbers": {"pre_tokenizer": "other", "pre_tokenizer_parts": WORDS_AND_NUMBERS},
-    "runs of punctuation": {"pre_tokenizer": "other", "pre_tokenizer_parts": PUNCTUATION},
-    "marks stay": {"normalizer_parts": ({"type": "NFD"},)},
+    "words and numbers": {"pre_tokenizers": WORDS_AND_NUMBERS},
+    "runs of punctuation": {"pre_tokenizers": PUNCTUATION},
+    "marks stay": {"normalizers": ({"type": "NFD"},)},
     "nothing is cleaned": {"clean_text": False},
     "one word": {"pre_tokenizer": "none"},
 }
@@ -49,9 +48,8 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 @functools.cache
 def tables(name: str) -> Tables:
     """Compile few tokens, and some that are cut out of the raw text, of which none holds a blank."""
-    vocabulary = replace(vocabularies.read(list(TOKENS), {}), **MACHINES[name])
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
-    return assemble(replace(vocabulary, specials={**vocabulary.specials, **added}), "auto")
+    return assemble(source_with(added, **MACHINES[name]), "auto")
 
 
 @functools.cache
@@ -97,8 +95,7 @@ def test_texts_fall_apart_at_blanks(name: str) -> None:
 )
 def test_blanks_of_special_tokens(special: str, expected: str) -> None:
     """A text is not cut at a character that a special token holds."""
-    vocabulary = vocabularies.read(list(TOKENS), {})
-    assert blanks(assemble(replace(vocabulary, specials={**vocabulary.specials, special: len(TOKENS)}), "auto")) == expected
+    assert blanks(assemble(source_with({special: len(TOKENS)}), "auto")) == expected
 
 
 @given(text=st.text(st.sampled_from("ab \n"), min_size=1, max_size=200), size=st.integers(1, 50), are_bytes=st.booleans())
@@ -192,9 +189,9 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
     """A long text has the ids of one piece also where added tokens take adjacent blanks."""
-    vocabulary = vocabularies.read(list(TOKENS), {})
-    late = LateToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True)
-    tok = fst.Tokenizer(assemble(replace(vocabulary, late={"un a": late}), "auto"))
+    source = source_with({})
+    late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
+    tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))
     text = " un  un a " * 100
     assert len(tokens := tok.tokenize(text)) == tokens.count("un") + tokens.count("un a")
     check_threads(tok, [text, "a"], offsets=True)

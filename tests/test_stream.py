@@ -11,7 +11,6 @@ import random
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
@@ -22,14 +21,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import assemble, wordpiece
-from machines import ADDED, PIECES, TOKENS, compiled
+from machines import ADDED, PIECES, TOKENS, compiled, source_with
 from shared_data import SHARED, needs_shared
 from tiers import sample
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
 import fst
-from fst.compile.sources import vocabulary as vocabularies
 from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch
@@ -42,9 +40,9 @@ WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digi
 MACHINES: dict[str, dict[str, Any]] = {
     "as BERT": {},
     "short words": {"max_input_chars_per_word": 5},
-    "fences": {"pre_tokenizer": "other", "pre_tokenizer_parts": WORDS_AND_NUMBERS},
+    "fences": {"pre_tokenizers": WORDS_AND_NUMBERS},
     "one word": {"pre_tokenizer": "none"},
-    "marks stay": {"normalizer_parts": ({"type": "NFD"},)},
+    "marks stay": {"normalizers": ({"type": "NFD"},)},
 }
 REAL = ("bert-base-uncased", "bert-base-multilingual-cased")
 HOSTILE = (
@@ -62,9 +60,8 @@ each_real = pytest.mark.parametrize("name", REAL)
 @functools.cache
 def made(name: str) -> fst.Tokenizer:
     """Make a tokenizer of few tokens, among them some that are cut out of the raw text."""
-    vocabulary = replace(vocabularies.read(list(TOKENS), {}), **MACHINES[name])
-    specials = {**vocabulary.specials, **{token: len(TOKENS) + number for number, token in enumerate(ADDED)}}
-    return fst.Tokenizer(assemble(replace(vocabulary, specials=specials), "auto"))
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED)}
+    return fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
 
 
 @functools.cache
@@ -220,9 +217,8 @@ def test_lone_surrogates_are_replaced() -> None:
 @each_machine
 def test_what_is_certain_is_read(name: str) -> None:
     """A read gives at least the ids of all that stands before the last blank, where no special token has one."""
-    vocabulary = replace(vocabularies.read(list(TOKENS), {}), **MACHINES[name])
-    specials = {**vocabulary.specials, **{token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}}
-    tok = fst.Tokenizer(assemble(replace(vocabulary, specials=specials), "auto"))
+    added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
+    tok = fst.Tokenizer(assemble(source_with(added, **MACHINES[name]), "auto"))
     text = hostile(18, 250)
     ends_words = name != "one word"
     for end in range(len(text) + 1):
@@ -383,8 +379,7 @@ def test_a_long_run_of_marks(name: str, are_read: bool) -> None:
 @pytest.mark.parametrize("mark", ["\u0301", "\u1b44", "\u302e\u1b44"], ids=ascii)
 def test_a_run_of_marks_is_read_a_few_times(mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of marks goes to the kernel a few times, however many pieces it comes in, also where special tokens begin with marks."""
-    vocabulary = vocabularies.read(list(TOKENS), {})
-    tok = fst.Tokenizer(assemble(replace(vocabulary, specials={**vocabulary.specials, "\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
+    tok = fst.Tokenizer(assemble(source_with({"\u0301!": 90, "\u1b44\u302e\u1b44": 91}), "auto"))
     text, units = "a" + mark * 2000, [0]
     expected = whole(tok, text)
     for output in (IdsOutput, SpansOutput):
@@ -402,9 +397,8 @@ def counted(units: list[int], call: Callable[..., Any], text: Any, *arguments: A
 
 def test_special_tokens_in_runs_of_marks() -> None:
     """Special tokens that begin with marks are found in a stream wherever a run of marks holds them, and where they are cut."""
-    vocabulary = vocabularies.read(list(TOKENS), {})
     specials = {"\u0301!": 90, "\u1b44\u302e\u1b44": 91, "\u302e\u302e": 92, "\u0301\u0301\u0301": 93}
-    tok = fst.Tokenizer(assemble(replace(vocabulary, specials={**vocabulary.specials, **specials}), "auto"))
+    tok = fst.Tokenizer(assemble(source_with(specials), "auto"))
     draw = random.Random(3)
     for _ in range(60):
         text = "".join(draw.choices(["\u0301", "\u1b44", "\u302e", "!", "a", "é"], [9, 9, 9, 1, 1, 1], k=draw.randint(1, 60)))

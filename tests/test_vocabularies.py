@@ -26,7 +26,7 @@ from tokenizers import BertWordPieceTokenizer, Tokenizer, models
 
 import fst
 from fst.compile import wordpiece as compiled_anew
-from fst.compile.sources import vocabulary as vocabularies
+from fst.compile.sources import read as sources
 
 # White space as Unicode has it, with which Rust agrees, and what else Python or a reader might take for it.
 WHITE_SPACE = "\t\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
@@ -71,7 +71,7 @@ def same_names(tokenizer: fst.Tokenizer, reference: Tokenizer) -> None:
 def read_both(path: Path, data: bytes) -> tuple[dict[str, int], dict[str, int]]:
     """Read a vocab.txt with the package, as the compiler does first of all, and with the reference."""
     path.write_bytes(data)
-    return dict(vocabularies.read(path, {}).tokens), models.WordPiece.read_file(str(path))
+    return dict(sources.read(path, {}).model.tokens), models.WordPiece.read_file(str(path))
 
 
 @pytest.mark.parametrize(
@@ -460,7 +460,7 @@ MAX_MESSAGE = 300
 def refusal(path: Path) -> str:
     """What is said where a source is refused: one line without the words of Python's own errors, the path left out."""
     with pytest.raises(fst.FstError) as error:
-        vocabularies.read(path, {})
+        sources.read(path, {})
     message = str(error.value).replace(str(path), "PATH")
     assert len(message) <= MAX_MESSAGE
     assert message.isprintable()
@@ -645,7 +645,7 @@ def test_refusals_are_short_and_in_plain_words(part: str, path: Path) -> None:
         for source in sample([left_out, *(put(SMALL, place, value) for value in WRONG)], 4, str(place)):
             path.write_text(json.dumps(source), encoding="utf-8")
             try:
-                vocabularies.read(path, {})
+                sources.read(path, {})
             except fst.FstError:
                 refusal(path)
 

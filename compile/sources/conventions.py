@@ -1,4 +1,4 @@
-"""What special tokens are for, where nothing but their spelling says it: as in BERT's tokenizers, and as in RoBERTa's."""
+"""Conventions of BERT's and RoBERTa's tokenizers: the roles that special tokens have by their spelling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", 
 
 
 def named_tokens(specials: Container[str], unk_token: str, padding: Any) -> dict[str, str]:
-    """The names of special tokens: of those that are spelled as usual, of the unknown token, and of the one that padding names.
+    """The names of the special tokens with a usual spelling, of the unknown token, and of the one that padding names.
 
     Example:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
@@ -26,7 +26,7 @@ def named_tokens(specials: Container[str], unk_token: str, padding: Any) -> dict
 
 
 def model_input_names(pair: Template) -> list[str]:
-    """What a model takes: type ids where they tell the texts of a pair apart.
+    """The inputs of a model, with type ids if they tell the texts of a pair apart.
 
     Example:
         >>> model_input_names((("A", 0), ("B", 1)))
@@ -37,5 +37,5 @@ def model_input_names(pair: Template) -> list[str]:
 
 
 def side(setting: Any) -> str:
-    """The side that the truncation or the padding of a tokenizer.json is at."""
+    """The side of the truncation or the padding of a tokenizer.json."""
     return "left" if isinstance(setting, Mapping) and setting.get("direction") == "Left" else "right"

@@ -1,4 +1,4 @@
-"""Files that a vocabulary is read from: text in UTF-8, of a size that a vocabulary may have, from whoever wrote it."""
+"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size. They come from strangers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import VocabularyError, cut
-from fst.rows import WHITE_SPACE
 
 MAX_SOURCE_BYTES = 1 << 28
 
@@ -16,7 +15,7 @@ def read_text(path: Path) -> str:
     """The text of a file.
 
     Raises:
-        VocabularyError: it is too large, or not UTF-8, or begins with a byte-order mark.
+        VocabularyError: it is too large, is not UTF-8, or begins with a byte-order mark.
         OSError: it cannot be read.
     """
     if path.stat().st_size > MAX_SOURCE_BYTES:
@@ -33,18 +32,8 @@ def read_text(path: Path) -> str:
 
 
 def parse_json(text: str, path: Path) -> Any:
-    """What a JSON file says; `path` is for the message of the VocabularyError that says that it is none."""
+    """The value of a JSON file; a VocabularyError names `path` if the text is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise VocabularyError(f"{path} is not JSON: {cut(str(error))}") from None
-
-
-def parse_lines(text: str) -> dict[str, int]:
-    r"""A token a line, as the reference reads them: lines end at "\n" alone, white space at their end is no part of them, and of equal
-    tokens the last one counts.
-    """
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
-    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}

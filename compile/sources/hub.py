@@ -1,4 +1,4 @@
-"""Names on the Hugging Face Hub: the files of a tokenizer are fetched, or found in the cache, by huggingface_hub."""
+"""Names on the Hugging Face Hub: huggingface_hub fetches the files of a tokenizer, or finds them in its cache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.errors import UnsupportedError, VocabularyError
 
-# A model, or an owner and a model. What ends like a file is a file that is not there.
+# A model, or an owner and a model. A name that ends like a file is a missing file.
 NAME = re.compile(r"(?!.*\.(json|txt|npz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
@@ -22,13 +22,13 @@ def is_name(source: object) -> bool:
 
 
 def fetched(name: str, files: tuple[str, ...]) -> Path:
-    """The folder in the cache of huggingface_hub that holds those of the files that a model has, all of one version.
+    """The folder in huggingface_hub's cache with those of the files that the model has, all of one version.
 
-    What is in the cache is not fetched again, and with the variable HF_HUB_OFFLINE=1 nothing is.
+    Files in the cache are not fetched again. With the environment variable HF_HUB_OFFLINE=1 none are.
 
     Raises:
         UnsupportedError: huggingface_hub is not installed.
-        VocabularyError: there is no such model, or it cannot be had.
+        VocabularyError: there is no such model, or it cannot be fetched.
     """
     absent = f"there is no file or folder {name!r}"
     try:
@@ -43,6 +43,6 @@ def fetched(name: str, files: tuple[str, ...]) -> Path:
         raise VocabularyError(f"{name!r} on the Hugging Face Hub is for those who were let in: ask there, then `hf auth login`") from None
     except errors.RepositoryNotFoundError:
         raise VocabularyError(f"{absent}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`") from None
-    except Exception as error:  # no network, no answer, nothing in the cache: what is raised differs between versions
+    except Exception as error:  # no network, no answer, nothing in the cache: the class differs between versions
         reason = str(error.__cause__ or error).partition("\n")[0].rstrip(".: ")
         raise VocabularyError(f"{absent}, and no model of that name in the cache; the Hugging Face Hub cannot be asked: {reason}") from None

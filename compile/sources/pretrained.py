@@ -1,9 +1,9 @@
-"""Folders as ``save_pretrained`` writes them and the Hugging Face Hub has them: several files that say one thing together.
+"""Read a folder as ``save_pretrained`` writes it: several files that define one tokenizer together.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides: some classes take a
-``tokenizer.json`` as it stands, and ConvBERT's takes all of it but the post-processor. BERT's and the rest of its relatives take only the
-tokens from it, and make everything else anew from the settings in ``tokenizer_config.json``. Either way one ``tokenizer.json`` can state
-the outcome; this module makes it.
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides what counts. Some
+classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
+it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
+module makes it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fst.compile.compilers import model_of
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
-from fst.compile.sources.files import parse_json, parse_lines, read_text
-from fst.compile.sources.kinds import ONLY
-from fst.compile.sources.models import model_of, tokens_of
+from fst.compile.sources.files import parse_json, read_text
+from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
-from fst.compile.text.components import field_of, sequence
+from fst.compile.sources.vocab_txt import parse_lines
+from fst.compile.text.components import field_of, mapping, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.metadata import MAX_MODEL_LENGTH
 
@@ -33,14 +34,14 @@ BERT_INPUTS, OTHER_INPUTS = ("input_ids", "token_type_ids", "attention_mask"), (
 
 @dataclass(frozen=True)
 class Family:
-    """Classes of tokenizers that are made anew, of tokens and settings.
+    """Classes of tokenizers that are rebuilt from tokens and settings.
 
     Attributes:
-        names: the special tokens, unless a setting says otherwise.
-        inputs: what a model takes.
-        post_processor: what stands around texts; cls and sep are put in.
-        greedy: names of special tokens that take a blank before them along, if they are given as strings.
-        keeps_document: whether a ``tokenizer.json`` counts as it stands, except for its post-processor.
+        names: the special tokens, unless a setting overrides them.
+        inputs: the inputs of a model.
+        post_processor: the post-processor without its tokens cls and sep.
+        greedy: names of special tokens that include a blank before them, if they are given as strings.
+        keeps_document: whether a ``tokenizer.json`` counts as it is, except for its post-processor.
     """
 
     names: Mapping[str, str]
@@ -70,7 +71,7 @@ FAMILIES = {
     "MPNetTokenizer": MPNET,
 }  # fmt: skip
 AS_IT_STANDS = ("PreTrainedTokenizer", "TokenizersBackend")
-# The class that a config.json stands for if no file names one, by its type of model.
+# The class by the type of model in config.json, if no file names one.
 MODEL_TYPES = {
     **dict.fromkeys(
         ["align", "bark", "bert", "blip", "bros", "chinese_clip", "convbert", "distilbert", "electra", "ernie", "flava", "git",
@@ -79,11 +80,11 @@ MODEL_TYPES = {
     ),
     "mpnet": "MPNetTokenizer",
 }  # fmt: skip
-# Types of model with which tokenizer.json is taken as it stands, whatever class is named.
+# Types of model with which the tokenizer.json counts as it is, whatever class the files name.
 ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
-# Settings that are kept as they are.
+# Settings that tables keep unchanged.
 AS_THEY_ARE = ("padding_side", "truncation_side", "clean_up_tokenization_spaces")
-# Settings that would change ids, and the values with which they do not.
+# Settings that would change ids, with the values that do not.
 HARMLESS: Mapping[str, tuple[Any, ...]] = {
     "word_tokenizer_type": (None,),
     "subword_tokenizer_type": (None, "wordpiece"),
@@ -100,13 +101,13 @@ OPTIONS = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chine
 
 @dataclass(frozen=True)
 class Files:
-    """What the files of a folder say; a file that is not there says nothing.
+    """The contents of a folder's files; a missing file counts as empty.
 
     Attributes:
         document: tokenizer.json, or None.
-        lines: the tokens of vocab.txt, or None where tokenizer.json has them.
+        lines: the tokens of vocab.txt, or None if tokenizer.json has them.
         config: tokenizer_config.json.
-        specials: special_tokens_map.json, in use before tokenizer_config.json had added_tokens_decoder.
+        specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
         added: added_tokens.json, likewise.
         model: config.json.
     """
@@ -123,10 +124,10 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
     Returns:
-        The tokenizer.json that the files amount to, and the settings beside it, named as in `fst.compile.sources.vocabulary`.
+        The tokenizer.json that states what all files define, and further settings, named as in `fst.metadata.Settings`.
 
     Raises:
-        VocabularyError: it holds no vocabulary, or a file is not laid out as it should be.
+        VocabularyError: it holds no vocabulary, or a file is malformed.
         UnsupportedError: a file asks for something that is not supported; the message names it.
         OSError: a file cannot be read.
     """
@@ -140,11 +141,11 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
 
 
 def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
-    """A warning, with a remedy, if the tokenizer_config.json beside a vocab.txt contradicts how the vocab.txt alone is compiled.
+    """A warning, with a remedy, if the tokenizer_config.json beside a vocab.txt contradicts the way the vocab.txt alone is compiled.
 
     Args:
         vocabulary: the vocab.txt.
-        given: options of the compiler; they override the files.
+        given: options of the compiler, which override the files.
     """
     if vocabulary.name != VOCABULARY:
         return None
@@ -208,14 +209,14 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
 
 
 def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json that states what all files together say."""
+    """The tokenizer.json that states what all files define."""
     if family is None:
         return _as_it_stands(files, tokens)
     if family.keeps_document and files.document is not None:
         document = _as_it_stands(files, tokens)
         ids = _ids(_vocabulary(files), document["added_tokens"])
         return {**document, "post_processor": _post_processor(family, tokens, ids)}
-    return _made_anew(files, family, tokens)
+    return _rebuilt(files, family, tokens)
 
 
 def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]:
@@ -244,7 +245,7 @@ def _refuse(config: Json) -> None:
 
 
 def _class(files: Files) -> str | None:
-    """The name of the class that the files name, or None; it is a supported one."""
+    """The supported class that the files name, or None if they name none."""
     kind = files.model.get("model_type")
     stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
     if kind in ALWAYS_AS_IT_STANDS:
@@ -265,7 +266,7 @@ def _class(files: Files) -> str | None:
 
 
 def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """The special tokens where no file names them, and which of these take a blank before them along."""
+    """The special tokens that no file needs to name, and which of them include a blank before them."""
     if family is not None:
         return family.names, family.greedy
     padding = (files.document or {}).get("padding")
@@ -273,13 +274,13 @@ def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tupl
 
 
 def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
-    """The tokenizer.json, with the added tokens that it does not have."""
+    """The tokenizer.json with the added tokens that it lacks."""
     document = files.document or {}
     return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
 
 
-def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
-    """BERT's tokenizer, of tokens and settings."""
+def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
+    """BERT's tokenizer, rebuilt from tokens and settings."""
     vocabulary, document, config = _vocabulary(files), files.document or {}, files.config
     added = tokens.added_to((), vocabulary)
     return {
@@ -310,11 +311,11 @@ def _made_anew(files: Files, family: Family, tokens: SpecialTokens) -> Json:
 def _vocabulary(files: Files) -> Mapping[str, int]:
     if files.document is None:
         return files.lines or {}
-    return tokens_of(model_of(files.document))
+    return mapping(field_of(model_of(files.document), "vocab", "model"), "vocab of the model")
 
 
 def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
-    """What the files state beside what ids follow from. Where they name no class, what they leave open is left open."""
+    """The settings that no id depends on. Without a class, settings that the files leave open stay open."""
     config = files.config
     found: dict[str, Any] = {name: config[name] for name in AS_THEY_ARE if name in config}
     found["model_max_length"] = _length(config.get("model_max_length", config.get("max_len")))
@@ -331,7 +332,7 @@ def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_
 
 
 def _length(value: Any) -> int | None:
-    """The length of a model's input; a very large number stands for none."""
+    """The length of a model's input; a very large number means no limit."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:

@@ -1,8 +1,8 @@
-"""The special tokens of a folder: which have names, and which tokens are added to a vocabulary, in the order in which transformers does it.
+"""The special tokens of a folder: their names, and the tokens added to the vocabulary in the order in which transformers adds them.
 
-Added tokens that the vocabulary does not have get their ids by that order. Three files say which there are: ``tokenizer_config.json``
-under names, as ``extra_special_tokens``, and as ``added_tokens_decoder``; where it has no such thing, ``special_tokens_map.json``,
-``added_tokens.json`` and ``tokenizer.json`` count as well.
+That order gives added tokens their ids where the vocabulary lacks them. ``tokenizer_config.json`` lists them under names, as
+``extra_special_tokens``, and as ``added_tokens_decoder``. Without the last, ``special_tokens_map.json``, ``added_tokens.json`` and
+``tokenizer.json`` count as well.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from fst.compile.text.components import field_of, mapping
 from fst.errors import listed, quoted
 
 Json = Mapping[str, Any]
-# The names that every class knows, in the order in which their tokens are added.
+# The names that all classes share, in the order in which their tokens are added.
 NAMES = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
 @dataclass(frozen=True)
 class AddedToken:
-    """An added token, as the reference has it; `normalized` is None where it is what `special` is not."""
+    """An added token of the reference; if `normalized` is None it is the opposite of `special`."""
 
     content: str
     single_word: bool = False
@@ -32,18 +32,18 @@ class AddedToken:
     special: bool = False
 
     def listed(self) -> dict[str, Any]:
-        """As a tokenizer.json has it."""
+        """The token for a tokenizer.json."""
         return {**asdict(self), "normalized": not self.special if self.normalized is None else self.normalized}
 
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """What a folder says of special tokens and of added ones.
+    """The special and added tokens of a folder.
 
     Attributes:
         named: name → token.
         extras: special tokens without a name.
-        numbered: added tokens by numbers that order them.
+        numbered: added tokens by the numbers that order them.
     """
 
     named: Mapping[str, AddedToken]
@@ -51,7 +51,7 @@ class SpecialTokens:
     numbered: Mapping[int, AddedToken]
 
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
-        """All added tokens with their ids: those that a tokenizer.json has already, and these after them, some of which may be the same."""
+        """All added tokens with their ids: those already in a tokenizer.json, then these, which may repeat some."""
         there = [added_token(part) for part in present]
         tokens = [*there, *self._additions({token.content: token.listed() for token in there})]
         ids = dict(vocabulary)
@@ -61,7 +61,7 @@ class SpecialTokens:
         return [{"id": ids.get(token.content, 0), **token.listed()} for token in tokens]
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
-        """First what has numbers and is not there as it should be; then what else is not there. What has a name becomes special."""
+        """First numbered tokens that are missing or differ, then all others that are missing. Tokens with a name become special."""
         additions = [token for _, token in sorted(self.numbered.items()) if there.get(token.content) != token.listed()]
         known = {*there, *(token.content for token in additions)}
         additions += [token for token in (*self.named.values(), *self.extras) if token.content not in known]
@@ -70,18 +70,18 @@ class SpecialTokens:
 
 
 def special_tokens(config: Json, older: Json, added: Json, document: Json, defaults: Json, greedy: Collection[str]) -> SpecialTokens:
-    """What the files of a folder say of special tokens; one that is not there says nothing.
+    """The special tokens of a folder's files; a missing file is an empty mapping.
 
     Args:
         config: tokenizer_config.json.
         older: special_tokens_map.json.
         added: added_tokens.json.
         document: tokenizer.json.
-        defaults: name → token, where no file says otherwise.
-        greedy: names of tokens that take a blank before them along, where they are given as strings.
+        defaults: name → token, where no file names one.
+        greedy: names of tokens that include a blank before them, if they are given as strings.
 
     Raises:
-        KeyError, TypeError, ValueError: a file is not laid out as it should be.
+        KeyError, TypeError, ValueError: a file is malformed.
     """
     _need_lists(config)
     _need_lists(older)
@@ -108,9 +108,9 @@ def _need_lists(file: Json) -> None:
 
 
 def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What tokenizer_config.json says, and over it special_tokens_map.json; and the tokens with names that no class knows.
+    """The settings of tokenizer_config.json, overridden by special_tokens_map.json, and the tokens with names that no class knows.
 
-    This goes step by step as the reference goes: what is said twice depends on it, and so does the order in which tokens are added.
+    The steps are the reference's: which of two settings wins depends on them, and so does the order in which tokens are added.
     """
     stated = dict(config)
     if not stated.get("extra_special_tokens") and "additional_special_tokens" in stated:
@@ -128,7 +128,7 @@ def _stated(config: Json, older: Json) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) -> dict[int, AddedToken]:
-    """The added tokens that have numbers. Those of added_tokens.json are special if they are said to be, but not in mappings."""
+    """The added tokens with numbers. A token of added_tokens.json is special if another file lists it as one, other than in a mapping."""
     if "added_tokens_decoder" in config:
         numbered = mapping(config["added_tokens_decoder"], "added_tokens_decoder")
         return {_number(number): added_token(part) for number, part in numbered.items()}
@@ -138,7 +138,7 @@ def _numbered(config: Json, added: Json, document: Json, said: Iterable[Any]) ->
 
 
 def _number(said: Any) -> int:
-    """The id of an added token from a file, where it is a key, as a string, or a value."""
+    """The id of an added token: a key, and so a string, or a value."""
     try:
         if isinstance(said, str) or type(said) is int:
             return int(said)
@@ -148,7 +148,7 @@ def _number(said: Any) -> int:
 
 
 def _with_names(stated: dict[str, Any]) -> dict[str, Any]:
-    """Take the extra special tokens away, if they have names."""
+    """Remove the extra special tokens from the settings and return them, if they have names."""
     return stated.pop("extra_special_tokens") if isinstance(stated.get("extra_special_tokens"), dict) else {}
 
 
@@ -157,7 +157,7 @@ def _is_own(name: str) -> bool:
 
 
 def _of_older(value: Any) -> Any:
-    """In special_tokens_map.json every mapping is a special token."""
+    """A value of special_tokens_map.json, where every mapping is a special token."""
     return replace(added_token(value), special=True) if isinstance(value, Mapping) else value
 
 
@@ -166,7 +166,7 @@ def _is_token(value: Any) -> bool:
 
 
 def _special(value: Any, *, greedy: bool = False) -> AddedToken:
-    """A special token from what stands for it."""
+    """A special token from a string or a mapping."""
     if not _is_token(value):
         raise ValueError(f"{quoted(value)} stands for a special token; it is a string, or a mapping of the type AddedToken")
     if isinstance(value, AddedToken):
@@ -177,7 +177,7 @@ def _special(value: Any, *, greedy: bool = False) -> AddedToken:
 
 
 def added_token(part: Json) -> AddedToken:
-    """An added token from the mapping that stands for it."""
+    """An added token from a mapping."""
     field_of(part, "content", "an added token")
     settings = {name: setting for name, setting in part.items() if name != "id"}
     unknown = sorted(settings.keys() - AddedToken.__dataclass_fields__.keys())

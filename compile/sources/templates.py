@@ -1,7 +1,7 @@
-"""Templates: which ids stand around a text, or around the texts of a pair, as a post-processor says it.
+"""Templates: the ids around a text, or around the texts of a pair, as a post-processor states them.
 
-A template is a sequence of pieces, each with the type id of its ids: ids of special tokens, or where a text stands, "A" or "B".
-The type id of a text is that of its piece also where special tokens are left out.
+A template is a sequence of pieces, each with a type id. A piece is either ids of special tokens, or "A" or "B", the place of a text. A text
+keeps the type id of its piece where special tokens are left out.
 """
 
 from __future__ import annotations
@@ -11,40 +11,42 @@ from typing import Any
 
 from fst.compile.text.components import field_of, kind_of, sequence
 from fst.errors import UnsupportedError, cut, listed, quoted
-from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template
+from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
 TEMPLATE = "a template of TemplateProcessing"
-BARE: tuple[Template, Template] = ((FIRST, 0),), ((FIRST, 0), (SECOND, 1))
 
 
-def bert(cls: int, sep: int) -> tuple[Template, Template]:
-    """The templates of BERT, for a text and for a pair.
+BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
+
+
+def bert(cls: int, sep: int) -> Templates:
+    """BERT's templates.
 
     Example:
-        >>> bert(101, 102)[0]
+        >>> bert(101, 102).single
         (((101,), 0), ('A', 0), ((102,), 0))
     """
     single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
-    return single, (*single, (SECOND, 1), ((sep,), 1))
+    return Templates(single, (*single, (SECOND, 1), ((sep,), 1)))
 
 
-def roberta(cls: int, sep: int) -> tuple[Template, Template]:
-    """The templates of RoBERTa: two separators between the texts of a pair, and no type ids.
+def roberta(cls: int, sep: int) -> Templates:
+    """RoBERTa's templates: two separators between the texts of a pair, and no type ids.
 
     Example:
-        >>> roberta(0, 2)[1]
+        >>> roberta(0, 2).pair
         (((0,), 0), ('A', 0), ((2,), 0), ((2,), 0), ('B', 0), ((2,), 0))
     """
     single: Template = ((cls,), 0), (FIRST, 0), ((sep,), 0)
-    return single, (*single, ((sep,), 0), (SECOND, 0), ((sep,), 0))
+    return Templates(single, (*single, ((sep,), 0), (SECOND, 0), ((sep,), 0)))
 
 
-def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Template]:
-    """The templates for a text and for a pair that the post-processor of a tokenizer.json stands for.
+def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
+    """The templates of the post-processor of a tokenizer.json.
 
     Raises:
-        UnsupportedError: it is of another kind, or asks for more than a template says.
-        KeyError, TypeError, ValueError: it is not laid out as one.
+        UnsupportedError: no template can express it.
+        KeyError, TypeError, ValueError: it is not laid out as a post-processor.
     """
     if part is None:
         return BARE
@@ -55,45 +57,45 @@ def of_post_processor(part: Mapping[str, Any] | None) -> tuple[Template, Templat
 
 
 def trims(part: Mapping[str, Any] | None) -> bool:
-    """Whether a post-processor takes white space at the ends of tokens out of their offsets."""
+    """Whether a post-processor excludes white space at the ends of tokens from their offsets."""
     return part is not None and (part.get("trim_offsets") is True or any(map(trims, part.get("processors", ()))))
 
 
-def around(template: Template) -> list[int]:
-    """All ids that a template adds, in their order."""
+def added_ids(template: Template) -> list[int]:
+    """The ids that a template adds, in their order."""
     return [number for content, _ in template if not isinstance(content, str) for number in content]
 
 
-def _of_bert(part: Mapping[str, Any]) -> tuple[Template, Template]:
+def _of_bert(part: Mapping[str, Any]) -> Templates:
     cls, sep = map(_id, _fields(part, "cls", "sep"))
     return bert(cls, sep)
 
 
-def _of_roberta(part: Mapping[str, Any]) -> tuple[Template, Template]:
+def _of_roberta(part: Mapping[str, Any]) -> Templates:
     cls, sep, *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
     if not all(isinstance(flag, bool) for flag in flags):
         raise ValueError("trim_offsets and add_prefix_space are true or false")
     return roberta(_id(cls), _id(sep))
 
 
-def _of_template(part: Mapping[str, Any]) -> tuple[Template, Template]:
+def _of_template(part: Mapping[str, Any]) -> Templates:
     *templates, special_tokens = _fields(part, "single", "pair", "special_tokens")
     single, pair = (tuple(_piece(piece, special_tokens) for piece in sequence(template, TEMPLATE)) for template in templates)
     if _texts(single) != [FIRST]:
         raise UnsupportedError("post_processor TemplateProcessing whose 'single' does not have its text exactly once")
     if sorted(_texts(pair)) != [FIRST, SECOND]:
         raise UnsupportedError("post_processor TemplateProcessing whose 'pair' does not have each of its texts exactly once")
-    return single, pair
+    return Templates(single, pair)
 
 
-def _of_sequence(part: Mapping[str, Any]) -> tuple[Template, Template]:
+def _of_sequence(part: Mapping[str, Any]) -> Templates:
     processors = sequence(_fields(part, "processors")[0], "processors of a post_processor Sequence")
     if len(processors) > 1:
         raise UnsupportedError(f"post_processor Sequence of {len(processors)}: only a Sequence of one is supported")
     return of_post_processor(processors[0] if processors else None)
 
 
-POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Template, Template]]] = {
+POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
     "TemplateProcessing": _of_template,
     "BertProcessing": _of_bert,
     "RobertaProcessing": _of_roberta,
@@ -102,7 +104,7 @@ POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], tuple[Template, Temp
 
 
 def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
-    """What a post-processor has under these names, and under no others: by what else it has the reference may take it for another one."""
+    """The fields of a post-processor, which may have no others: the reference might take it for one of another type."""
     unknown = sorted(part.keys() - {"type", *names})
     if unknown:
         raise UnsupportedError(f"{part['type']} has {listed(unknown)}, which this version does not know")
@@ -110,7 +112,7 @@ def _fields(part: Mapping[str, Any], *names: str) -> list[Any]:
 
 
 def _id(named: Any) -> Any:
-    """The id in a list of a token and its id."""
+    """The id in a pair ``[token, id]``."""
     if not isinstance(named, list) or len(named) != 2:
         raise ValueError(f"post_processor has {quoted(named)} for a special token; it must be a list of a token and its id")
     return named[1]
@@ -122,7 +124,7 @@ def _piece(piece: Any, special_tokens: Any) -> Piece:
         raise ValueError(f"{TEMPLATE} has the piece {quoted(piece)}; it must be a mapping of Sequence or of SpecialToken")
     type_id, name = (field_of(piece[kind], field, f"{kind} in {TEMPLATE}") for field in ("type_id", "id"))
     if type(type_id) is not int or not 0 <= type_id <= MAX_TYPE_ID:
-        raise ValueError(f"type_id {quoted(type_id)} is no whole number from 0 to {MAX_TYPE_ID}")
+        raise ValueError(f"type_id {quoted(type_id)} is not a whole number from 0 to {MAX_TYPE_ID}")
     if not isinstance(name, str):
         raise ValueError(f"{kind} in {TEMPLATE} has {quoted(name)} for its id; it must be a string")
     if kind == "Sequence":

@@ -1,1 +1,1 @@
-"""What happens to text before the model reads it, as classes of characters."""
+"""The text pipeline before the model: normalizers, pre-tokenizers and added tokens, folded into one map per character."""

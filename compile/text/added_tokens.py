@@ -1,15 +1,15 @@
 """Added tokens: strings that the reference cuts out of a text, before the model sees what is between them.
 
-Most are found while the raw text is read, by a trie (`fst.machines.wordpiece.Tables.specials`). The others are *late*: found in normalised
-text, or count only where no word goes on beside them, or swallow the white space around them, or they begin with a letter or a digit, so
-that nearly every character would have to be looked at twice. A kernel finds those in normalised words, by their symbols, and notes the
-texts in which one of the others may stand; `fst.runtime.fallback_added_tokens` reads these texts again.
+A trie finds most of them while the raw text is read (`fst.machines.wordpiece.Tables.specials`). The others are *contextual*. They are found
+in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a digit, so
+that the trie would be tried at nearly every character. The kernel searches normalised words for their symbols and reports the texts in
+which one may stand; `fst.runtime.fallback_added_tokens` reads these texts again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,48 +22,15 @@ from fst.compile.text.maps import counts
 from fst.compile.text.normalizers import Normalization
 from fst.errors import UnsupportedError, quoted
 from fst.machines.added_tokens import MAX_CONTEXTUAL
-from fst.metadata import CONTEXTUAL_FLAGS, Context
+from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
 from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
-
-
-@dataclass(frozen=True)
-class LateToken:
-    """A late token.
-
-    Attributes:
-        id: its id.
-        single_word: it counts only where no letter, digit, mark or underscore stands beside it.
-        lstrip, rstrip: it takes the white space before it, or after it, as a part of itself.
-        normalized: it is found in normalised text, else in raw text.
-    """
-
-    id: int
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-
-
-@dataclass(frozen=True)
-class AddedTokens:
-    """All added tokens of a vocabulary.
-
-    Attributes:
-        specials: those that are found while raw text is read, and their ids.
-        late: the others.
-        skipped: those that decoding leaves out.
-    """
-
-    specials: Mapping[str, int]
-    late: Mapping[str, LateToken]
-    skipped: frozenset[str]
 
 
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
     """Added tokens with the ids that the reference gives them.
 
-    One that the vocabulary has keeps its id; another gets the number of tokens and of those added before, even if a token has it already.
-    Of two with one id, the reference only finds the last in a text.
+    A token of the vocabulary keeps its id. Any other is numbered on from the size of the vocabulary, even if a token has that id already.
+    Of two added tokens with the same id, the reference finds only the last. `completed` adds what depends on the text pipeline.
 
     Args:
         parts: ``added_tokens`` of a ``tokenizer.json``.
@@ -75,8 +42,8 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
     Example:
         >>> added = added_tokens([{"content": "[SEP]", "special": True}, {"content": "foo", "normalized": True}], {"[SEP]": 0})
-        >>> added.specials, list(added.late), added.skipped
-        ({'[SEP]': 0}, ['foo'], frozenset({'[SEP]'}))
+        >>> added.specials, list(added.contextual), added.skipped
+        ({'[SEP]': 0}, ['foo'], (0,))
     """
     parts = list(filter(_content, sequence(parts, "added_tokens")))
     ids: dict[str, int] = {}
@@ -96,16 +63,22 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
             both = f"{quoted(content)} and {quoted(other)}"
             raise UnsupportedError(f"added tokens {both} with one id, {number}: number the vocabulary's tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
-    found = {
-        part["content"]: LateToken(number, **{flag: part.get(flag, False) for flag in CONTEXTUAL_FLAGS}) for number, part in last.items()
-    }
-    late = _late(found)
-    specials = {content: token.id for content, token in found.items() if content not in late}
-    return AddedTokens(specials, late, frozenset(special.intersection(found)))
+    found = {part["content"]: _token(number, part) for number, part in last.items()}
+    contextual = _contextual(found)
+    return AddedTokens(
+        specials={content: token.id for content, token in found.items() if content not in contextual},
+        contextual=contextual,
+        context=None,
+        skipped=tuple(sorted(found[content].id for content in special.intersection(found))),
+    )
+
+
+def _token(number: int, part: Mapping[str, Any]) -> ContextualToken:
+    return ContextualToken(number, **{flag: part.get(flag, False) for flag in CONTEXTUAL_FLAGS}, decoded=part["content"])
 
 
 def _content(part: Mapping[str, Any]) -> str:
-    """The content of an added token; one without is passed over."""
+    """The content of an added token, whose fields are checked."""
     content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
         raise ValueError(f"added token {quoted(content)} is not text")
@@ -115,16 +88,20 @@ def _content(part: Mapping[str, Any]) -> str:
     return content
 
 
-def _late(found: Mapping[str, LateToken]) -> dict[str, LateToken]:
-    """The tokens that are not found while raw text is read, or overlap in raw text with one that is not."""
-    late = {content for content, token in found.items() if token != LateToken(token.id) or content[0].isalnum()}
-    waiting = [content for content in late if not found[content].normalized]
+def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
+    """The tokens that the trie over raw text does not find, and those that may overlap with one of them in raw text."""
+    contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
+    waiting = [content for content in contextual if not found[content].normalized]
     while waiting:
         content = waiting.pop()
-        overlapping = [other for other in found if other not in late and _overlap(content, other)]
-        late.update(overlapping)
+        overlapping = [other for other in found if other not in contextual and _overlap(content, other)]
+        contextual.update(overlapping)
         waiting += overlapping
-    return {content: token for content, token in found.items() if content in late}
+    return {content: token for content, token in found.items() if content in contextual}
+
+
+def _has_flags(token: ContextualToken) -> bool:
+    return any(getattr(token, flag) for flag in CONTEXTUAL_FLAGS)
 
 
 def _overlap(first: str, second: str) -> bool:
@@ -135,31 +112,39 @@ def _overlap(first: str, second: str) -> bool:
     return any(first[-size:] == second[:size] or second[-size:] == first[:size] for size in range(1, shortest))
 
 
-def patterns(alphabet: Alphabet, late: Mapping[str, LateToken], normal: Normalization) -> list[tuple[int, ...]]:
-    """The symbols of each late token.
+def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]]:
+    """The symbols of each contextual token.
 
     Raises:
-        UnsupportedError: a text may hold the token, and other symbols at its place; or it may be one of two tokens.
+        UnsupportedError: text that holds the token may have other symbols there, or two tokens have the same.
     """
-    if late and alphabet.fences:
-        first = quoted(next(iter(late)))
-        raise UnsupportedError(f"added token {first} with a pre_tokenizer that splits where characters of two kinds meet")
-    if late and alphabet.composition:
-        raise UnsupportedError(f"added token {quoted(next(iter(late)))} with a normalizer that composes letters")
-    if sum(map(len, late)) > MAX_CONTEXTUAL:
-        what = "that are found in normalised text, or depend on what stands around them"
-        raise UnsupportedError(f"added tokens {what}, of more than {MAX_CONTEXTUAL} characters together")
-    if any(token.lstrip or token.rstrip for token in late.values()):
-        _need_white_space_between_words(alphabet)
-    raw_strips = any(token.rstrip and not token.normalized for token in late.values())
-    found = {content: _pattern(alphabet, content, token, raw_strips) for content, token in late.items()}
-    _need_one_white_space({content: pattern for content, pattern in found.items() if late[content].normalized}, normal)
-    _need_different({content: pattern for content, pattern in found.items() if late[content].normalized})
+    if not contextual:
+        return []
+    _need_fixed_symbols(alphabet, contextual)
+    raw_strips = any(token.rstrip and not token.normalized for token in contextual.values())
+    found = {content: _pattern(alphabet, content, token, raw_strips) for content, token in contextual.items()}
+    normalized = {content: pattern for content, pattern in found.items() if contextual[content].normalized}
+    _need_one_white_space(normalized, normal)
+    _need_different(normalized)
     return list(found.values())
 
 
+def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualToken]) -> None:
+    """Refuse pipelines in which the symbols of a token depend on its neighbours, and too many tokens."""
+    first = f"added token {quoted(next(iter(contextual)))}"
+    if alphabet.fences:
+        raise UnsupportedError(f"{first} with a pre_tokenizer that splits where characters of two kinds meet")
+    if alphabet.composition:
+        raise UnsupportedError(f"{first} with a normalizer that composes letters")
+    if sum(map(len, contextual)) > MAX_CONTEXTUAL:
+        what = "that are found in normalised text, or depend on what stands around them"
+        raise UnsupportedError(f"added tokens {what}, of more than {MAX_CONTEXTUAL} characters together")
+    if any(token.lstrip or token.rstrip for token in contextual.values()):
+        _need_white_space_between_words(alphabet)
+
+
 def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Show that no two tokens are equal once normalised: the reference then takes the one or the other, by chance."""
+    """Refuse two tokens that are equal once normalised: the reference then finds either, by chance."""
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
@@ -168,7 +153,7 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Show that all white space inside tokens is the same once normalised, as it is for the words beside it."""
+    """Refuse tokens with white space inside unless all white space is the same once normalised: symbols do not tell one from another."""
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -177,17 +162,17 @@ def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Nor
 
 
 def _need_white_space_between_words(alphabet: Alphabet) -> None:
-    left = alphabet.symbols[[ord(char) for char in WHITE_SPACE]]
+    left = alphabet.symbols_of(np.array([ord(char) for char in WHITE_SPACE]))
     if np.any((left >= 0) & (left != BREAK)):
         raise UnsupportedError("added tokens with lstrip or rstrip without a pre_tokenizer that splits at all white space")
 
 
-def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: bool) -> tuple[int, ...]:
-    codes = list(map(ord, content))
-    pattern = tuple(int(symbol) for row in alphabet.symbols[codes] for symbol in row if symbol >= 0)
+def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strips: bool) -> tuple[int, ...]:
+    codes = np.array(list(map(ord, content)))
+    pattern = tuple(int(symbol) for row in alphabet.symbols_of(codes) for symbol in row if symbol >= 0)
     if not pattern:
         raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
-    if np.any(alphabet.ranks[codes]):
+    if alphabet.ranks[np.isin(alphabet.codes, codes)].any():
         raise UnsupportedError(f"added token {quoted(content)} has marks that canonical ordering may move")
     if token.normalized and (pattern[0] == BREAK or pattern[-1] == BREAK):
         raise UnsupportedError(f"added token {quoted(content)} with normalized: it begins or ends with white space")
@@ -196,15 +181,20 @@ def _pattern(alphabet: Alphabet, content: str, token: LateToken, raw_strips: boo
     return pattern
 
 
-def spelled(normal: Normalization, content: str, token: LateToken) -> str:
-    """How the reference spells a late token where it makes text of ids: as it is found."""
-    if not token.normalized:
-        return content
-    return _normalized(normal, content)
+def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
+    """Added tokens with what depends on the text pipeline: their context, and the spelling of normalised tokens in decoded text.
+
+    Decoded text shows the spelling by which the reference finds the token.
+    """
+    contextual = {
+        content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)
+        for content, token in added.contextual.items()
+    }
+    return replace(added, contextual=contextual, context=_context(alphabet, contextual.values()))
 
 
 def _normalized(normal: Normalization, text: str) -> str:
-    """What becomes of the characters of a text, one by one."""
+    """The text with each character normalised by itself."""
     codes = np.array(list(map(ord, text)))
     for part in (normal.first, normal.second):
         images = part.apply(codes).ravel()
@@ -212,13 +202,13 @@ def _normalized(normal: Normalization, text: str) -> str:
     return "".join(map(chr, codes.tolist()))
 
 
-def context(alphabet: Alphabet, late: Mapping[str, LateToken]) -> Context | None:
-    """The characters that decide beside a late token whether it counts; None if none does."""
-    if not any(token.single_word or token.lstrip or token.rstrip for token in late.values()):
+def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Context | None:
+    """The characters that decide beside a contextual token whether it counts; None if no token depends on its neighbours."""
+    if not any(token.single_word or token.lstrip or token.rstrip for token in contextual):
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
-    symbols = alphabet.symbols
+    symbols = alphabet.symbols_of(np.arange(CODE_POINTS))
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
     sizes = counts(symbols >= 0)
     first, last = normal[:, 0], normal[np.arange(CODE_POINTS), np.maximum(sizes, 1) - 1]
@@ -242,10 +232,10 @@ def _runs(flags: NDArray[np.bool_]) -> list[int]:
 
 
 def without(keys: NDArray[np.uint16], forbidden: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
-    """Which words hold none of some strings of classes.
+    """Find the words that hold no forbidden string of classes.
 
     Args:
-        keys: uint16[words, WORD_SYMBOLS], the classes of each word, 0 after the last.
+        keys: uint16[words, WORD_SYMBOLS], the classes of each word, padded with 0.
         forbidden: strings of classes.
 
     Returns:

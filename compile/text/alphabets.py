@@ -1,9 +1,10 @@
-"""Normalizers and pre-tokenizers, with the marks that are to be ordered between them, composed into one alphabet."""
+"""Fold normalizers, canonical ordering of marks, and pre-tokenizers into one alphabet."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,52 +18,51 @@ from fst.compile.text.compositions import composition, placing
 from fst.compile.text.maps import Ints, Map, Symbols, closed_up, counts, union
 from fst.compile.text.normalizers import Normalization, normalization, ordered
 from fst.compile.text.pre_tokenizers import Splits
-from fst.composition import Composition, Placing
 from fst.errors import UnsupportedError
 from fst.machines.reading import MAX_LISTED
 from fst.rows import CODE_POINTS
 
 Ranks = NDArray[np.uint8]
+KEPT_PIPELINES = 8  # a few MB each; most vocabularies have the pipeline of one before them
 
 
 class Folded(NamedTuple):
-    """What some code points become; all others stay as they are. The arrays have a row for each of them.
+    """What normalizers and pre-tokenizers do together.
 
     Attributes:
-        codes: int64[n], the code points.
-        symbols, ranks, passes, hidden, composition, placing: those of `fst.alphabet.Alphabet`.
+        normalization: the normalizers alone.
+        alphabet: all of them, without added tokens.
     """
 
-    codes: Ints
-    symbols: Symbols
-    ranks: Ranks
-    passes: NDArray[np.bool_]
-    hidden: Ranks
-    composition: Composition | None
-    placing: Placing | None
+    normalization: Normalization
+    alphabet: Alphabet
 
 
 def alphabet(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component], specials: Mapping[str, int]) -> Alphabet:
-    """The alphabet of components.
-
-    Args:
-        normalizers: from `fst.compile.text.normalizers.components`.
-        pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
-        specials: the strings that are cut out of the raw text first, with their ids.
-
-    Raises:
-        UnsupportedError: what they do together is not what an alphabet can say.
+    """The alphabet of components and of the added tokens that are cut out of raw text.
 
     Example:
         >>> list(alphabet([{"type": "NFD"}, {"type": "StripAccents"}], [{"type": "WhitespaceSplit"}], {}).run("déjà vu"))
         ['deja', 'vu']
     """
-    return _of_all(_folded(json.dumps([[*normalizers], [*pre_tokenizers]])), specials)
+    return replace(folded(normalizers, pre_tokenizers).alphabet, specials=specials)
 
 
-@lru_cache(maxsize=2)
+def folded(normalizers: Sequence[Component], pre_tokenizers: Sequence[Component]) -> Folded:
+    """Fold components into one map per code point. The result is shared by all vocabularies with the same components.
+
+    Args:
+        normalizers: from `fst.compile.text.normalizers.components`.
+        pre_tokenizers: from `fst.compile.text.pre_tokenizers.components`.
+
+    Raises:
+        UnsupportedError: no alphabet can express what they do together.
+    """
+    return _folded(json.dumps([[*normalizers], [*pre_tokenizers]]))
+
+
+@lru_cache(maxsize=KEPT_PIPELINES)
 def _folded(described: str) -> Folded:
-    """What components do, which JSON describes. It is kept for the next vocabulary: most have the same ones."""
     normalizers, pre_tokenizers = json.loads(described)
     normal, split = normalization(normalizers), Splits(pre_tokenizers).map()
     _need_splits_at_white_space(normal, split)
@@ -84,11 +84,11 @@ def _folded(described: str) -> Folded:
     ranks, hidden = _renumbered(ranks, hidden)
     rows = _isolated(rows)
     _need_room(codes, rows)
-    return Folded(codes, rows, ranks, passes & ranks.any(), hidden, composed, places)
+    return Folded(normal, Alphabet(codes, rows, ranks, passes & ranks.any(), hidden, {}, composed, places))
 
 
 def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
-    """Show that the white space that Strip would take away stands between words anyway."""
+    """Refuse Strip unless the white space that it removes stands between words anyway."""
     for since in normal.stripped:
         left = since.then(split).apply(characters.those("white"))
         if np.any((left >= 0) & (left != BREAK)):
@@ -96,7 +96,7 @@ def _need_splits_at_white_space(normal: Normalization, split: Map) -> None:
 
 
 def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
-    """The images of symbols, all with the rank of what they are made from."""
+    """The images of symbols, each with the rank of the symbol that it comes from."""
     images = by.apply(rows)
     ranks = np.repeat(ranks, images.shape[2], axis=1)
     images, ranks = closed_up(images.reshape(ranks.shape), ranks)
@@ -104,7 +104,7 @@ def _mapped(rows: Symbols, ranks: Ranks, by: Map) -> tuple[Symbols, Ranks]:
 
 
 def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
-    """Leave fences only where they meet those of a neighbour: equal ones that meet inside are nothing, and others inside always break."""
+    """Keep fences only at the ends of rows: inside, two equal ones that meet cancel out, and all others always break."""
     fences = (rows > BREAK) & (rows < ISOLATED)
     if not fences.any():
         return rows, ranks
@@ -117,7 +117,7 @@ def _settled(rows: Symbols, ranks: Ranks) -> tuple[Symbols, Ranks]:
 
 
 def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
-    """The same ranks without gaps; where all are equal, or no mark is left, nothing moves, and there are none."""
+    """The ranks without gaps; all 0 if they are equal or no mark is left, since nothing moves then."""
     is_used = np.zeros(1 << 8, bool)
     is_used[0] = is_used[ranks] = is_used[hidden] = True
     used = np.flatnonzero(is_used)
@@ -127,7 +127,7 @@ def _renumbered(ranks: Ranks, hidden: Ranks) -> tuple[Ranks, Ranks]:
 
 
 def _isolated(rows: Symbols) -> Symbols:
-    """Write a character that stands alone between blanks as one symbol, which takes a reader one look-up."""
+    """Write a character between two blanks as one isolated symbol, so that it takes one look-up."""
     if rows.shape[1] < 3:
         return rows
     first, inside, last, others = rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:]
@@ -138,19 +138,8 @@ def _isolated(rows: Symbols) -> Symbols:
 
 
 def _need_room(codes: Ints, rows: Symbols) -> None:
-    """Show that tables have room for what each character becomes."""
+    """Refuse a character that becomes more symbols than a table has room for."""
     symbols = counts(rows >= 0)
     if symbols.max(initial=0) > MAX_LISTED:
         code = int(codes[np.argmax(symbols)])
         raise UnsupportedError(f"U+{code:04X} becomes {symbols.max()} symbols: a table has room for {MAX_LISTED}")
-
-
-def _of_all(folded: Folded, specials: Mapping[str, int]) -> Alphabet:
-    """The alphabet, which has a row for every code point."""
-    codes, rows, ranks, passes, hidden, composed, places = folded
-    symbols = np.full((CODE_POINTS, rows.shape[1]), -1, np.int32)
-    symbols[:, 0] = np.arange(CODE_POINTS)
-    symbols[codes] = rows
-    all_ranks, all_passes, all_hidden = np.zeros(symbols.shape, np.uint8), np.zeros(CODE_POINTS, bool), np.zeros(CODE_POINTS, np.uint8)
-    all_ranks[codes], all_passes[codes], all_hidden[codes] = ranks, passes, hidden
-    return Alphabet(symbols, all_ranks, all_passes, all_hidden, specials, composed, places)

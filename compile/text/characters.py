@@ -1,4 +1,4 @@
-"""What the reference does to each character, as ``characters.tsv`` has it: maps, and sets of characters."""
+"""The reference's maps and sets of characters, from ``characters.tsv``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.maps import Ints, Map
+from fst.composition import HANGUL, LEADING, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS
 from fst.rows import CODE_POINTS
-
-HANGUL_FIRST = 0xAC00
-HANGUL_L, HANGUL_V, HANGUL_T = 0x1100, 0x1161, 0x11A7  # Unicode 3.12: a syllable is a leading consonant, a vowel, maybe a trailing one
 
 Property = list[tuple[int, int, str]]
 
 
 def those(name: str, value: str | None = None) -> Ints:
-    """The code points that have a property, or a value of it, in ascending order.
+    """The code points with a property, or with one value of it, in ascending order.
 
     >>> [chr(code) for code in those("cjk")[:2]]
     ['㐀', '㐁']
@@ -27,18 +25,21 @@ def those(name: str, value: str | None = None) -> Ints:
     return np.concatenate(runs)
 
 
+@cache
 def clean() -> Map:
-    """What clean_text does: control characters are dropped, and white space becomes blanks."""
+    """The map of clean_text: control characters are dropped, and white space becomes blanks."""
     return Map.constant(those("clean", "drop"), []).then(Map.constant(those("clean", "blank"), [ord(" ")]))
 
 
+@cache
 def spaced() -> Map:
-    """What handle_chinese_chars does: blanks around each ideograph."""
+    """The map of handle_chinese_chars: blanks around each ideograph."""
     ideographs = those("cjk")
     blanks = np.full(len(ideographs), ord(" "))
     return Map.of(ideographs, np.column_stack([blanks, ideographs, blanks]))
 
 
+@cache
 def lower() -> Map:
     """Lower case."""
     return _spelled("lower")
@@ -46,7 +47,7 @@ def lower() -> Map:
 
 @cache
 def canonical() -> Map:
-    """Canonical decomposition, without the ordering that comes after it.
+    """Canonical decomposition, without the ordering that follows it.
 
     >>> canonical().apply(np.array([ord("é"), ord("각")])).tolist()
     [[101, 769, -1, -1], [4352, 4449, 4520, -1]]
@@ -57,18 +58,19 @@ def canonical() -> Map:
 
 @cache
 def compatible() -> Map:
-    """Compatibility decomposition, likewise."""
+    """Compatibility decomposition, without the ordering that follows it."""
     return _spelled("compatible").then(canonical())
 
 
+@cache
 def dropped(name: str) -> Map:
-    """The map that drops all characters of a property."""
+    """The map that drops all characters with a property."""
     return Map.constant(those(name), [])
 
 
 @cache
 def orders() -> NDArray[np.uint8]:
-    """uint8[0x110000], the place of each mark in canonical ordering, from 1 on; 0 for everything else."""
+    """uint8[0x110000], the place of each mark in canonical ordering, from 1 on; 0 for all other characters."""
     places = np.zeros(CODE_POINTS, np.uint8)
     for first, last, value in properties()["order"]:
         places[first : last + 1] = int(value)
@@ -98,7 +100,7 @@ def _spelled(name: str) -> Map:
 
 
 def _parts_of_syllables(syllables: Ints) -> Ints:
-    index = syllables - HANGUL_FIRST
-    trailing = index % 28
-    parts = [HANGUL_L + index // 588, HANGUL_V + index % 588 // 28, np.where(trailing, HANGUL_T + trailing, -1)]
+    index, trailing = np.divmod(syllables - HANGUL, TRAILING_COUNT)
+    leading, vowel = np.divmod(index, VOWEL_COUNT)
+    parts = [LEADING + leading, VOWELS + vowel, np.where(trailing, TRAILING + trailing, -1)]
     return np.stack(parts, axis=1)

@@ -1,4 +1,4 @@
-"""Components of a ``tokenizer.json``: sequences of them made flat, and their fields looked at before anything relies on them."""
+"""Components of a ``tokenizer.json``: flatten their sequences and check their fields before anything relies on them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from fst.errors import UnsupportedError, cut, listed, quoted
 
 Component = Mapping[str, Any]
-Kind = tuple[Any, str]  # of a field: for `isinstance`, and in words
-Fields = Mapping[str, Mapping[str, Kind]]  # of each type of component
+Kind = tuple[Any, str]  # the type of a field, for `isinstance` and in words
+Fields = Mapping[str, Mapping[str, Kind]]  # the fields of each type of component
 
 FLAG: Kind = bool, "true or false"
 FLAG_OR_NULL: Kind = bool | NoneType, "true, false or null"
@@ -25,7 +25,7 @@ def mapping(value: Any, role: str) -> Mapping[str, Any]:
     """A part of a file, if it is a mapping.
 
     Raises:
-        ValueError: it is no mapping; the message names its role.
+        ValueError: it is not a mapping; the message names its role.
     """
     if not isinstance(value, Mapping):
         raise ValueError(f"{role} is {quoted(value)}; it must be a mapping")
@@ -36,7 +36,7 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
     """A part of a file, if it is a list.
 
     Raises:
-        ValueError: it is no list; the message names its role.
+        ValueError: it is not a list; the message names its role.
     """
     if not isinstance(value, list | tuple):
         raise ValueError(f"{role} is {quoted(value)}; it must be a list")
@@ -44,10 +44,10 @@ def sequence(value: Any, role: str) -> Sequence[Any]:
 
 
 def field_of(part: Any, name: str, role: str) -> Any:
-    """The value that a part of a file has under a name.
+    """The value of a field of a part of a file.
 
     Raises:
-        ValueError: it has no such name, or is no mapping; the message names its role.
+        ValueError: it lacks the field or is not a mapping; the message names its role.
 
     Example:
         >>> field_of({"type": "NFD"}, "type", "normalizer")
@@ -62,7 +62,7 @@ def kind_of(part: Any, role: str) -> str:
     """The type of a part of a file.
 
     Raises:
-        ValueError: it has no type, or is no mapping; the message names its role.
+        ValueError: it lacks a type or is not a mapping; the message names its role.
     """
     kind = field_of(part, "type", role)
     if not isinstance(kind, str):
@@ -70,18 +70,25 @@ def kind_of(part: Any, role: str) -> str:
     return kind
 
 
+def only(part: Mapping[str, Any], role: str, known: str) -> None:
+    """Refuse a part of a file that has other fields than the known ones, which blanks separate."""
+    unknown = sorted(part.keys() - set(known.split()))
+    if unknown:
+        raise UnsupportedError(f"{role} has {listed(unknown)}, which this version does not know")
+
+
 def flat(component: Component | None, role: str, inside: str, known: Fields) -> tuple[dict[str, Any], ...]:
-    """The components of a sequence, of the sequences in it, and so on, in their order; of None, none.
+    """The components of a sequence in order, with nested sequences flattened; none for None.
 
     Args:
         component: from the file.
-        role: what it is there, for messages.
+        role: its name in messages.
         inside: the field that holds the components of a sequence.
-        known: the types that are supported, and their fields.
+        known: the supported types and their fields.
 
     Raises:
-        UnsupportedError: there is a component or a field that is not known.
-        ValueError: a field is not what it should be.
+        UnsupportedError: a component or a field is unknown.
+        ValueError: a field has a value of another type.
 
     Example:
         >>> flat({"type": "Sequence", "normalizers": [{"type": "NFD"}]}, "normalizer", "normalizers", {"NFD": {}})

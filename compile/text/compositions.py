@@ -1,5 +1,6 @@
-"""What a table needs beside classes: where composed letters are seen, the characters that may compose, and what becomes of all others on
-their own; and where marks are ordered in several steps, the steps.
+"""Composition and repeated ordering of marks, which classes of characters cannot express; see `fst.composition`.
+
+A table whose pipeline leaves composed letters keeps a `Composition`; a table that orders marks in several steps keeps a `Placing`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from fst.rows import CODE_POINTS
 
 
 def composition(normal: Normalization) -> tuple[Composition, Map]:
-    """The composition that normalizers leave, and what becomes of each character in a text without suspects.
+    """The composition that normalizers leave, and the map of characters in a text without suspects.
 
-    A character of such a text becomes, composed, what it would become if it stood alone: nothing in what any other becomes composes with
-    what is before it. Then only the order of marks is left.
+    In such a text each character becomes, composed, what it becomes alone: no image composes with what precedes it. Only the order of
+    marks remains.
 
     Raises:
-        UnsupportedError: a text would not stay as it is if it were normalised once more, which is how a table reads it.
+        UnsupportedError: normalising a text twice, as a table does, would change it.
     """
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
@@ -40,12 +41,12 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
 
 def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
-    """The steps that say where symbols come from, if a table, which orders marks once, would say something else.
+    """The steps that give symbols their offsets, if a table, which orders marks once, would give others.
 
     Args:
-        normal: what normalizers do.
-        last: what becomes of characters after the last ordering: none, one or several symbols.
-        bare: characters that marks are left of, and not the letter before them.
+        normal: the normalizers.
+        last: the map of characters to symbols after the last ordering.
+        bare: characters of which marks are left, but not the letter before them.
 
     Raises:
         UnsupportedError: a character becomes too many on the way.
@@ -66,7 +67,7 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
 
 
 def _need_few(steps: Sequence[Map]) -> None:
-    """Show that no character becomes more than can be told from what a table makes up to do harm."""
+    """Refuse characters that become more on the way than the loader accepts from a table."""
     whole = Map.identity()
     for step in steps:
         whole = whole.then(step)
@@ -76,7 +77,7 @@ def _need_few(steps: Sequence[Map]) -> None:
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
-    """Characters that become several before a normalizer decomposes them, so that their marks have places that other marks can take."""
+    """Characters that become several before a normalizer decomposes them, so that other marks can take the offsets of their marks."""
     by, orders = decomposition(name), characters.orders()
     marked = np.append(orders > 0, False)  # -1, the last one, is none
     marked[by.sources] = counts(orders[by.images] > 0) > 0
@@ -84,19 +85,19 @@ def _with_marks_of_their_own(before: Map, name: str) -> Ints:
 
 
 def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
-    """Runs of characters by which several steps may give other places than a single one."""
+    """Runs of characters for which several steps may give other offsets than a single one."""
     composing = frozenset(map(chr, _seconds().tolist() if any(step.pairs for step in steps) else ()))
     singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
     runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
-    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two of them act alike
+    edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two edges act alike
     return [[first, after - 1] for first, after in pairwise(edges) if _is_seen_in_steps(chr(first), steps, composing)]
 
 
 def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozenset[str]) -> bool:
-    """Whether a character composes; has marks of their own; or, after the first step, is a mark that changes, or a letter that goes or
-    becomes a mark.
+    """Whether a character composes, has images with marks, or, after the first step, is a mark that changes or a letter that becomes a mark
+    or nothing.
 
-    What else there is of marks is put in order by the first step, and stays so. Those that come of letters take nobody's place.
+    The first step orders all other marks, and they stay in order. Marks from decomposed letters keep the offset of their letter.
     """
     marks, text = _orders(), char
     for number, step in enumerate(steps):
@@ -115,7 +116,7 @@ def _is_seen_in_steps(char: str, steps: Sequence[Composition], composing: frozen
 
 
 def _need_same_again(first: Map, name: str) -> None:
-    """Show that what composed text consists of becomes itself."""
+    """Refuse normalizers that change their own composed output."""
     possible = np.ones(CODE_POINTS, bool)
     possible[first.sources] = False
     possible[first.images[first.images >= 0]] = True
@@ -129,7 +130,7 @@ def _need_same_again(first: Map, name: str) -> None:
 
 
 def _suspects(first: Map) -> frozenset[int]:
-    """Characters that become something that composes with what may stand before it."""
+    """Characters whose image composes with a character that may precede it."""
     second = np.zeros(CODE_POINTS, bool)
     second[_seconds()] = True
     found = first.sources[counts(second[first.images] & (first.images >= 0)) > 0]
@@ -139,21 +140,21 @@ def _suspects(first: Map) -> frozenset[int]:
 
 
 def _step(before: Map, name: str) -> Composition:
-    """What a normalizer makes of characters that a map has changed before."""
+    """A normalizer's decomposition, ordering and composition, after a map."""
     pairs = _pairs() if name.endswith("C") else {}
     return Composition(_images(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
 
 
 @cache
 def _seconds() -> Ints:
-    """Characters that compose with what may stand before them."""
+    """Characters that compose with one that may precede them."""
     jamo = np.arange(VOWELS, VOWELS + VOWEL_COUNT), np.arange(TRAILING + 1, TRAILING + TRAILING_COUNT)
     return union(np.array([second for _, second in _pairs()]), *jamo)
 
 
 @cache
 def _pairs() -> dict[tuple[int, int], int]:
-    """What composes, other than syllables: of each composed character, its last mark, and all before it as one character."""
+    """Composing pairs other than syllables: for each composed character, all but its last mark as one character, and that mark."""
     wholes = [code for code in characters.those("composed").tolist() if not 0 <= code - HANGUL < SYLLABLES]
     parts = [tuple(code for code in row if code >= 0) for row in characters.canonical().apply(np.array(wholes)).tolist()]
     by_parts = dict(zip(parts, wholes, strict=True))
@@ -177,7 +178,7 @@ def _lists(of: Map) -> dict[int, list[int]]:
 
 
 def _images(of: Map) -> Images:
-    """A map as runs."""
+    """The map as runs of code points."""
     are_characters = (of.sources < 0xD800) | (of.sources >= 0xE000)
     sources, images = of.sources[are_characters], of.images[are_characters]
     images = np.where(images == sources[:, None], ITSELF, images)

@@ -1,4 +1,4 @@
-"""Maps: what each code point of a text becomes, none, one or several, without a look at its neighbours; they compose."""
+"""Maps of code points to lists of symbols, independent of neighbours, so that they compose."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A map of code points to lists of symbols, which are code points or have numbers past them.
+    """A map of code points to lists of symbols: code points, or numbers beyond them.
 
     Attributes:
-        sources: int64[n], ascending: the code points that are changed; all others stay as they are.
-        images: int32[n, width], what each becomes, -1 where it is fewer.
+        sources: int64[n], the code points that change, ascending.
+        images: int32[n, width], the image of each, padded with -1.
     """
 
     sources: Ints
@@ -58,7 +58,7 @@ class Map:
         return cls.of(sources, np.tile(np.array(listed or [-1], np.int32), (len(sources), 1)))
 
     def apply(self, symbols: Ints | Symbols) -> Symbols:
-        """The images of symbols: int32[..., width], -1 where there are fewer, or no symbol."""
+        """The images of symbols: int32[..., width], padded with -1; the image of -1 is empty."""
         rows, width = self._rows(symbols).ravel(), self.images.shape[1]
         images = np.full((len(rows), width), -1, np.int32)
         images[:, 0] = symbols.ravel()
@@ -67,21 +67,21 @@ class Map:
         return images.reshape(*symbols.shape, width)
 
     def _rows(self, symbols: Ints | Symbols) -> NDArray[np.int32]:
-        """The row of images that each symbol has, from 1 on, 0 for those that are not changed."""
-        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last place is for what is no code point
+        """The row of each symbol's image, from 1 on; 0 for symbols that do not change."""
+        rows = np.zeros(CODE_POINTS + 1, np.int32)  # the last one stands for all that are not code points
         rows[self.sources] = np.arange(1, 1 + len(self.sources))
         found: NDArray[np.int32] = rows[np.minimum(symbols, CODE_POINTS)]
         return found
 
     def then(self, following: Map) -> Map:
-        """This map, and then another.
+        """This map, followed by another.
 
         >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
         [[98, -1], [-1, -1], [101, -1]]
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
-        changed = np.flatnonzero(counts(following._rows(first) > 0))  # most are not, and need no second look
+        changed = np.flatnonzero(counts(following._rows(first) > 0))  # few are
         second = following.apply(first[changed])
         (second,) = closed_up(second.reshape(len(second), second.shape[1] * second.shape[2]))
         images = np.full((len(sources), max(first.shape[1], second.shape[1])), -1, np.int32)
@@ -92,21 +92,19 @@ class Map:
 
 
 def union(*sources: Ints) -> Ints:
-    """Code points that are in any of some arrays, in ascending order."""
+    """The code points in any of the arrays, in ascending order."""
     seen = np.zeros(CODE_POINTS, bool)
     seen[np.concatenate(sources)] = True
     return np.flatnonzero(seen)
 
 
 def counts(are: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many of each row are true: a column after the other, since numpy takes ten times as long along short rows."""
+    """The number of true values in each row. Adding columns takes numpy a tenth of the time that short rows take."""
     return reduce(np.add, are.T, np.zeros(len(are), np.int64))
 
 
 def closed_up(rows: Symbols | Ints, *beside: NDArray[Any]) -> list[NDArray[Any]]:
-    """Rows without gaps of -1 between their symbols, as many columns as the longest has symbols; and what stands beside symbols, likewise.
-
-    Beside what is no symbol stands 0.
+    """Rows with their symbols moved to the front, as wide as the longest needs; arrays beside them move along and are padded with 0.
 
     >>> [array.tolist() for array in closed_up(np.array([[-1, 5, 6], [7, -1, -1]]), np.array([[1, 2, 3], [4, 5, 6]]))]
     [[[5, 6], [7, -1]], [[2, 3], [4, 0]]]

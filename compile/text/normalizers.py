@@ -1,16 +1,16 @@
-"""Normalizers, folded: whatever components there are, a text goes through one map, one canonical ordering, and another map.
+"""Fold normalizers: any supported sequence of components becomes a map, one canonical ordering, and a second map.
 
-Most normalizers are maps of characters, and maps compose. Canonical ordering, which sorts the marks after each letter, looks at
-neighbours, and so does composition; decomposition is a map, and canonical ordering after it. These rules leave one ordering:
+Most normalizers are maps of characters, and maps compose. Canonical ordering sorts the marks after each letter, so it looks at neighbours,
+and so does composition. Decomposition is a map followed by canonical ordering. Four rules leave one ordering:
 
-- An ordering is not seen where another follows, and every mark that is left by then has the place in canonical ordering that it had
-  before: to sort what is sorted in parts is to sort the whole, for a stable sort.
-- Composition is not seen where an ordering follows, and by then every composed character has become what the characters have become
-  that it was composed of. (Marks that it was composed of, and that come to stand in front of others, are sorted in again.)
-- Where what is left comes from depends on each ordering, seen or not: `fst.composition.Placing` takes one after the other.
-- What Strip takes away is not seen where words are split at white space.
+- An ordering has no effect if another follows and all marks in between keep their places in canonical ordering: a stable sort of sorted
+  parts sorts the whole.
+- Composition has no effect if an ordering follows and the maps in between treat each composed character like its parts. (The ordering
+  sorts its marks in again.)
+- Offsets depend on every ordering, with an effect or not: `fst.composition.Placing` applies them one by one.
+- Strip has no effect if words are split at white space.
 
-Whatever no rule applies to is refused.
+Everything else is refused.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ KNOWN: Fields = {
 
 
 def components(component: Component | None) -> tuple[dict[str, Any], ...]:
-    """The normalizers of a ``tokenizer.json``, one after the other.
+    """The normalizers of a ``tokenizer.json``, in order.
 
     Raises:
-        UnsupportedError: there is one that is not supported.
-        ValueError: one is not laid out as it should be.
+        UnsupportedError: one is not supported.
+        ValueError: one is malformed.
     """
     return flat(component, "normalizer", "normalizers", KNOWN)
 
 
 @dataclass(frozen=True, eq=False)
 class Normalization:
-    """What normalizers do to a text: `first` to each character, then, if it is `ordered`, canonical ordering, then `second`.
+    """The effect of normalizers on a text: the map `first`, canonical ordering if `ordered`, and the map `second`.
 
     Attributes:
-        composed: the normalizer that composes the text after the ordering, if one does and no ordering follows.
-        before: what becomes of characters before that normalizer decomposes them.
-        steps: of each ordering, seen or not, what becomes of characters between the one before and this one, and the normalizer: NFC, NFD,
-            NFKC or NFKD. What becomes of them after the last is `second`.
-        stripped: for each Strip, what becomes of characters after it.
+        composed: the normalizer that composes the text after the ordering, unless another ordering follows.
+        before: the map before that normalizer.
+        steps: for each ordering, with an effect or not, the map since the ordering before it, and the normalizer: NFC, NFD, NFKC or NFKD.
+            The map after the last is `second`.
+        stripped: for each Strip, the map after it.
     """
 
     first: Map
@@ -71,14 +71,14 @@ class Normalization:
     stripped: tuple[Map, ...] = ()
 
     def mapped(self, by: Map) -> Normalization:
-        """Map each character."""
+        """These normalizers, followed by a map."""
         stripped = tuple(since.then(by) for since in self.stripped)
         if self.ordered:
             return replace(self, second=self.second.then(by), stripped=stripped)
         return replace(self, first=self.first.then(by), stripped=stripped)
 
     def normalized(self, name: str) -> Normalization:
-        """Decompose the text and order it canonically, as a normalizer does that may also compose it."""
+        """These normalizers, followed by NFC, NFD, NFKC or NFKD."""
         step = self._ordered(decomposition(name), (self.second if self.ordered else self.first, name))
         return replace(step, composed=name, before=self.first.then(self.second)) if name.endswith("C") else step
 
@@ -92,7 +92,7 @@ class Normalization:
         return replace(ordered, first=self.first.then(ordered.second), second=Map.identity())
 
     def _need_same_places(self, since: Map) -> None:
-        """Show that the last ordering is not seen after another one."""
+        """Refuse maps by which the last ordering has an effect although another follows."""
         orders = characters.orders()
         marks = np.flatnonzero(orders)
         images = since.apply(marks)
@@ -100,7 +100,7 @@ class Normalization:
             raise UnsupportedError("normalizers that order marks, then change them, and then order them again")
 
     def _need_same_composed(self, name: str, since: Map) -> None:
-        """Show that the last composition is not seen after another ordering."""
+        """Refuse maps by which the last composition has an effect although an ordering follows."""
         decomposition = characters.canonical()
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
@@ -109,7 +109,7 @@ class Normalization:
 
 
 def decomposition(name: str) -> Map:
-    """What becomes of characters where a normalizer decomposes a text, for compatibility or not."""
+    """The decomposition of a normalizer, canonical or for compatibility."""
     return characters.compatible() if "K" in name else characters.canonical()
 
 
@@ -118,13 +118,13 @@ def _padded(rows: Symbols, width: int) -> Symbols:
 
 
 def normalization(parts: Sequence[Component]) -> Normalization:
-    """What normalizers do to a text, one after the other.
+    """The effect of a sequence of normalizers.
 
     Args:
         parts: from `components`.
 
     Raises:
-        UnsupportedError: it is not a map, an ordering and a map.
+        UnsupportedError: it is more than a map, an ordering and a map.
     """
     result = Normalization(Map.identity(), False, Map.identity())
     for part in parts:
@@ -133,7 +133,7 @@ def normalization(parts: Sequence[Component]) -> Normalization:
 
 
 def _then(before: Normalization, part: Component) -> Normalization:
-    """What one more normalizer does."""
+    """The effect with one more normalizer."""
     kind = part["type"]
     if kind == "BertNormalizer":
         return _then_bert(before, part)
@@ -173,14 +173,14 @@ def _replacement(part: Component) -> Map:
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:
-    """Order the symbols that each character becomes, as far as that does not depend on its neighbours.
+    """Order the symbols of each character as far as its neighbours do not matter.
 
     Returns:
-        The symbols; for each the place in canonical ordering by which its neighbours' may still move past it, 0 if they may not; and
-        whether all symbols of a character may move, so that a run of marks goes on through it.
+        The symbols; the rank of each, its place in canonical ordering, or 0 if symbols of neighbours cannot move past it; and whether all
+        symbols of a character may move, so that a run of marks goes on through it.
 
     Raises:
-        UnsupportedError: a character becomes marks and then something else, so that they would belong to what is before it.
+        UnsupportedError: a character becomes marks followed by a letter, so that the marks would join the letter before them.
     """
     rows, places, after = _in_order(rows)
     last = after.max(axis=1, keepdims=True)
@@ -190,11 +190,11 @@ def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_
 
 
 def _in_order(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.intp]]:
-    """Each row in canonical order; the places of its symbols in it; and how many of them, up to each, are no marks."""
+    """Each row in canonical order, the places of its symbols in that order, and for each the number of letters up to it."""
     present = rows >= 0
     places = np.where(present, characters.orders()[rows], 0)
     after = (present & (places == 0)).cumsum(axis=1)
-    marked = np.flatnonzero(counts(places > 0))  # most rows have no marks, and are in order
+    marked = np.flatnonzero(counts(places > 0))  # most rows have no marks and are in order
     keys = np.where(present[marked], after[marked] << 8 | places[marked], np.iinfo(np.intp).max)
     order = np.argsort(keys, axis=1, kind="stable")
     rows = rows.copy()

@@ -1,4 +1,4 @@
-"""Pre-tokenizers, folded: each says of a character whether it ends words, is a word, or begins one beside characters of another kind."""
+"""Fold pre-tokenizers into one map: characters become blanks, words of their own, or letters between fences."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ BEHAVIORS = ("Removed", "Isolated", "Contiguous", "MergedWithPrevious", "MergedW
 
 
 def components(component: Component | None) -> tuple[dict[str, Any], ...]:
-    """The pre-tokenizers of a ``tokenizer.json``, one after the other.
+    """The pre-tokenizers of a ``tokenizer.json``, in order.
 
     Raises:
-        UnsupportedError: there is one that is not supported.
-        ValueError: one is not laid out as it should be.
+        UnsupportedError: one is not supported.
+        ValueError: one is malformed.
     """
     parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
     for part in parts:
@@ -43,15 +43,15 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 
 
 class Splits:
-    """What pre-tokenizers do, one after the other, at each normalised character.
+    """The effect of a sequence of pre-tokenizers at each normalised character.
 
-    Each looks at the words of the one before it; but whether a word ends between two characters is always a matter of these two, so
-    that the words of all together end where those of any one do.
+    Each splits the words of the one before it. Whether a word ends between two characters depends only on these two, so words end wherever
+    any pre-tokenizer ends one.
 
     Attributes:
-        removed: bool[0x110000], it stands between words, and is in none.
-        before, after: bool[0x110000], a word ends before it, or after it.
-        groups: uint8[0x110000], a word ends between neighbours of different groups.
+        removed: bool[0x110000], whether the character stands between words and is in none.
+        before, after: bool[0x110000], whether a word ends before the character, or after it.
+        groups: uint8[0x110000], the group of the character: a word ends between neighbours of different groups.
     """
 
     def __init__(self, parts: Sequence[Component]) -> None:
@@ -85,7 +85,7 @@ class Splits:
             self.after[found] = True
 
     def map(self) -> Map:
-        """What each normalised character becomes: symbols of `fst.alphabet.Alphabet`."""
+        """The symbols of each normalised character; see `fst.alphabet.Alphabet`."""
         fences = self._fences()
         changed = np.flatnonzero(self.removed | self.before | self.after | (fences >= 0))
         removed, before, after = (array[changed] for array in (self.removed, self.before, self.after))
@@ -96,7 +96,7 @@ class Splits:
         return Map.of(changed, *closed_up(images))
 
     def _fences(self) -> NDArray[np.int64]:
-        """The symbol around each character that keeps it from others, but not from those of its group; -1 in the group of letters."""
+        """The fence around each character, which separates it from other groups; -1 in the group of letters."""
         letters = self.groups[ord("a")]
         found = np.flatnonzero(np.bincount(self.groups))
         others = found[found != letters]

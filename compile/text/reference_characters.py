@@ -1,8 +1,7 @@
-"""Ask the reference what it does to every character, and write the answers down as ``characters.tsv``.
+"""Generate ``characters.tsv``: apply the reference's normalizers and pre-tokenizers to every code point.
 
-``tokenizers`` normalises with three versions of Unicode at once (categories of 8.0, decompositions of 9.0, lower case of 17.0), so no
-table of the host, and no single version of the standard, gives its ids. Its own normalizers and pre-tokenizer are asked instead, with
-every code point, in about twenty seconds::
+``tokenizers`` combines three versions of Unicode (categories of 8.0, decompositions of 9.0, lower case of 17.0), so neither the host's
+tables nor any one version of the standard gives its ids. It takes about twenty seconds::
 
     python -m fst.compile.text.reference_characters > compile/text/characters.tsv
 """
@@ -15,7 +14,7 @@ from typing import Any
 
 from fst.rows import CODE_POINTS
 
-HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps when they stand in this order
+HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
 
 HEADER = """\
 # What tokenizers {version} does to each code point; made by fst.compile.text.reference_characters.
@@ -42,7 +41,7 @@ def scalar_values() -> Iterator[str]:
 
 
 def properties() -> Iterator[tuple[str, str, str]]:
-    """Property, character and value, for all characters of which there is something to say."""
+    """Property, character and value, for all characters that have or change something."""
     from tokenizers import normalizers, pre_tokenizers
 
     def bert(**changed: bool) -> Callable[[str], str]:
@@ -88,7 +87,7 @@ def properties() -> Iterator[tuple[str, str, str]]:
             marks.append(char)
 
     def order(a: str, b: str) -> int:
-        """Below 0 where the reference puts `a` first, above 0 where it puts `b` first, 0 where it leaves them as they stand."""
+        """Below 0 if the reference puts `a` first, above 0 if it puts `b` first, 0 if it keeps their order."""
         return int(canonical(a + b) == b + a) - int(canonical(b + a) == a + b)
 
     place, previous = 0, ""
@@ -99,12 +98,12 @@ def properties() -> Iterator[tuple[str, str, str]]:
 
 
 def hexadecimal(text: str) -> str:
-    """Code points as numbers."""
+    """The code points of a text in hexadecimal."""
     return " ".join(f"{ord(char):X}" for char in text)
 
 
 def runs(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
-    """Lines: neighbours of equal value in one line. A line per character would be 40 times as long."""
+    """Lines for runs of neighbours with equal values. One line a character would take 40 times the space."""
     by_property: dict[str, list[tuple[int, str]]] = {}
     for name, char, value in found:
         by_property.setdefault(name, []).append((ord(char), value))

@@ -1,4 +1,4 @@
-"""Kinds of files that people name in place of a vocabulary, known by their first bytes, and what to do about each."""
+"""Files that people name by mistake instead of a vocabulary: how their first bytes tell, and what to do about each."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOOKED_AT = 1024  # bytes
 
 
 def mistaken(path: Path) -> str | None:
-    """The message for a file that people name by mistake: what it is and what to do. None: it is of no such kind.
+    """What a file is that was named by mistake, and what to do; None if it is no such file.
 
     Raises:
         OSError: it cannot be read.

@@ -1,0 +1,94 @@
+"""The metadata of a table, made from its source; and the text pipeline that metadata states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fst.alphabet import Alphabet
+from fst.compile.rows import Rows
+from fst.compile.sources.source import Source, TextPipeline
+from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.text.added_tokens import completed
+from fst.compile.text.components import Component
+from fst.compile.text.normalizers import Normalization
+from fst.errors import TableError, reason
+from fst.metadata import FLAGS, Automaton, Metadata, Model, Normalizer, PreTokenizer
+
+
+def metadata_of(kind: str, model: Model, source: Source[Any], alphabet: Alphabet, rows: Rows, normalization: Normalization) -> Metadata:
+    """The metadata of a table.
+
+    Args:
+        kind: the kind of machine.
+        model: the metadata of the source's model.
+        source: the source.
+        alphabet: the alphabet of its text pipeline.
+        rows: the table's rows.
+        normalization: the normalisation of its text pipeline.
+    """
+    columns = int(rows.columns.max(initial=0)) + 1
+    return Metadata(
+        automaton=Automaton(kind, rows.layout, len(rows.slots), columns, int(rows.slots[-1])),
+        model=model,
+        normalizer=_normalizer(source.text.normalizers, alphabet),
+        pre_tokenizer=_pre_tokenizer(source.text.pre_tokenizers),
+        added_tokens=completed(source.added, alphabet, normalization),
+        templates=source.templates,
+        settings=source.settings,
+    )
+
+
+def _normalizer(parts: Sequence[Component], alphabet: Alphabet) -> Normalizer:
+    """The settings of one BertNormalizer, or of none; for other normalizers a summary in these settings, and the components."""
+    berts = [part for part in parts if part["type"] == "BertNormalizer"]
+    is_bert = len(parts) == len(berts) == 1
+    return Normalizer(
+        **({name: parts[0][name] for name in FLAGS} if is_bert else _summary(parts, berts)),
+        parts=None if is_bert else parts or None,
+        composition=alphabet.composition,
+        placing=alphabet.placing,
+    )
+
+
+def _summary(parts: Sequence[Component], berts: Sequence[Component]) -> dict[str, bool]:
+    """Normalizers in the settings of one BertNormalizer."""
+    settings = {name: any(bert[name] for bert in berts) for name in FLAGS}
+    settings["lowercase"] |= any(part["type"] == "Lowercase" for part in parts)
+    settings["strip_accents"] = any(part["type"] == "StripAccents" or normalizers.strips(part) for part in parts)
+    return settings
+
+
+def _pre_tokenizer(parts: Sequence[Component]) -> PreTokenizer:
+    """The name of usual pre-tokenizers; for others the components."""
+    name = {(): "none", ("BertPreTokenizer",): "bert"}.get(tuple(part["type"] for part in parts), "other")
+    return PreTokenizer(name, parts if name == "other" else None)
+
+
+def text_pipeline(metadata: Metadata) -> TextPipeline:
+    """The text pipeline of a table.
+
+    Raises:
+        TableError: its components are not sound.
+    """
+    return TextPipeline(_normalizers(metadata.normalizer), _pre_tokenizers(metadata.pre_tokenizer))
+
+
+def _normalizers(normalizer: Normalizer) -> Sequence[Component]:
+    if normalizer.parts is None:
+        return ({"type": "BertNormalizer", **{name: getattr(normalizer, name) for name in FLAGS}},)
+    return _components(normalizers.components, "normalizers", normalizer.parts)
+
+
+def _pre_tokenizers(pre_tokenizer: PreTokenizer) -> Sequence[Component]:
+    if pre_tokenizer.name == "other":
+        return _components(pre_tokenizers.components, "pretokenizers", pre_tokenizer.parts)
+    return ({"type": "BertPreTokenizer"},) if pre_tokenizer.name == "bert" else ()
+
+
+def _components(of: Callable[[Component], Sequence[Component]], inside: str, parts: Any) -> Sequence[Component]:
+    """Components from a table, which may come from strangers."""
+    try:
+        return of({"type": "Sequence", inside: parts})
+    except (KeyError, TypeError, ValueError) as error:
+        raise TableError(f"{inside}: {reason(error)}") from None

@@ -1,0 +1,141 @@
+"""Read a source of any form: find its file, apply the compiler's options, and check what would only fail later, or silently."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from fst.compile.sources import hub, pretrained, tokenizer_json
+from fst.compile.sources.files import parse_json, read_text
+from fst.compile.sources.mistaken import mistaken
+from fst.compile.sources.source import Source, TextPipeline
+from fst.compile.sources.templates import added_ids
+from fst.compile.sources.vocab_txt import of_tokens, parse_lines
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.forms import is_text, written
+from fst.metadata import FLAGS, RULES
+from fst.rows import MAX_OUTPUT
+
+NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
+PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
+TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # all other options are the model's
+
+
+def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Source[Any]:
+    """Read a source; options that are not None override it.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or has no unknown token.
+        UnsupportedError: it asks for something that this version does not do.
+        OSError: it cannot be read.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(source, str | Path):
+        return _of_path(_found(source), given, str(source))
+    if isinstance(source, Mapping):
+        raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
+    tokens = {token: number for number, token in enumerate(source)}
+    return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
+
+
+def _found(source: str | Path) -> Path:
+    path = Path(source)
+    if hub.is_name(source) and not path.exists():
+        return hub.fetched(str(source), pretrained.FILES)
+    return path
+
+
+def _of_path(path: Path, given: Mapping[str, Any], where: str) -> Source[Any]:
+    """Read a file or a folder. If that fails, the message says what the file is, if its first bytes tell."""
+    try:
+        found = _of_folder(path) if path.is_dir() else _of_file(path, given)
+        return _checked(_with_options(found, given), where)
+    except VocabularyError:
+        files = [path / name for name in pretrained.FILES] if path.is_dir() else [path]
+        message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
+        if message:
+            raise VocabularyError(message) from None
+        raise
+
+
+def _of_folder(path: Path) -> Source[Any]:
+    document, settings = pretrained.read(path)
+    source = tokenizer_json.of_document(document, path)
+    return replace(source, settings=replace(source.settings, **settings))
+
+
+def _of_file(path: Path, given: Mapping[str, Any]) -> Source[Any]:
+    text = read_text(path)
+    if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
+        return tokenizer_json.of_document(parse_json(text, path), path)
+    contradiction = pretrained.contradiction(path, given)
+    if contradiction:
+        logging.getLogger("fst").warning("fst: %s", contradiction)
+    return of_tokens(parse_lines(text), given)
+
+
+def _with_options(source: Source[Any], given: Mapping[str, Any]) -> Source[Any]:
+    """The source with the compiler's options."""
+    model = {name: value for name, value in given.items() if name not in TEXT_OPTIONS}
+    named = {"unk_token": given["unk_token"]} if "unk_token" in given else {}
+    settings = replace(source.settings, named_tokens={**source.settings.named_tokens, **named})
+    return replace(source, model=replace(source.model, **model), text=_text_with(source.text, given), settings=settings)
+
+
+def _text_with(text: TextPipeline, given: Mapping[str, Any]) -> TextPipeline:
+    flags = {name: given[name] for name in FLAGS if name in given}
+    if flags:
+        normalizers = tuple(text.normalizers) or (NO_NORMALIZER,)
+        if [part["type"] for part in normalizers] != ["BertNormalizer"]:
+            name = next(iter(flags))
+            raise UnsupportedError(f"{name}: the source does not say it with one BertNormalizer; change its normalizer instead")
+        text = replace(text, normalizers=({**normalizers[0], **flags},))
+    if "pre_tokenizer" not in given:
+        return text
+    splitter = given["pre_tokenizer"]
+    if splitter not in [*PRE_TOKENIZERS]:  # of any type
+        raise UnsupportedError(f"pre_tokenizer {quoted(splitter)}: there are 'bert' and 'none'")
+    return replace(text, pre_tokenizers=PRE_TOKENIZERS[splitter])
+
+
+def _checked(source: Source[Any], where: str) -> Source[Any]:
+    """Refuse a source that would only fail later, or silently."""
+    if not source.model.tokens:
+        raise VocabularyError(f"{where} is empty")
+    source.model.check(where)
+    _check_flags(source.text, where)
+    for name, value in written(source.settings).items():
+        if not RULES[name].holds(value):
+            raise VocabularyError(f"{where}: {name} is {quoted(value)}; it is {RULES[name].expected}")
+    for token, number in [*source.model.tokens.items(), *source.added.ids.items()]:
+        _check_token(token, number, where)
+    _check_templates(source, where)
+    return source
+
+
+def _check_flags(text: TextPipeline, where: str) -> None:
+    """Check the flags that options may have set; a tokenizer.json's own are checked when it is read."""
+    for name in FLAGS:
+        kind, said = (bool | NoneType, "true, false or null") if name == "strip_accents" else (bool, "true or false")
+        for part in text.normalizers:
+            if part["type"] == "BertNormalizer" and not isinstance(part[name], kind):
+                raise VocabularyError(f"{where}: {name} is {quoted(part[name])}; it is {said}")
+
+
+def _check_token(token: Any, number: Any, where: str) -> None:
+    if not is_text(token):
+        raise VocabularyError(f"{where}: token {quoted(token)} is not text")
+    if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
+        has = f"token {quoted(token)} has the id {quoted(number)}"
+        raise VocabularyError(f"{where}: {has}; ids are whole numbers from 0 to {MAX_OUTPUT}")
+
+
+def _check_templates(source: Source[Any], where: str) -> None:
+    known = {*source.model.tokens.values(), *source.added.ids.values()}
+    for number in added_ids(source.templates.single) + added_ids(source.templates.pair):
+        if type(number) is not int or number not in known:
+            raise VocabularyError(f"{where}: the post-processor adds the id {quoted(number)}, which no token has")

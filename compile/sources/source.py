@@ -1,0 +1,84 @@
+"""What a source says, by concern, so that the compilers of all models share everything but the model.
+
+A `Source` holds all that ids depend on; nothing else is looked at later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from fst.compile.text.components import Component
+from fst.metadata import AddedTokens, Settings, Templates
+
+
+class Model(Protocol):
+    """A model: what every kind of model has in common.
+
+    Attributes:
+        kind: its type in a ``tokenizer.json``.
+        tokens: token → id.
+        unk_token: the token for text that has no segmentation.
+    """
+
+    @property
+    def kind(self) -> str: ...  # noqa: D102
+
+    @property
+    def tokens(self) -> Mapping[str, int]: ...  # noqa: D102
+
+    @property
+    def unk_token(self) -> str: ...  # noqa: D102
+
+    def check(self, where: str) -> None:
+        """Raise a VocabularyError if the model cannot be compiled; `where` begins the message."""
+
+
+@dataclass(frozen=True)
+class TextPipeline:
+    """What happens to a text before the model reads it.
+
+    Attributes:
+        normalizers: components from `fst.compile.text.normalizers.components`.
+        pre_tokenizers: components from `fst.compile.text.pre_tokenizers.components`.
+    """
+
+    normalizers: Sequence[Component]
+    pre_tokenizers: Sequence[Component]
+
+
+# The settings of a source that asks for nothing.
+NO_SETTINGS = Settings(
+    decoder=None,
+    truncation=None,
+    padding=None,
+    named_tokens={},
+    extra_special_tokens=[],
+    model_max_length=None,
+    model_input_names=[],
+    padding_side="right",
+    truncation_side="right",
+    clean_up_tokenization_spaces=False,
+)
+
+AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
+
+
+@dataclass(frozen=True)
+class Source(Generic[AnyModel_co]):
+    """A vocabulary with everything that its ids depend on.
+
+    Attributes:
+        model: the model.
+        text: what happens to a text before the model reads it.
+        added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
+        templates: which ids stand around texts.
+        settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
+    """
+
+    model: AnyModel_co
+    text: TextPipeline
+    added: AddedTokens
+    templates: Templates
+    settings: Settings

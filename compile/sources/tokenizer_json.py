@@ -1,0 +1,92 @@
+"""Read a ``tokenizer.json``. Whatever it asks for that this version does not do is refused here, by name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fst.compile.compilers import compiler_of, model_of
+from fst.compile.sources import pretrained
+from fst.compile.sources.conventions import model_input_names, named_tokens, side
+from fst.compile.sources.mistaken import ONLY
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.sources.templates import of_post_processor, trims
+from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.text.added_tokens import added_tokens
+from fst.compile.text.components import field_of, kind_of, only
+from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
+from fst.metadata import Decoder
+from fst.rows import WHITE_SPACE
+
+
+def of_document(source: Any, path: Path) -> Source[Any]:
+    """The source that a parsed ``tokenizer.json`` states; `path` is for messages."""
+    if not isinstance(source, dict):
+        tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is no JSON object, but {quoted(source)}{tokens}")
+    other = _other(source, path)
+    if other:
+        raise VocabularyError(f"{path} {other}")
+    try:
+        return _of_parts(source)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{path}: {error}") from None
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json: {reason(error)}") from None
+
+
+def _other(source: dict[str, Any], path: Path) -> str | None:
+    """What a JSON object is that people mistake for a tokenizer.json, and what to do; None if it may be one."""
+    if path.name in (pretrained.CONFIG, pretrained.SPECIALS, pretrained.ADDED, pretrained.MODEL):
+        return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
+    if source and all(type(number) is int for number in source.values()):
+        return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: {ONLY}, from a tokenizer.json or a vocab.txt"
+    if "model" in source:
+        return None
+    return "is not laid out as a tokenizer.json: it has no 'model'" + (f", but {listed(source)}" if source else "")
+
+
+def _of_parts(source: dict[str, Any]) -> Source[Any]:
+    only(source, "tokenizer.json", "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model")
+    if source.get("version", "1.0") != "1.0":
+        raise UnsupportedError(f"tokenizer.json version {quoted(source['version'])}: only 1.0 is known")
+    part = model_of(source)
+    model = compiler_of(part).model(part)
+    added = added_tokens(source.get("added_tokens") or [], model.tokens)
+    templates = of_post_processor(source.get("post_processor"))
+    if trims(source.get("post_processor")):
+        _need_untrimmed([*model.tokens, *added.ids])
+    text = TextPipeline(normalizers.components(source.get("normalizer")), pre_tokenizers.components(source.get("pre_tokenizer")))
+    truncation, padding = source.get("truncation"), source.get("padding")
+    settings = replace(
+        NO_SETTINGS,
+        decoder=_decoder(source.get("decoder")),
+        truncation=truncation,
+        padding=padding,
+        named_tokens=named_tokens(added.ids, model.unk_token, padding),
+        model_input_names=model_input_names(templates.pair),
+        truncation_side=side(truncation),
+        padding_side=side(padding),
+    )
+    return Source(model, text, added, templates, settings)
+
+
+def _need_untrimmed(tokens: list[str]) -> None:
+    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for white space too."""
+    for token in tokens:
+        if token.strip(WHITE_SPACE + "Ġ") != token:
+            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
+
+
+def _decoder(part: dict[str, Any] | None) -> Decoder | None:
+    if part is None:
+        return None
+    kind = kind_of(part, "decoder")
+    if kind != "WordPiece":
+        raise UnsupportedError(f"decoder {cut(kind)}: only WordPiece is supported")
+    only(part, "decoder", "type prefix cleanup")
+    prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
+    if not isinstance(prefix, str) or not isinstance(cleanup, bool):
+        raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
+    return Decoder(prefix, cleanup)

@@ -1,0 +1,50 @@
+"""Bare WordPiece vocabularies: a ``vocab.txt``, one token a line, or a list of tokens. BERT's own settings count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from fst.compile.sources.conventions import model_input_names, named_tokens
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.sources.templates import BARE, bert
+from fst.compile.wordpiece import WordPieceModel
+from fst.metadata import AddedTokens, Decoder
+from fst.rows import WHITE_SPACE
+
+BERT_SPECIALS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+BERT_TEXT = TextPipeline(
+    ({"type": "BertNormalizer", "lowercase": True, "strip_accents": None, "clean_text": True, "handle_chinese_chars": True},),
+    ({"type": "BertPreTokenizer"},),
+)
+
+
+def parse_lines(text: str) -> dict[str, int]:
+    r"""The tokens of a ``vocab.txt`` as the reference reads it: lines end at "\n" alone, white space at their end is dropped, and of
+    equal tokens the last one counts.
+    """
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return {line.rstrip(WHITE_SPACE): number for number, line in enumerate(lines)}
+
+
+def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPieceModel]:
+    """The source that the reference's BertWordPieceTokenizer makes of tokens.
+
+    Args:
+        tokens: token → id.
+        given: options of the compiler; which tokens are special depends on ``unk_token``, and decoding on the prefix.
+    """
+    model = WordPieceModel(tokens, given.get("unk_token", "[UNK]"))
+    specials = {token: tokens[token] for token in dict.fromkeys([*BERT_SPECIALS, model.unk_token]) if token and token in tokens}
+    templates = bert(tokens["[CLS]"], tokens["[SEP]"]) if "[CLS]" in tokens and "[SEP]" in tokens else BARE
+    settings = replace(
+        NO_SETTINGS,
+        decoder=Decoder(given.get("continuing_subword_prefix", "##"), cleanup=True),
+        named_tokens=named_tokens(specials, model.unk_token, None),
+        model_input_names=model_input_names(templates.pair),
+    )
+    added = AddedTokens(specials, contextual={}, context=None, skipped=tuple(sorted(specials.values())))
+    return Source(model, BERT_TEXT, added, templates, settings)
