@@ -31,7 +31,7 @@ class Alphabet:
             `ISOLATED` ones.
         ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
         passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or normalisation drops it.
-        hidden: uint8[0x110000], the rank of a mark without a symbol that the code point begins with; else 0. It shifts the offsets of the
+        hidden: uint8[n], the rank of a mark without a symbol that the code point begins with; else 0. It shifts the offsets of the
             marks after it.
         specials: strings that are cut out of the raw text first, leftmost and longest first, with their token ids.
         composition: the rewriting of texts with suspects, between special tokens and before they are read; None if nothing composes.
