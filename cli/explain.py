@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fst.compile.wordpiece import WordPieceModel
     from fst.machines.wordpiece import Tables
 
-END = "(end)"  # shown in place of a character at the end of a word
+END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
@@ -100,9 +100,9 @@ class Explanation:
             if state < 0:
                 return
         if self._failure.whole[state]:
-            yield END, START, self._tokens(self._failure.all_pops(state))
+            yield END_OF_WORD, START, self._tokens(self._failure.all_pops(state))
         else:
-            yield END, "null", ""
+            yield END_OF_WORD, "null", ""
 
     def _result(self, ids: list[int] | None) -> str:
         return "= " + (visible(self._model.unk_token) if ids is None else self._tokens(ids))
@@ -127,7 +127,7 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
 def character(char: str) -> str:
     """A character as shown in a table; no character stands for the end of a word."""
     if not char:
-        return END
+        return END_OF_WORD
     return f"U+{ord(char):04X}" if char.isspace() or unicodedata.combining(char) else visible(char)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 CHUNK = 1 << 20  # bytes that are read at a time
-BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time
+PACKED_BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time
 MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` takes half of that, and a stranger's file may ask for 4 GB
 
 # First bytes. For bz2 they are ASCII, as a text might begin, so the mark of the first block is added; all others are not UTF-8.
@@ -84,7 +84,7 @@ class Streams(io.RawIOBase):
         """The next compressed bytes, if the decompressor needs some."""
         if not self._decompressor.needs_input:
             return b""
-        packed, self._waiting = self._waiting or self._file.read(BLOCK), b""
+        packed, self._waiting = self._waiting or self._file.read(PACKED_BLOCK), b""
         if not packed:
             raise EOFError("a compressed stream is cut off")
         return packed
@@ -93,7 +93,7 @@ class Streams(io.RawIOBase):
         """Whether another stream follows the one that ended; zeros may stand between them."""
         rest = self._decompressor.unused_data.lstrip(b"\0")
         while not rest:
-            if not (packed := self._file.read(BLOCK)):
+            if not (packed := self._file.read(PACKED_BLOCK)):
                 return False
             rest = packed.lstrip(b"\0")
         self._decompressor, self._waiting = self._new(), rest

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.jit import Deferred
-from fst.rows import END, FAIL, FINISH, HOLE, LABEL_SHIFT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
+from fst.rows import FAIL, FINISH, HOLE, LABEL_SHIFT, LAST_OUTPUT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
 from fst.transducer import Transducer
 from fst.trie import NULL, ROOT, Ints, spread
 
@@ -193,7 +193,7 @@ def _share(pops: Ints, starts: Ints, lengths: Ints) -> tuple[NDArray[np.uint32],
         numbers, first = np.unique(number[ends], return_index=True)
         members = longer[ends]
         lists = pops[starts[members[first]][:, None] + np.arange(place)].astype(np.uint32)
-        lists[:, -1] |= np.uint32(END)
+        lists[:, -1] |= np.uint32(LAST_OUTPUT)
         output[members] = used + np.searchsorted(numbers, number[ends]) * place
         pool.append(lists.ravel())
         used += lists.size

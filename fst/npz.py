@@ -36,7 +36,7 @@ ABOUT = "about"
 
 LOCAL = struct.Struct("<4s5H3L2H")
 CENTRAL = struct.Struct("<4s6H3L5H2L")
-END = struct.Struct("<4s4H2LH")
+END_RECORD = struct.Struct("<4s4H2LH")
 ZIP_VERSION, DOS_1980 = 20, 0x21
 PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses to the same end
 SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
@@ -111,7 +111,7 @@ def mapped(path: str | Path) -> memoryview:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_FILE_BYTES:
             raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
-        if size < LOCAL.size + END.size or file.read(4) != b"PK\x03\x04":
+        if size < LOCAL.size + END_RECORD.size or file.read(4) != b"PK\x03\x04":
             raise TableError(f"{path} is not a table file: its first bytes are others; make one with `fst compile`")
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
@@ -236,7 +236,7 @@ def _central(name: str, size: int, crc: int, position: int) -> bytes:
 
 
 def _end(count: int, size: int, position: int) -> bytes:
-    return END.pack(b"PK\x05\x06", 0, 0, count, count, size, position, 0)
+    return END_RECORD.pack(b"PK\x05\x06", 0, 0, count, count, size, position, 0)
 
 
 def _file_name(name: str) -> bytes:

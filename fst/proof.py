@@ -19,12 +19,12 @@ import numpy as np
 
 from fst.errors import TableError, quoted
 from fst.rows import (
-    END,
     FAIL,
     FINISH,
     KIND_BITS,
     KIND_SHIFT,
     LABEL_SHIFT,
+    LAST_OUTPUT,
     MANY,
     MAX_LABEL,
     MAX_NEXT,
@@ -248,9 +248,10 @@ def _emits(pool: Array, named: Array, too_many: int, dtype: Any) -> Array:
     Every list of the pool is proven to end, and to have ids that are named.
     """
     need(len(pool) <= MAX_OUTPUT + 1, f"the pool has {len(pool)} elements; outputs reach {MAX_OUTPUT + 1}")
-    last = np.flatnonzero(pool >= END).astype(np.int32)
+    last = np.flatnonzero(pool >= LAST_OUTPUT).astype(np.int32)
     need(not len(pool) or (len(last) and last[-1] == len(pool) - 1), "the last list of the pool has no end")
-    need_none(~are_named(pool & np.uint32(END - 1), named), lambda place: f"no token has the id {pool[place] & (END - 1)} in the pool")
+    ids = pool & np.uint32(LAST_OUTPUT - 1)
+    need_none(~are_named(ids, named), lambda place: f"no token has the id {ids[place]} in the pool")
     pooled = np.repeat(last + 1, np.diff(last, prepend=np.int32(-1))) - np.arange(len(pool), dtype=np.int32)
     emits = np.full((max(len(pool), len(named)), 1 << KIND_BITS), too_many, dtype)
     emits[0, NONE] = 0

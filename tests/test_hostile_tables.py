@@ -34,11 +34,11 @@ from fst.machines.added_tokens import MAX_CONTEXTUAL
 from fst.machines.wordpiece import ARRAYS, Tables, Walk
 from fst.rows import (
     CONTINUES_RUN,
-    END,
     FAIL,
     FINISH,
     HAS_MARKS,
     HOLE,
+    LAST_OUTPUT,
     LIST,
     MANY,
     MAX_NEXT,
@@ -531,12 +531,12 @@ def size(name: str) -> Callable[[Tables], int]:
 
 def first_end(tables: Tables) -> int:
     """Find where the first list of the pool ends."""
-    return int(np.flatnonzero(tables.pool >= END)[0])
+    return int(np.flatnonzero(tables.pool >= LAST_OUTPUT)[0])
 
 
 def listed(length: int) -> Corruption:
     """Append a list of so many ids to the pool."""
-    return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [END]]))
+    return array("pool", lambda pool: np.concatenate([pool, np.zeros(length - 1), [LAST_OUTPUT]]))
 
 
 ROWS: dict[str, Corruption] = {
@@ -597,8 +597,10 @@ ROWS: dict[str, Corruption] = {
     "more columns than entries": about("columns", lambda tables: len(tables.entries) + 1),
     "pooled id that is unknown": put("pool", 1, lambda tables: int(tables.token_ids.max()) + 1),
     "pooled id that is huge": put("pool", -1, 2**32 - 1),
-    "pooled list without an end": put("pool", -1, lambda tables: int(tables.pool[-1]) & (END - 1)),
-    "pooled list that goes on into the next": put("pool", first_end, lambda tables: int(tables.pool[first_end(tables)]) & (END - 1)),
+    "pooled list without an end": put("pool", -1, lambda tables: int(tables.pool[-1]) & (LAST_OUTPUT - 1)),
+    "pooled list that goes on into the next": put(
+        "pool", first_end, lambda tables: int(tables.pool[first_end(tables)]) & (LAST_OUTPUT - 1)
+    ),
     "pooled list past the end": array("pool", lambda pool: pool[:-1]),
     "pool with more in it": array("pool", lambda pool: np.append(pool, 0)),
     "no pool": array("pool", lambda pool: pool[:0]),

@@ -6,7 +6,7 @@ A text is read as symbols: see `fst.machines.reading`. Three arrays take a state
     δ′ and σ′ in one: the row of state ``s`` begins at slot ``s`` (a state *is* its slot), and slot ``s + label`` holds the
     transition on a label.
 ``pool``
-    outputs of two tokens and more: their ids, the last with the bit `END`.
+    outputs of two tokens and more: their ids, the last with the bit `LAST_OUTPUT`.
 ``words``, ``displacements``
     the table of words, see `fst.machines.words`. The compiler puts words there that are one token. A word that is found there has that id.
 
@@ -38,11 +38,11 @@ from fst.metadata import Metadata
 from fst.proof import Tokens, are_named, depths_of, need, need_none
 from fst.rows import (
     CONTINUES_RUN,
-    END,
     FAIL,
     FINISH,
     KIND_SHIFT,
     LABEL_SHIFT,
+    LAST_OUTPUT,
     LIST,
     MANY,
     MAX_LABEL,
@@ -328,7 +328,7 @@ class Walk:
         self.words.append(self._word)
 
     def _pooled(self, place: int) -> Iterator[int]:
-        while self.tables.pool[place] < END:
+        while self.tables.pool[place] < LAST_OUTPUT:
             yield int(self.tables.pool[place])
             place += 1
         yield int(self.tables.pool[place]) & MAX_OUTPUT

@@ -14,7 +14,7 @@ from fst.matching import Trie, trie
 from fst.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 
 # Places in `Arguments.params` and in `AddedTokens.params`.
-DEAD, UNK, LONGEST, PARTS, END, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS = range(8)
+DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS = range(8)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
 # Where the set of grams of a kind begins in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
@@ -57,7 +57,7 @@ class Arguments(NamedTuple):
     Attributes:
         reader: what turns text into symbols.
         params: uint64[8]. `DEAD`, the dead state; `UNK`, the id of the unknown token; `LONGEST`, the symbols in the longest word that is
-            looked up; `PARTS`, the first class that is no part of a word; `END`, the class of the end of a text; `BUCKET_SHIFT` and
+            looked up; `PARTS`, the first class that is no part of a word; `END_CLASS`, the class of the end of a text; `BUCKET_SHIFT` and
             `SLOT_SHIFT` < 64, the shifts that make a hash a bucket and a slot; `BLANK_CLASS`, the class of blanks that are left out where
             they end nothing, or 0, which no symbol has.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).

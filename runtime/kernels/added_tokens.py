@@ -12,7 +12,7 @@ from fst.machines.wordpiece_arguments import (
     BORDER,
     BORDERS,
     CLEAR,
-    END,
+    END_CLASS,
     ENDS,
     GRAMS,
     IN_WORD,
@@ -105,7 +105,7 @@ def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo)
         Twice the number of tokens; `tokens` has for each ``first symbol | one past the last << 32`` and
         ``place of its word in pending | class << 32``.
     """
-    added, row, longest, last_class = machine.added, state[ROW], machine.params[LONGEST], machine.params[END]
+    added, row, longest, last_class = machine.added, state[ROW], machine.params[LONGEST], machine.params[END_CLASS]
     shortest, widths = added.params[SHORTEST], added.params[INSIDE]
     memo[START] = memo[READ] = memo[NODE] = U0
     found = U0
@@ -199,7 +199,7 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
 @part
 def find_bordered_suspects(symbols, filled, begins, stops, count, machine, suspects, row, memo):
     """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
-    added, last_class = machine.added, machine.params[END]
+    added, last_class = machine.added, machine.params[END_CLASS]
     grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
     memo[START] = memo[READ] = memo[NODE] = U0
     for index in range(count):

@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.jit import inlined, part
 from fst.machines.kernel_call import COUNT, WORD
-from fst.machines.wordpiece_arguments import END
+from fst.machines.wordpiece_arguments import END_CLASS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.words import FAILED
 
@@ -73,7 +73,7 @@ def locate(symbols, begins, stops, count, scratch, pending, known, results, mach
         put_span(spans, end, end, offsets, words, at, word)
         at += own
         word += own
-        if symbols[end] == params[END]:
+        if symbols[end] == params[END_CLASS]:
             at += around
             word = U0
         index += U1

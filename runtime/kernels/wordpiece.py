@@ -32,7 +32,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
-from fst.machines.wordpiece_arguments import DEAD, END, FILLER, HAS_BORDERS, LONGEST, UNK
+from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.numbers import (
@@ -209,7 +209,7 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
         else:
             at = copy(scratch, begin, result, ids, at)
         begin = gap if start == end else gap + (end - start) + U1
-        if symbols[end] == params[END]:
+        if symbols[end] == params[END_CLASS]:
             at = frame(suffix, at, output)
             ends[row] = at
             row += U1
@@ -285,7 +285,7 @@ def encode_rows(text, starts, more, machine, output, work):
     begin_reading(starts, work)
     is_more = True
     while is_more:
-        filled, is_more = read(text, starts, more, machine.params[END], with_spans, machine.reader, work)
+        filled, is_more = read(text, starts, more, machine.params[END_CLASS], with_spans, machine.reader, work)
         state[KEPT] = encode_symbols(filled, machine, output, work)
         if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
             skip_row(starts, reading)  # the text is read again, and as a whole

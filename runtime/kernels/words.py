@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, part
-from fst.machines.wordpiece_arguments import BLANK_CLASS, BUCKET_SHIFT, END, PARTS, SLOT_SHIFT
+from fst.machines.wordpiece_arguments import BLANK_CLASS, BUCKET_SHIFT, END_CLASS, PARTS, SLOT_SHIFT
 from fst.rows import WORD_SYMBOLS
 from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, ones, prefetch, trailing_zeros
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
@@ -82,7 +82,7 @@ def look_up(symbols, begins, stops, slots, count, machine, scratch, pending):
         How many ids there are, gaps included, and how many items `pending` has. A pending word was not found, or ends a text, or both:
         ``gap | start << 32`` (where its ids go; where the word starts, or its end if it was found) and its end.
     """
-    isolated_ids, words, key_masks, last = machine.isolated_ids, machine.words, machine.key_masks, machine.params[END]
+    isolated_ids, words, key_masks, last = machine.isolated_ids, machine.words, machine.key_masks, machine.params[END_CLASS]
     place, known = U0, U0
     for index in range(count):
         start, end, slot = np.uint64(begins[index]), np.uint64(stops[index]), slots[index]
