@@ -318,6 +318,7 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     return Pair(reference(letters(), **SETTINGS[setting]), fst.Tokenizer(wordpiece(letters(), **SETTINGS[setting])))
 
 
+@functools.cache
 def some_code_points() -> list[str]:
     """The first 12,544 characters, all that a normalizer changes but ideographs and syllables, and of the rest one of 97."""
     changes = normalizers.BertNormalizer(handle_chinese_chars=False).normalize_str

@@ -25,7 +25,8 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
     """How many examples hypothesis tries in the long run; by default it tries the first tenth of them."""
 
     def decorate(test: Test) -> Test:
-        return pytest.mark.sampled(settings(max_examples=count if LONG else max(count // 10, 10), **more)(test))
+        searched: Test = pytest.mark.sampled(settings(max_examples=count if LONG else max(count // 10, 10), **more)(test))
+        return searched
 
     return decorate
 
