@@ -1,9 +1,9 @@
-"""The alphabet: what each character of raw text is to the automaton.
+"""The alphabet: the symbols that each character of raw text becomes.
 
-A raw code point becomes none, one or several *symbols*: the characters that are left after normalisation, and what ends a word. Almost all
-of that is a map per code point. Two things are not. Combining marks are sorted within a run of marks, by a rank that stands for their
-combining class. And words may end where characters of two kinds meet: then those of the one kind stand between two *fences*, and two equal
-fences side by side are nothing, so that one is left at each end of a run.
+A raw code point becomes none, one or several *symbols*: characters after normalisation, and boundaries of words. Almost all of this is a
+map per code point. Two rules look further. Combining marks are sorted within a run of marks, by a rank that stands for their combining
+class. And words may end where characters of two kinds meet: then each character of the one kind stands between two *fences*, and two equal
+fences side by side cancel out, so that one is left at each end of a run.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from numpy.typing import NDArray
 from fst.composition import Composition, Placing
 from fst.rows import CODE_POINTS
 
-BREAK = CODE_POINTS  # the symbol between two words; what follows it, up to `ISOLATED`, are fences
-ISOLATED = 1 << 21  # added to the symbol that is a word of its own
+BREAK = CODE_POINTS  # the symbol between two words; symbols above it, up to `ISOLATED`, are fences
+ISOLATED = 1 << 21  # added to a symbol that is a word by itself
 
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """What every code point becomes: itself, a part of a word, unless it is listed.
+    """The symbols of every code point. A code point that is not listed is itself, and part of a word.
 
     Attributes:
         codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
         symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
             `ISOLATED` ones.
-        ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
-        passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or normalisation drops it.
-        hidden: uint8[n], if the code point begins with a mark that leaves no symbol: the place of that mark in canonical ordering; else 0.
-            Offsets of the marks that follow it depend on it.
-        specials: strings that are cut out of the raw text first, longest at the leftmost place, with their token ids.
-        composition: what a text with suspects goes through between the special tokens, before it is read, if composed letters are seen.
-        placing: the steps that such a stretch goes through, where what it comes from depends on more than one ordering.
+        ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and no symbol moves past it.
+        passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or leaves no symbol.
+        hidden: uint8[n], the rank of a mark without a symbol that the code point begins with; else 0. It shifts the offsets of the marks
+            after it.
+        specials: strings that are cut out of the raw text first, leftmost and longest first, with their token ids.
+        composition: the rewriting of texts with suspects, between special tokens and before they are read; None if nothing composes.
+        placing: the steps by which offsets are found, where one ordering does not give them.
     """
 
     codes: NDArray[np.int64]
@@ -59,7 +59,7 @@ class Alphabet:
         return max(0, int(self.symbols[self.symbols < ISOLATED].max(initial=0)) - BREAK)
 
     def readable(self) -> NDArray[np.bool_]:
-        """bool[0x110000]: the symbols that some text puts into a word."""
+        """bool[0x110000]: the symbols that can be part of a word."""
         seen = np.ones(CODE_POINTS, bool)
         seen[self.codes] = False
         seen[self.symbols[(self.symbols >= 0) & (self.symbols < CODE_POINTS)]] = True
@@ -139,7 +139,7 @@ def _in_order(run: list[tuple[int, int]]) -> list[int]:
 
 
 def _without_pairs(symbols: Iterable[int]) -> list[int]:
-    """The symbols that are left when equal fences that stand side by side are nothing."""
+    """The symbols without pairs of equal fences side by side."""
     left: list[int] = []
     for symbol in symbols:
         if left and left[-1] == symbol and BREAK < symbol < ISOLATED:

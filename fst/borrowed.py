@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import from_dtype, typeof, types
-from numba.core.datamodel import default_manager
+from numba.core.datamodel.registry import default_manager
 from numba.extending import NativeValue, models, register_model, unbox
 from numba.np.numpy_support import as_dtype
 

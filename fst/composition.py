@@ -1,11 +1,10 @@
-"""Composition: letters and the marks after them become one character. It looks at neighbours, so that it is no part of a table's classes.
+"""Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
 
-Most texts are composed already, and most of what composition could find is a mark after a letter. So characters are told apart beforehand:
-a text without *suspects* is composed as soon as its marks are in order, which the classes see to. All others go through `Composition.apply`
-before they are read. It is slow, plain Python.
+Most texts are composed already. A text without *suspects*, characters that composition could change, is composed as soon as its marks are
+in order, and the classes do that. Every other text goes through `Composition.apply`, slow and plain Python, before it is read.
 
-The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. Where normalizers do so several times, or only in part, the
-places of characters are those of one step after the other: `Placing`.
+The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. Where normalizers do so several times, or only in part,
+offsets are found step by step: `Placing`.
 """
 
 from __future__ import annotations
@@ -17,30 +16,32 @@ from itertools import groupby, islice, repeat
 from operator import itemgetter
 from typing import Any
 
-Place = tuple[int, int]
+from fst.rows import CODE_POINTS
+
+Place = tuple[int, int]  # the first character of a text, and one past the last
 
 HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant, a vowel, and perhaps a trailing consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
-ITSELF = 0x110000  # no code point
-MOST = 64  # numbers in a row, but for suspects; and characters that a text becomes for each that it has, whatever a table says
-MOST_STEPS = 100  # as many as a sequence of normalizers may have
+ITSELF = CODE_POINTS  # no code point
+MAX_ROW = 64  # numbers in a stored row, except for suspects; and the growth of a text, in characters for each of its own
+MAX_STEPS = 100  # as in a sequence of normalizers
 
 
 @dataclass(frozen=True)
 class Images:
-    """What characters become, each by itself; all others stay as they are.
+    """A map of characters, each by itself; characters that it does not name stay as they are.
 
     Attributes:
-        runs: first and last code point of characters that become the same, then what that is, `ITSELF` standing for each of them;
-            ascending.
+        runs: ascending; first and last code point of characters with the same image, then the image. `ITSELF` in an image stands for the
+            character that is mapped.
     """
 
     runs: Sequence[Sequence[int]]
 
     def of(self, code: int) -> Sequence[int]:
-        """What a character becomes."""
+        """The image of a character."""
         found = bisect_right(self.runs, code, key=itemgetter(0))
         for _, last, *images in self.runs[found - 1 : found]:
             if code <= last:
@@ -49,23 +50,27 @@ class Images:
 
     @classmethod
     def from_stored(cls, stored: Any, name: str) -> Images:
-        """Runs, or something from a stranger."""
+        """The map from runs that JSON holds.
+
+        Raises:
+            ValueError: they are not runs.
+        """
         runs = _rows(stored, name, ITSELF)
-        if any(not 2 <= len(run) <= MOST for run in runs):
-            raise ValueError("a character becomes too much, or is none")
+        if any(not 2 <= len(run) <= MAX_ROW for run in runs):
+            raise ValueError(f"a run in {name!r} has fewer than 2 or more than {MAX_ROW} numbers")
         return cls(runs)
 
 
 @dataclass(frozen=True)
 class Composition:
-    """What becomes of a text between its first normalizer and the one that composes it, or orders its marks.
+    """The normalizers up to the one that composes a text, or orders its marks, in one step.
 
     Attributes:
-        first: what each character becomes before the text is decomposed.
-        decompositions: of characters other than syllables, in full.
-        orders: of each mark, its place in canonical ordering, from 1 on.
-        pairs: of two characters that compose, what they compose. If there are none, nothing composes, nor do syllables.
-        suspects: characters that may let a text change beyond the order of its marks.
+        first: the map of characters before decomposition.
+        decompositions: the full decomposition of each character that has one, except for Hangul syllables.
+        orders: the place of each mark in canonical ordering, from 1 on.
+        pairs: the composite of two characters. Without pairs nothing composes, Hangul syllables included.
+        suspects: characters that may change a text beyond the order of its marks.
     """
 
     first: Images
@@ -75,7 +80,7 @@ class Composition:
     suspects: frozenset[int]
 
     def stored(self) -> dict[str, Any]:
-        """The same as JSON has it: rows of numbers."""
+        """The JSON form: rows of numbers."""
         return {
             "first": self.first.runs,
             "decompositions": [[code, *parts] for code, parts in self.decompositions.items()],
@@ -86,16 +91,18 @@ class Composition:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Composition:
-        """What `stored` gave, or something from a stranger.
+        """The composition whose JSON form this is.
 
         Raises:
-            ValueError: it is nothing that `stored` gives.
+            ValueError: it is not a JSON form that `stored` gives.
         """
         decompositions, orders, pairs, suspects = (_rows(stored, name) for name in ("decompositions", "orders", "pairs", "suspects"))
-        if any(not 1 <= len(row) <= MOST for row in decompositions):
-            raise ValueError("a character has too many parts")
-        if any(len(row) != 2 for row in orders) or any(len(row) != 3 for row in pairs) or len(suspects) != 1:
-            raise ValueError("a row has not as many numbers as it should")
+        if any(not 1 <= len(row) <= MAX_ROW for row in decompositions):
+            raise ValueError(f"a decomposition has more than {MAX_ROW} numbers, or none")
+        if any(len(row) != 2 for row in orders) or any(len(row) != 3 for row in pairs):
+            raise ValueError("a row of 'orders' has other than 2 numbers, or one of 'pairs' other than 3")
+        if len(suspects) != 1:
+            raise ValueError(f"'suspects' has {len(suspects)} rows; expected 1")
         return cls(
             Images.from_stored(stored, "first"),
             {code: parts for code, *parts in decompositions},
@@ -105,12 +112,15 @@ class Composition:
         )
 
     def apply(self, text: str, most: int | None = None) -> tuple[str, list[Place]]:
-        """The composed text, and for each of its characters where it comes from: the first character and one past the last.
+        """The composed text, and the place that each of its characters comes from.
 
-        What is composed of several characters is said to come from the first of them, as the reference says it. A text becomes no more
-        characters than `most`.
+        A composite comes from the first of its characters, as in the reference.
+
+        Args:
+            text: a stretch between special tokens.
+            most: characters of the result, at most.
         """
-        most = MOST * len(text) if most is None else most
+        most = MAX_ROW * len(text) if most is None else most
         images = {char: self.first.of(ord(char)) for char in set(text)}
         mapped = list(islice(((code, (at, at + 1)) for at, char in enumerate(text) for code in images[char]), most))
         parts = self._in_order(islice(self._decomposed(code for code, _ in mapped), most))
@@ -118,7 +128,7 @@ class Composition:
         return "".join(chr(code) for code, _ in composed), list(_places(composed, [place for _, place in mapped]))
 
     def _decomposed(self, codes: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """The parts of characters, each with how many characters there are more of now: the first of each stands for the character."""
+        """The parts of characters, each with the number of characters that it adds: 0 for a character's first part, 1 for others."""
         for code in codes:
             parts = _syllable(code) if 0 <= code - HANGUL < SYLLABLES else self.decompositions.get(code, (code,))
             for index, part in enumerate(parts):
@@ -130,7 +140,7 @@ class Composition:
 
     def _composed(self, parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         composed: list[tuple[int, int]] = []
-        starter, last = -1, 0  # where the letter is that others may be composed with; the place in order of what came after it
+        starter, last = -1, 0  # the place of the letter that marks compose with; the order of the mark before
         for code, more in parts:
             order = self.orders.get(code, 0)
             blocked = starter < 0 or (last >= order and starter + 1 < len(composed))
@@ -155,13 +165,13 @@ class Composition:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where what is left of a text comes from: each step takes the places along that the one before it has left.
+    """The places that symbols come from, step by step: each step maps the places that the step before it left.
 
     Attributes:
-        steps: the normalizers that decompose a text, each with what characters become before it.
-        names: of each step, what the normalizer is called. Those of one name differ in `first` alone.
-        last: what characters become after the last step, of which nobody needs to know anything but how many of them are left in words.
-        suspects: first and last code points of characters by which a text may have other places than those of a single step.
+        steps: the normalizers that decompose a text, each with the map of characters before it.
+        names: the name of each step's normalizer. Steps of one name differ in `first` alone.
+        last: the map of characters after the last step; only the number of symbols left in words counts.
+        suspects: first and last code points of characters for which a single step would give other places.
     """
 
     steps: Sequence[Composition]
@@ -170,7 +180,7 @@ class Placing:
     suspects: Sequence[Sequence[int]]
 
     def stored(self) -> dict[str, Any]:
-        """The same as JSON has it; what all steps of a name have is there once."""
+        """The JSON form. What all steps of a name share is stored once."""
         named = list(zip(self.names, self.steps, strict=True))
         return {
             "kinds": {name: replace(step, first=Images([])).stored() for name, step in named},
@@ -181,27 +191,29 @@ class Placing:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Placing:
-        """What `stored` gave, or something from a stranger.
+        """The placing whose JSON form this is.
 
         Raises:
-            ValueError: it is nothing that `stored` gives.
+            ValueError: it is not a JSON form that `stored` gives.
         """
         last, suspects = Images.from_stored(stored, "last"), _rows(stored, "suspects")
         kinds, steps = stored.get("kinds"), stored.get("steps")
         if not isinstance(kinds, dict) or not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
-            raise ValueError("steps are not mappings")
+            raise ValueError("'kinds' is not a mapping, or 'steps' not a list of mappings")
         names = [step.get("name") for step in steps]
-        if len(steps) > MOST_STEPS or not all(isinstance(name, str) and name in kinds for name in names):
-            raise ValueError("steps are too many, or of no kind")
+        if len(steps) > MAX_STEPS:
+            raise ValueError(f"there are {len(steps)} steps; at most {MAX_STEPS} are possible")
+        if not all(isinstance(name, str) and name in kinds for name in names):
+            raise ValueError("a step has a name that 'kinds' does not have")
         if any(len(run) != 2 for run in suspects):
-            raise ValueError("a run has not as many numbers as it should")
+            raise ValueError("a row of 'suspects' has other than 2 numbers")
         known = {name: Composition.from_stored(kind) for name, kind in kinds.items()}
         firsts = [Images.from_stored(step, "first") for step in steps]
         return cls([replace(known[name], first=first) for name, first in zip(names, firsts, strict=True)], names, last, suspects)
 
     def places(self, text: str) -> Iterator[Place]:
-        """Of each symbol that is left in words, the first character that it comes from and one past the last."""
-        places, most = [(at, at + 1) for at in range(len(text))], MOST * len(text)
+        """The place that each symbol left in words comes from."""
+        places, most = [(at, at + 1) for at in range(len(text))], MAX_ROW * len(text)
         for step in self.steps:
             text, own = step.apply(text, most)
             places = [(places[first][0], places[last - 1][1]) for first, last in own]
@@ -209,13 +221,17 @@ class Placing:
             yield from repeat(place, len(self.last.of(ord(char))))
 
 
-def _rows(stored: Any, name: str, highest: int = 0x10FFFF) -> list[list[int]]:
-    """Rows of scalar values, or what could be some."""
+def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
+    """Rows of scalar values.
+
+    Raises:
+        ValueError: JSON holds others.
+    """
     rows = stored[name] if isinstance(stored, dict) and name in stored else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
-        raise ValueError(f"{name} are not rows of numbers")
+        raise ValueError(f"{name!r} is not a list of rows")
     if not all(type(code) is int and 0 <= code <= highest and not 0xD800 <= code < 0xE000 for row in rows for code in row):
-        raise ValueError(f"{name} are not rows of characters")
+        raise ValueError(f"{name!r} holds values that are not code points of characters")
     return rows
 
 
@@ -226,11 +242,11 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """Where characters come from, by how many they replace: those that stand for one take the next place, others that of the one before."""
+    """The places of characters: one that stands for a character takes the next place, an added one the place before it."""
     following = 0
     for _, more in composed:
         if more > 0:
-            yield places[max(following - 1, 0)]  # the first one, if a table has it that marks stand before all letters
+            yield places[max(following - 1, 0)]  # the first place, if a hostile table puts marks before all letters
             continue
         yield places[following]
         following += 1 - more

@@ -58,7 +58,7 @@ PRIVATE: dict[str, list[str]] = {
     ],
     "compiled code": ["numba.core.compiler:CompileResult.entry_point", "numba.core.dispatcher:Dispatcher.compile"],
     "borrowed arrays": [
-        "numba.core.datamodel:default_manager",
+        "numba.core.datamodel.registry:default_manager",
         "numba.core.datamodel.models:ArrayModel.as_argument",
         "numba.core.datamodel.models:ArrayModel.from_argument",
         "numba.core.datamodel.models:ArrayModel.get",

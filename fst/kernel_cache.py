@@ -106,10 +106,9 @@ def _described(kind: Any) -> str:
     """A type of numba in full. Numba's own name for a NamedTuple lacks its module and its fields."""
     if not isinstance(kind, types.BaseTuple):
         return str(kind)
-    parts = ", ".join(map(_described, kind))
-    if not isinstance(kind, types.BaseNamedTuple):
-        return f"({parts})"
-    return f"{kind.instance_class.__module__}.{kind.instance_class.__qualname__}{kind.fields}({parts})"
+    of_any: Any = kind
+    parts, of = ", ".join(map(_described, of_any)), getattr(kind, "instance_class", tuple)
+    return f"{of.__module__}.{of.__qualname__}{getattr(kind, 'fields', '')}({parts})"
 
 
 @cache

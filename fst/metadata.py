@@ -97,7 +97,7 @@ def _is_components(value: Any) -> bool:
     return not level
 
 
-COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings, whole numbers, true, false and null"))
+COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings, whole numbers, true, false and null", write=list))
 
 
 def _from_stored(kind: Any) -> Rule:

@@ -39,17 +39,27 @@ from fst.machines.wordpiece_arguments import (
     Arguments,
     blank,
 )
-from fst.matching import Trie, trie
+from fst.matching import trie
 from fst.metadata import Context, ContextualToken
-from fst.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, Array, are_left, are_parts, field_kind, field_output
+from fst.rows import CODE_POINTS, MULTIPLIERS, ONE, WHITE_SPACE, are_left, are_parts, field_kind, field_output
 from fst.runtime.fallback import Read, Suspects
+from fst.runtime.kernels.fallback_arguments import (
+    BEGINS_RAW,
+    BEGINS_WORD,
+    ENDS_WORD,
+    FLAGS,
+    MIXED,
+    NO_SOURCE,
+    SPACED,
+    WHITE,
+    WORD_PART,
+    Pattern,
+    Symbols,
+)
 from fst.runtime.texts import Ints, Units
 
 IN_GRAM = 8  # items, at most, by which most places are passed over
 MASK = (1 << 64) - 1
-WORD_PART, BEGINS_WORD, ENDS_WORD, SPACED, WHITE, MIXED, BEGINS_RAW = (1 << kind for kind in range(7))
-FLAGS = {"single_word": 1, "lstrip": 2, "rstrip": 4}
-NO_SOURCE = (1 << 32) - 1
 HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
@@ -57,43 +67,6 @@ UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 count_symbols, read_raw, find_normalized = (
     Deferred("fst.runtime.kernels.fallback", name) for name in ("count_symbols", "read_raw", "find_normalized")
 )
-
-
-class Pattern(NamedTuple):
-    """Added tokens that are looked for together.
-
-    Attributes:
-        trie: their strings, of code points or of classes; a value is a row of `tokens`.
-        tokens: int32[tokens, 2], the class and the flags of each.
-    """
-
-    trie: Trie
-    tokens: NDArray[np.int32]
-
-
-class Symbols(NamedTuple):
-    """Symbols as `fst.runtime.kernels.fallback.read_raw` writes them.
-
-    Attributes:
-        classes: uint16[n].
-        spans: uint64[n], the characters of its text that each comes from, ``first | one past the last << 32``.
-        sources: uint32[n], the character, counted through all texts, that it is made of; `NO_SOURCE` for added tokens and ends of texts.
-        ordinals: uint8[n], how many symbols of that character stand before it.
-    """
-
-    classes: Array
-    spans: Array
-    sources: Array
-    ordinals: Array
-
-    @classmethod
-    def empty(cls, count: int) -> Symbols:
-        """Room for so many symbols."""
-        return cls(*(np.empty(count, dtype) for dtype in (np.uint16, np.uint64, np.uint32, np.uint8)))
-
-    def at(self, which: Any) -> Symbols:
-        """Some of the symbols."""
-        return Symbols(*(array[which] for array in self))
 
 
 class Strips(NamedTuple):

@@ -12,8 +12,8 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Composition, Placing
-from fst.machines.reading import Place, Symbol
+from fst.composition import Composition, Place, Placing
+from fst.machines.reading import Symbol
 from fst.machines.wordpiece import Tables
 from fst.rows import are_fences, are_left
 from fst.runtime.fallback import Read, Suspects

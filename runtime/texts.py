@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.jit import Deferred
 
-UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by the unit of text that a machine reads
+UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's unit of text
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # the codec without the search for its name

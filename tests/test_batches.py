@@ -70,7 +70,7 @@ def ids(text: Any, longest: int = 100, **options: Any) -> list[int]:
 
 
 def in_whole(texts: Sequence[str], longest: int = 100) -> list[list[int]]:
-    """Encode rows with blocks that are longer than any of them."""
+    """Encode rows with blocks longer than any row."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch, "BLOCK", 1 << 17)
         return [ids(text, longest) for text in texts]
@@ -108,7 +108,7 @@ def test_any_long_row_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -
     "length", [*range(BLOCK - 2, BLOCK + 3), *range(2 * BLOCK - 2, 2 * BLOCK + 3), *range(3 * BLOCK - 1, 3 * BLOCK + 2)]
 )
 def test_row_of_about_some_blocks_is_whole(length: int, filler: str) -> None:
-    """A row that is about as long as a block, or two or three, has its ids, alone and beside others."""
+    """A row of about one, two or three blocks has its own ids, alone and among others."""
     text = (filler * length)[:length]
     expected = tables().run(text)
     assert ids(text) == ids(text.encode()) == expected
@@ -129,7 +129,7 @@ def test_special_token_straddles_a_cut(special: str) -> None:
 
 @pytest.mark.usefixtures("short_blocks")
 def test_special_token_of_surrogates_straddles_a_cut() -> None:
-    """A special token of characters beyond U+FFFF, which is longer in UTF-16 than it is, is found wherever in it a piece ends."""
+    """A special token of characters beyond U+FFFF, each two units of UTF-16, is found wherever a piece ends in it."""
     special = "\U0001f600" * 8 + "!"
     of = compiled(added=(special,))
     tok = fst.Tokenizer(of)
@@ -174,7 +174,7 @@ def test_long_row_of_one_thing(run: str, kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("around", [False, True])
 def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
-    """What is put around a text is put around a long row once, and around its neighbours."""
+    """A long row and its neighbours each get their frame once."""
     rows = ["a", "un " * 300, "", "\u302e" * 300, "b! " * 100, ""]
     found = tokenizer().encode_batch(rows, add_special_tokens=around)
     frame = around_a_text() if around else ([], [])
@@ -186,7 +186,7 @@ def test_long_row_has_special_tokens_around_it_once(around: bool) -> None:
 @each_filler
 @pytest.mark.parametrize("position", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 1, 5 * BLOCK, 399])
 def test_what_is_no_text_in_a_long_row_is_named(position: int, filler: str) -> None:
-    """What is no text in any piece of a long row is refused by row and position, and replaced if asked for."""
+    """An error in any piece of a long row is refused with row and position, or replaced if asked for."""
     text = (filler * 400)[:399]
     wrong = text[:position] + "\ud800" + text[position:]
     data = text[:position].encode() + b"\xff" + text[position:].encode()
@@ -267,7 +267,7 @@ def test_ids_do_not_depend_on_threads_with_true_blocks(kind: type) -> None:
 @pytest.mark.usefixtures("short_blocks")
 @pytest.mark.parametrize("wrong", ["a\ud800", b"a\xff"], ids=["str", "bytes"])
 def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
-    """Of several rows that are no text the first is named, whichever thread finds which of them first."""
+    """Of several rows that are not text, the first is named, whichever thread finds an error first."""
     for first, others in ((0, [599]), (3, [4, 5]), (300, [301, 598]), (599, []), (10, range(11, 600))):
         rows = [wrong[:1] * (1 + 500 * (row % 97 == 5)) for row in range(600)]
         for row in (first, *others):
@@ -291,7 +291,7 @@ def test_first_wrong_row_is_named_whatever_threads_find(wrong: Any) -> None:
 @pytest.mark.parametrize("row", [1, 64, 1_023, 1_024, 2_570, 3_999])
 @pytest.mark.parametrize("length", [1, 300])
 def test_row_of_another_kind_is_named(row: int, length: int, good: Any, wrong: Any, found: str, expected: str) -> None:
-    """A row of another kind is named wherever it is, and whether or not the rows beside it are of its kind too."""
+    """A row of another type is named wherever it is, also among others of its type."""
     for last in {row + 1, min(row + 200, 4_000)}:
         rows = [good] * 4_000
         rows[row:last] = [wrong if wrong is None else wrong * length] * (last - row)
@@ -383,7 +383,7 @@ def test_short_text_has_the_ids_of_the_walk(filler: str) -> None:
 @each_kind
 @pytest.mark.parametrize("length", [0, 1, SHORT - 1, SHORT, SHORT + 1])
 def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
-    """What is no text is refused by its position and replaced if asked for, the short way and the other."""
+    """On the short path and the other, an error in a text is refused with its position, or replaced if asked for."""
     wrong: Any = "a" * length + "\ud800" if kind is str else b"a" * length + b"\xff"
     with pytest.raises(fst.TextError, match=f"^row 0, position {length}: "):
         tokenizer().encode(wrong)
@@ -391,7 +391,7 @@ def test_short_text_that_is_no_text_is_named(length: int, kind: type) -> None:
 
 
 def test_ids_of_a_text_stay() -> None:
-    """The ids of one text are its own: they stay as they are when others are encoded."""
+    """The ids of a text do not change when other texts are encoded."""
     texts = ["un b", "[MASK]", "b " * 500, "x"]
     found = [tokenizer().encode(text) for text in texts] + [tokenizer().encode_batch([text]).ids for text in texts]
     copies = [own.copy() for own in found]

@@ -101,7 +101,7 @@ class Machine(NamedTuple):
     table: Table
     pair: Pair
     nothing: Nothing
-    count: int
+    place: int
 
 
 @part
@@ -114,7 +114,7 @@ def sum_of(table: Any, at: Any) -> Any:
 def read_fields(machine: Any) -> Any:
     """Read fields by name, in this kernel and in a part of it."""
     machine.pair.right[0] = len(machine.nothing)
-    return sum_of(machine.table, machine.count), machine.pair.left.size, machine.pair.right.size
+    return sum_of(machine.table, machine.place), machine.pair.left.size, machine.pair.right.size
 
 
 def test_kernels_read_fields_by_name() -> None:

@@ -199,7 +199,7 @@ def theirs(name: str, truncation_side: str = "right") -> Any:
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call gives, or that it raises; a panic of Rust's is no Exception."""
+    """Return the result of a call, or the error as text; a panic of Rust is a BaseException."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -221,7 +221,7 @@ def plain(value: Any) -> Any:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Hold a result against the reference's: keys and their order, values, types, and where tokens come from."""
+    """Compare a result with the reference: keys and their order, values, types and offsets."""
     assert list(found) == list(expected)
     for name in expected:
         assert plain(found[name]) == plain(expected[name]), name
@@ -237,7 +237,7 @@ def same(found: Any, expected: Any) -> None:
 
 
 def same_tracing(mine: Any, its: Any) -> None:
-    """Hold what is found for tokens, characters and words of a row against the reference's."""
+    """Compare the look-ups by token, character and word of a row with the reference."""
     for token in range(len(its) + 2):
         for name in ("token_to_sequence", "token_to_chars", "token_to_word"):
             assert getattr(mine, name)(token) == getattr(its, name)(token), (name, token)
@@ -304,7 +304,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
-    """Hold a call against the reference's."""
+    """Compare a call with the reference."""
     text, pair, split = given
     reference = theirs(name, options.get("truncation_side", "right"))
     asked = {key: value for key, value in options.items() if key != "truncation_side"}
@@ -435,7 +435,7 @@ def test_members_are_what_a_model_takes() -> None:
 
 
 def test_each_member_can_be_asked_for() -> None:
-    """Members follow the order of the reference, whatever was asked for."""
+    """The keys of a result have the order of the reference for all options."""
     found = tok()(
         ["a", "a b"], padding=True, return_length=True, return_offsets_mapping=True, return_special_tokens_mask=True,
         return_attention_mask=False, return_overflowing_tokens=True,
@@ -468,7 +468,7 @@ def test_the_second_text_has_type_1() -> None:
 
 @pytest.mark.parametrize("given", [(["a", "b"], ["c", ""]), ([("a", "c"), ["b", ""]],), ((("a", "c"), ("b", "")),)])
 def test_pairs_come_in_two_lists_or_in_one(given: tuple[Any, ...]) -> None:
-    """Second texts come beside first ones, or with them."""
+    """Second texts come as a second argument, or in tuples with the first ones."""
     assert ids(*given) == [[2, 5, 3, 7, 3], [2, 6, 3, 3]]
 
 
@@ -478,7 +478,7 @@ def test_a_batch_may_mix_texts_and_pairs() -> None:
 
 
 def test_one_empty_second_text_is_none() -> None:
-    """As in the reference, a single text with an empty second one is no pair."""
+    """A single text with an empty second one is not a pair, as in the reference."""
     assert ids("a", "") == ids("a")
 
 
@@ -562,7 +562,7 @@ def test_windows_from_the_left() -> None:
 
 
 def test_windows_of_both_texts_are_combined() -> None:
-    """Windows of a pair: first those of the first text with all of the second's, and then its first one with the second's others."""
+    """Windows of a pair: each of the first text with all of the second, then the first one with the others of the second."""
     found = ids("a b c", "d e f", truncation=True, max_length=4, add_special_tokens=False, return_overflowing_tokens=True)
     assert found == [[5, 6, 8, 9], [7, 8, 9], [7, 10], [5, 6, 10]]
 
@@ -591,7 +591,7 @@ def test_windows_of_both_texts_are_combined() -> None:
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """What makes no sense is refused, and the message says what."""
+    """Arguments that contradict each other are refused, and the message says which."""
     with pytest.raises(ValueError, match=message):
         tok()(*arguments, **options)
 
@@ -611,7 +611,7 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
     ],
 )
 def test_what_is_not_text_is_refused(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
-    """What is not text is refused, and the message says where it is."""
+    """An input that is not text is refused, and the message says where it is."""
     with pytest.raises(fst.TextError, match=message):
         tok()(*arguments, **options)
 
@@ -712,7 +712,7 @@ def test_a_pickle_has_members_alone() -> None:
 
 
 def test_nothing_sticks() -> None:
-    """What a call asks for is forgotten after it."""
+    """The options of a call do not outlast it."""
     tokenizer = tok()
     before = tokenizer("a b c d")["input_ids"]
     tokenizer("a b c d", max_length=3, padding="max_length", truncation_side="left")
@@ -737,7 +737,7 @@ def test_threads_ask_for_different_things() -> None:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
-    """What is read of a text of which little is wanted does not change what is given of it."""
+    """A truncated text has the ids that it has when the whole text is read."""
     text = " ".join("abcdefgh"[place % 7] for place in range(50_000))
     whole = tok()(text, add_special_tokens=False)["input_ids"]
     for size in (3, 130):
@@ -747,7 +747,7 @@ def test_long_texts_are_cut_where_short_ones_are(side: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 100, 3000])
 def test_many_texts_are_as_each_alone(count: int) -> None:
-    """A batch of any size gives what its texts give one by one, whatever way it goes."""
+    """A batch of any size gives the rows that its texts give one by one."""
     tokenizer = tok()
     texts = [" ".join("abcdefgh"[: number % 9]) + "\U0001d538" * (number % 500 == 250) for number in range(count)]
     assert tokenizer(texts)["input_ids"] == [tokenizer.encode(text).tolist() for text in texts]

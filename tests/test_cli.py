@@ -127,7 +127,7 @@ class TestEncode:
         assert done.stdout == "[CLS] un ##aff ##able [UNK] [SEP]\n"
 
     def test_json(self, table: Path) -> None:
-        """--format json writes an object a line with ids, which --tokens adds tokens to."""
+        """--format json writes one object a line with the ids, and --tokens adds the tokens."""
         assert call("encode", table, "--format", "json", stdin=b"unable\n\n").data == b'{"input_ids":[2,5,7,3]}\n{"input_ids":[2,3]}\n'
         done = call("encode", table, "--format", "json", "--tokens", stdin="unable \u2028é\n".encode())
         assert json.loads(done.stdout) == {"input_ids": [2, 5, 7, 1, 3], "tokens": ["[CLS]", "un", "##able", "[UNK]", "[SEP]"]}
@@ -195,7 +195,7 @@ class TestEncode:
         assert said.startswith("standard input, line 2: not UTF-8 at byte 0")
 
     def test_replace(self, table: Path) -> None:
-        """--errors replace takes U+FFFD for what is not UTF-8."""
+        """--errors replace puts U+FFFD in place of bytes that are not UTF-8."""
         done = call("encode", table, "--errors", "replace", stdin=b"un\xff\nhello\n")
         assert done.data == ids_of(table, ["un\ufffd", "hello"])
 
@@ -214,7 +214,7 @@ class TestEncode:
         assert out.read_bytes() == ids_of(table, TEXTS)
 
     def test_no_half_written_output(self, table: Path, tmp_path: Path) -> None:
-        """When it fails, no output appears and nothing is left beside it."""
+        """After a failure there is no output file and no temporary file."""
         file = written(tmp_path / "bad.txt", b"un\n" * CHUNK + b"\xff\n")
         call("encode", table, file, "--output", tmp_path / "ids.txt", code=1)
         assert list(tmp_path.iterdir()) == [file]
@@ -290,7 +290,7 @@ class TestOutputsThatAreInputs:
         assert call("encode", table, os.devnull, "-o", os.devnull).data == b""
 
     def test_other_files(self, table: Path, texts: Path) -> None:
-        """A file beside the inputs is written again and again."""
+        """An output that is not an input can be overwritten."""
         for _ in range(2):
             call("encode", table, texts, "-o", texts.with_suffix(".ids"))
 
@@ -304,7 +304,7 @@ class TestDecode:
 
     @pytest.mark.parametrize("form", ["ids", "json"])
     def test_round_trip(self, table: Path, form: str) -> None:
-        """What `fst encode` writes comes back as text, as ids and as JSON."""
+        """The ids that `fst encode` writes, plain or as JSON, decode to the text."""
         encoded = call("encode", table, "--format", form, stdin=b"unaffable!\n\nhello un\n").data
         assert call("decode", table, stdin=encoded).data == b"unaffable!\n\nhello un\n"
 
@@ -383,7 +383,7 @@ class TestCompile:
 
     @posix
     def test_terminal(self, tmp_path: Path) -> None:
-        """Only a terminal is told what is going on, on standard error."""
+        """Progress is shown on standard error, and only on a terminal."""
         source = written(tmp_path / "vocab.txt", "\n".join(TOKENS).encode())
         done = call("compile", source, "-o", tmp_path / "t.npz")
         assert (done.stdout, done.stderr) == ("", "")
@@ -415,7 +415,7 @@ class TestInfo:
         assert (told["truncation"], told["padding"], told["sides"]) == ("none", "none", "truncation right, padding right")
 
     def test_what_a_folder_says(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """What a folder says of the model, of truncation and of padding is told as a person reads it."""
+        """`fst info` shows what a folder says of the model, of truncation and of padding in words."""
         (tmp_path / "folder").mkdir()
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7, stride=2)
@@ -434,7 +434,7 @@ class TestInfo:
         assert told["sides"] == "truncation right, padding left"
 
     def test_truncation_and_padding(self, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
-        """What the source asks for and nobody applies is told."""
+        """Truncation that the source asks for is shown as not applied."""
         tokenizer = reference(TOKENS)
         tokenizer.enable_truncation(7)
         tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -527,7 +527,7 @@ class TestVerify:
         ],
     )
     def test_against_what_is_no_tokenizer(self, name: str, data: bytes, what: str, table: Path, texts: Path, tmp_path: Path) -> None:
-        """What is no tokenizer.json is one short line that says what it is, and what to name."""
+        """A reference that is not a tokenizer.json is refused in one short line that says what it is and what to name."""
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         written(path, data)
@@ -538,7 +538,7 @@ class TestVerify:
         assert len(said) < 300 + len(str(named))
 
     def test_no_reference(self, table: Path, texts: Path, tmp_path: Path) -> None:
-        """What is no tokenizer.json is an error that names the file."""
+        """JSON that is not a tokenizer.json is an error that names the file."""
         file = written(tmp_path / "tokenizer.json", b"{}")
         assert call("verify", table, "--against", file, texts, code=1).stderr.startswith(f"Error: {file}: ")
 
@@ -548,12 +548,12 @@ class TestBench:
 
     @staticmethod
     def figures(stdout: str) -> dict[str, str]:
-        """What was printed before unknown words, by what stands before it."""
+        """The figures printed before the unknown words, by name."""
         lines = stdout.partition("\n\nmost frequent unknown words\n")[0].splitlines()
         return {name: value.strip() for name, _, value in (line.partition("  ") for line in lines)}
 
     def test_counts(self, table: Path, texts: Path) -> None:
-        """What is counted in documents and their tokens is counted without line feeds, and without [CLS] and [SEP]."""
+        """Sizes and token counts exclude line feeds, [CLS] and [SEP]."""
         told = self.figures(call("bench", table, texts).stdout)
         assert (told["texts"], told["size"], told["tokens"]) == ("5", "0.00 MB of UTF-8 (38 bytes)", "9")
         assert (told["tokens per character"], told["tokens per word"]) == ("0.243", "1.500")
@@ -721,7 +721,7 @@ class TestExplain:
 
 
 class TestManners:
-    """What holds for all commands."""
+    """Rules for all commands."""
 
     @staticmethod
     def imports(lines: Sequence[Sequence[str | Path]], **more: Any) -> Iterator[tuple[int, str, set[str]]]:
@@ -806,7 +806,7 @@ class TestManners:
         assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
-        """A folder is no file, to read or to write."""
+        """A folder is refused as an input and as an output."""
         for words in ([tmp_path], ["--output", tmp_path]):
             assert "name a file in it" in error_of(call("encode", table, *words, code=1))
 
@@ -816,7 +816,7 @@ class TestManners:
 
     @posix
     def test_broken_pipe(self, table: Path, tmp_path: Path) -> None:
-        """A reader that leaves early, as `head` does, is no error and makes no noise."""
+        """A reader that leaves early, as `head` does, is not an error and prints nothing."""
         file = written(tmp_path / "texts.txt", b"hello unaffable\n" * 200_000)
         with subprocess.Popen([FST, "encode", str(table), str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdout is not None
@@ -829,7 +829,7 @@ class TestManners:
     @posix
     @pytest.mark.parametrize("module", ["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.kernel_cache"])
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
-        """SIGINT is 130, without a word, whatever is being imported."""
+        """SIGINT during any import ends with 130 and prints nothing."""
         done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)
         assert (done.stdout, done.stderr) == (b"", b"")
 
@@ -841,7 +841,7 @@ class TestManners:
 
     @posix
     def test_interrupted(self, table: Path) -> None:
-        """SIGINT is 130, without a word."""
+        """SIGINT ends with 130 and prints nothing."""
         words = [sys.executable, "-c", INTERRUPTIBLE, "encode", str(table)]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             assert process.stdin is not None
@@ -870,7 +870,7 @@ class TestManners:
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self) -> None:
-        """The kernels are ready after `fst warmup`, which says on standard error how long it took and where they are kept."""
+        """`fst warmup` compiles the kernels, and says on standard error how long it took and where they are kept."""
         done = run("warmup")
         assert done.stdout == b""
         assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", done.stderr.decode().splitlines()[1])
@@ -917,7 +917,7 @@ class TestProgress:
 
     @pytest.fixture
     def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-        """What is shown while something goes from nothing to all in two steps."""
+        """What is shown during two steps from nothing to everything."""
 
         def show(total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None) -> str:
             stream = stream or self.Terminal()
@@ -933,7 +933,7 @@ class TestProgress:
     @posix
     @pytest.mark.parametrize("columns", [1, 20, 60, 80, 200])
     def test_fits_the_terminal(self, columns: int) -> None:
-        """A bar takes one line of its terminal, whatever the width, and is drawn again only now and then."""
+        """A bar takes one line of a terminal of any width, and is redrawn only now and then."""
         shown = on_terminal("encoding", program=[sys.executable, "-c", WATCHED], columns=columns).decode()
         lines = shown.removesuffix("\r\n").split("\r")[1:]
         assert len(lines) < 100
@@ -950,17 +950,17 @@ class TestProgress:
         assert "100%" in shown(100)
 
     def test_what_is_quick(self, shown: Callable[..., str]) -> None:
-        """What takes less time than that has none."""
+        """A quick job has no bar."""
         assert shown(100, patience=60) == ""
 
     def test_unknown_length(self, shown: Callable[..., str]) -> None:
-        """What has no known length has none."""
+        """A job of unknown length has no bar."""
         assert shown(None) == ""
 
     def test_data_on_the_terminal(self, shown: Callable[..., str]) -> None:
-        """What writes its data to the terminal has none."""
+        """A job that writes data to the terminal has no bar."""
         assert shown(100, hidden=True) == ""
 
     def test_nobody_watches(self, shown: Callable[..., str]) -> None:
-        """What is no terminal gets none."""
+        """A stream that is not a terminal gets no bar."""
         assert shown(100, stream=io.StringIO()) == ""

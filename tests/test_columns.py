@@ -1,4 +1,4 @@
-"""Columns of Arrow: whatever kind they are, sliced, in chunks or with nulls, they become the ids of the same texts in a list."""
+"""Arrow columns of any type, sliced, chunked or with nulls, have the ids of the same texts in a list."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_any_column(texts: list[str | None], data: st.DataObject) -> None:
 
 
 def test_null_rows_are_not_read() -> None:
-    """What lies in the data where a row is null does not count, text or not."""
+    """Data under a null row is ignored, valid UTF-8 or not."""
     offsets, data = np.array([0, 2, 5, 6], np.int32), b"un\xff\xff\xffb"
     valid = pa.py_buffer(bytes([0b101]))
     texts = pa.Array.from_buffers(pa.string(), 3, [valid, pa.py_buffer(offsets), pa.py_buffer(data)])
@@ -172,7 +172,7 @@ def unproven(kind: Any) -> Any:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_string(), pa.large_binary()], ids=str)
 def test_rows_that_are_not_text_are_named(kind: Any) -> None:
-    """The message names the row in the whole column, whatever nulls and chunks come before it, and the byte in the row."""
+    """The message names the row in the whole column, nulls and chunks before it included, and the byte in the row."""
     texts = unproven(kind)
     for given_column, row in ((texts, 3), (texts[2:], 1), (pa.chunked_array([texts[:3], texts[:0], texts[3:]]), 3), (texts[3:], 0)):
         with pytest.raises(fst.TextError, match=f"^row {row}, position 1: not UTF-8; ") as caught:
@@ -182,7 +182,7 @@ def test_rows_that_are_not_text_are_named(kind: Any) -> None:
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary(), pa.large_string(), pa.large_binary()], ids=str)
 def test_replaced(kind: Any) -> None:
-    """With replacement what is not text counts as U+FFFD."""
+    """With errors="replace", bytes that are not UTF-8 become U+FFFD."""
     texts = [None if text is None else text.decode("utf-8", "replace") for text in BROKEN]
     assert checked(tokenizer().encode_arrow(unproven(kind), errors="replace")) == ids(texts)
 

@@ -1,4 +1,4 @@
-"""What docs/containers.md says, followed as far as that goes without containers."""
+"""The steps of docs/containers.md, as far as they go without containers."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def test_no_control_groups(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("quota", "expected"), [(0.2, 1), (1.0, 1), (1.5, 2), (2.5, 3), (64.0, 4), (NOTHING, 4)])
 def test_usable_cores(quota: float, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cores that are counted are those of the affinity mask, and no more than the quota, rounded up."""
+    """The number of cores is that of the affinity mask, and at most the quota rounded up."""
     monkeypatch.setattr(cores, "_quota", lambda: quota)
     monkeypatch.setattr(cores, "_affine_cores", lambda: 4)
     assert cores.usable_cores() == expected
@@ -130,14 +130,14 @@ def test_variable_says_how_many_threads(
 
 
 def test_empty_variable_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty FST_NUM_THREADS is as none."""
+    """An empty FST_NUM_THREADS counts as unset."""
     monkeypatch.setenv("FST_NUM_THREADS", "")
     assert cores.thread_count() == cores.usable_cores()
 
 
 @pytest.mark.parametrize("junk", ["0", "-1", "two", "1.5", "0x2"])
 def test_junk_in_the_variable_is_refused(junk: str, tokenizer: fst.Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is no number of threads is refused by the variable's name where it would be used, and nowhere else."""
+    """A value that is not a number of threads is refused by the name of the variable, and only where it is used."""
     monkeypatch.setenv("FST_NUM_THREADS", junk)
     with pytest.raises(ValueError, match=f"^FST_NUM_THREADS='{junk}': the number of threads is a whole number, at least 1$"):
         tokenizer.encode_batch(TEXTS)

@@ -30,10 +30,10 @@ FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cl
 MAY_IMPORT = {
     "fst": set[str](),
     "fst/machines": {"fst"},
-    "compile/sources": {"fst", "fst/machines", "compile/text"},
+    "compile/sources": {"fst", "fst/machines", "compile", "compile/text"},
     "compile/text": {"fst", "fst/machines"},
     "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
-    "runtime/kernels": {"fst"},
+    "runtime/kernels": {"fst", "fst/machines"},
     "runtime": {"fst", "fst/machines", "runtime/kernels", "runtime/transformers"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
     "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},

@@ -107,7 +107,7 @@ def rewritten(path: Path, folder: Path) -> tuple[Tables, Path]:
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_file_made_from_tables_compiles_to_them(name: str, tmp_path: Path) -> None:
-    """What a tokenizer.json compiles to says another one, which compiles to the same."""
+    """The tables of a tokenizer.json give a tokenizer.json that compiles to the same tables."""
     tables, again = rewritten(written(SOURCES[name], tmp_path / "tokenizer.json"), tmp_path)
     assert pickle.dumps(wordpiece(again)) == pickle.dumps(tables)
 

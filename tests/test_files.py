@@ -118,7 +118,7 @@ def records_of(path: Path, form: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("form", OUTPUTS)
 def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Path) -> None:
-    """Whatever documents are read from, and whatever their ids are written to, they are those of `encode_batch`."""
+    """From any input format to any output format, the ids are those of `encode_batch`."""
     source = written(tmp_path / "input", packed(as_input(kind, TEXTS), packing))
     out = tmp_path / f"out.{form}"
     call("encode", table, source, *options_for(kind), "-o", out, *(["--format", "tokens"] if form == "tokens" else []))
@@ -130,7 +130,7 @@ def test_all_ways(kind: str, packing: str, form: str, table: Path, tmp_path: Pat
 
 
 class TestInput:
-    """What files are taken for, and what their documents are."""
+    """How the format of an input is recognised, and what its documents are."""
 
     @pytest.mark.parametrize("name", ["in.jsonl", "in.ndjson", "in.json", "in.JSONL", "in.Ndjson"])
     @pytest.mark.parametrize("packing", PACKINGS)
@@ -196,7 +196,7 @@ class TestInput:
         ],
     )
     def test_separator(self, text: str, documents: list[str], table: Path, tmp_path: Path) -> None:
-        """What stands between separators is a document, and after the last one if it is more than white space."""
+        """The text between separators is a document, and so is the text after the last one unless it is white space."""
         source = written(tmp_path / "in.txt", text.encode())
         assert call("encode", table, source, "--separator", "<|e|>").data == ids_of(table, documents)
 
@@ -257,7 +257,7 @@ class TestInput:
 
 
 class TestOutput:
-    """What is written."""
+    """Outputs."""
 
     @pytest.mark.parametrize("packing", PACKINGS)
     @pytest.mark.parametrize(("ending", "form"), [("txt", "ids"), ("tokens", "tokens"), ("JSONL", "json"), ("ndjson", "json")])
@@ -280,7 +280,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(("ending", "form"), [("NPY", "npy"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")])
     def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
-        """What the name of an output ends with counts in any case."""
+        """The ending of an output name counts in any case."""
         call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
         assert rows_of(tmp_path / f"out.{ending}", form) == [ids.tolist() for ids in fst.load(table).encode_batch(TEXTS)]
 
@@ -390,7 +390,7 @@ class TestOutput:
         assert "several columns are called 'a'" in call("encode", table, source, "--column", "text", "--format", "json", code=1).stderr
 
     def test_numbers_that_json_does_not_have(self, table: Path, tmp_path: Path) -> None:
-        """What Python reads in JSON lines and JSON does not have, NaN and infinities, becomes null."""
+        """NaN and infinities, which Python reads in JSON lines, become null."""
         source = written(tmp_path / "in", b'{"text": "un", "a": NaN, "b": [1e999, -Infinity], "c": 2}\n')
         done = call("encode", table, source, "--field", "text", "--format", "json")
         assert done.stdout == '{"a":null,"b":[null,null],"c":2,"input_ids":[2,5,3]}\n'
@@ -406,7 +406,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(("first", "second"), [("1", '"x"'), ("1", "1.5"), ("null", "1")])
     def test_fields_that_are_no_columns(self, first: str, second: str, table: Path, tmp_path: Path) -> None:
-        """Fields that have values of several types are no column, which is told with the lines, and the remedy."""
+        """A field with values of several types is refused as a column, with the lines and a remedy."""
         filling = b'{"text": "", "a": %s}\n' % first.encode()
         source = written(tmp_path / "in", filling * (2 * CHUNK // len(filling)) + b'{"text": "", "a": %s}\n' % second.encode())
         said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
@@ -415,7 +415,7 @@ class TestOutput:
         assert list(tmp_path.iterdir()) == [source]
 
     def test_field_that_comes_late(self, table: Path, tmp_path: Path) -> None:
-        """A field that is not in the first lines is no column."""
+        """A field that is missing in the first lines is refused as a column."""
         filling = b'{"text": ""}\n'
         source = written(tmp_path / "in", filling * (CHUNK // 6) + b'{"text": "", "a": 1}\n')
         said = call("encode", table, source, "--field", "text", "-o", tmp_path / "out.parquet", code=1).stderr
@@ -433,7 +433,7 @@ class TestOutput:
         ],
     )
     def test_names_that_are_taken(self, kind: str, name: str, ending: str, table: Path, tmp_path: Path) -> None:
-        """What is called like the ids is not overwritten by them."""
+        """A column with the name of the ids is not overwritten."""
         data = b'{"text": "", "%s": 1}\n' % name.encode() if kind == "json" else as_table(kind, pa.table({name: [1], "text": ["un"]}))
         source, out = written(tmp_path / "in", data), tmp_path / f"o.{ending}"
         said = call("encode", table, source, *options_for(kind), "--tokens", "-o", out, code=1).stderr
@@ -458,7 +458,7 @@ class TestOutput:
     @pytest.mark.parametrize("form", OUTPUTS)
     @pytest.mark.parametrize("kind", INPUTS)
     def test_nothing(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """What has no documents becomes a file without rows that is whole."""
+        """An input without documents becomes a whole file without rows."""
         source = written(tmp_path / "in", as_input(kind, []))
         call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
         assert rows_of(tmp_path / f"out.{form}", form) == []
@@ -544,7 +544,7 @@ class TestErrors:
     @pytest.mark.parametrize("form", ["json", "parquet", "arrow", "npy"])
     @pytest.mark.parametrize("kind", KINDS)
     def test_skip(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
-        """With skip such documents are left out, with what else there is of them, and counted."""
+        """With skip such documents and their other fields are left out, and counted."""
         source = written(tmp_path / "in", self.bad(kind))
         out = tmp_path / f"out.{form}"
         done = call("encode", table, source, *self.options(kind), "--errors", "skip", "-o", out)
@@ -576,7 +576,7 @@ class TestErrors:
         assert (done.stdout.encode(), done.stderr) == (ids_of(table, ["un", "!"]), "1 document left out\n")
 
     def test_lone_surrogates(self, table: Path, tmp_path: Path) -> None:
-        """What JSON escapes and is no character is no text."""
+        """A lone surrogate that JSON escapes is not text."""
         source = written(tmp_path / "in", b'{"text": "un\\ud800"}\n')
         said = call("encode", table, source, "--field", "text", code=1).stderr
         assert said.startswith(f"Error: {source}, line 1: a lone surrogate at character 2; ")
@@ -634,7 +634,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_verify(self, kind: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path) -> None:
-        """Files are compared document by document, whatever they are, and the first difference is told with its place."""
+        """Files of any format are compared document by document, and the first difference is told with its place."""
         unit = {"lines": "line", "json": "line", "documents": "document"}.get(kind, "row")
         source = written(tmp_path / "in", as_input(kind, TEXTS))
         told = call("verify", table, "--against", reference_of(TOKENS), source, *options_for(kind)).stdout
@@ -645,7 +645,7 @@ class TestOtherCommands:
 
     @pytest.mark.parametrize("kind", INPUTS)
     def test_bench(self, kind: str, table: Path, tmp_path: Path) -> None:
-        """The texts of files are counted, whatever the files are, and nothing else that is in them."""
+        """Only the texts of files are counted, in any format."""
         source = written(tmp_path / "in", as_input(kind, TEXTS))
         told = dict(line.split("  ", 1) for line in call("bench", table, source, *options_for(kind)).stdout.splitlines()[:3])
         assert told["texts"].strip() == "7"
@@ -667,7 +667,7 @@ class TestOtherCommands:
     def test_no_text(
         self, data: bytes, what: str, command: str, table: Path, reference_of: Callable[[Sequence[str]], Path], tmp_path: Path
     ) -> None:
-        """What is no text is an error with its place, and without options that the command does not have."""
+        """A document that is not text is an error with its place, and does not mention options of other commands."""
         source = written(tmp_path / "in", data)
         more = ["--against", str(reference_of(TOKENS))] if command == "verify" else []
         said = call(command, table, source, "--field", "text", *more, code=1).stderr

@@ -1,4 +1,4 @@
-"""The drop-in: whatever takes a fast tokenizer of transformers gives with it what it gives with transformers' own."""
+"""The drop-in: code that takes a fast tokenizer of transformers gives the same with this one."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_length_is_the_folder_s(said: float | None, folder: Path, tmp_path: Path
 
 
 def test_it_is_a_tokenizer_of_transformers(two: Two) -> None:
-    """It is a PreTrainedTokenizerBase, which is what libraries ask before they take it for a tokenizer."""
+    """It is a PreTrainedTokenizerBase, which libraries test for."""
     assert isinstance(two.other, library("transformers").PreTrainedTokenizerBase)
     assert "Berlin" not in repr(two.other)
     assert "vocab_size=8000" in repr(two.other)
@@ -394,7 +394,7 @@ def test_vocabulary_does_not_change(two: Two) -> None:
     ids=["truncation", "training", "sequence", "settings", "split"],
 )
 def test_what_tables_cannot_do_is_refused(two: Two, ask: Callable[[Any], Any], what: str) -> None:
-    """What would change a table, or the state of a tokenizer that has none, is refused, and the message says what to do instead."""
+    """Methods that would change the table or the state of a tokenizer are refused, and the message says what to do instead."""
     with pytest.raises(fst.UnsupportedError, match=what):
         ask(two.other)
 
@@ -426,7 +426,7 @@ def test_decoder_and_vocabulary_files(two: Two, tmp_path: Path) -> None:
 
 
 def test_settings_of_its_class_are_known(two: Two) -> None:
-    """What a tokenizer was made with is in `init_kwargs`, with the values that transformers keeps there."""
+    """`init_kwargs` has the values that transformers keeps there."""
     made = two.other.init_kwargs
     assert {"do_lower_case", "strip_accents", "tokenize_chinese_chars", "model_max_length", "cls_token", "padding_side"} <= made.keys()
     assert {name: str(made[name]) for name in made if name in two.own.init_kwargs} == {
@@ -489,7 +489,7 @@ def test_saved_tokenizer_is_loaded_by_transformers(two: Two, tmp_path: Path) -> 
 
 
 def test_saved_tokenizer_compiles_to_equal_tables(tables: Tables, tmp_path: Path) -> None:
-    """The compiler makes of what is saved the tables that were behind it, byte for byte, whatever the files are called."""
+    """A saved tokenizer compiles to its own tables, byte for byte, under any file names."""
     library("transformers")
     fst.hf(fst.Tokenizer(tables)).save_pretrained(tmp_path)
     assert pickle.dumps(wordpiece(tmp_path)) == pickle.dumps(tables)

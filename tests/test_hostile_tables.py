@@ -1,6 +1,6 @@
-"""Files that are no table files, files that were damaged, and files that somebody made to harm.
+"""Files that are not tables, damaged files, and files forged to do harm.
 
-Whatever the file, `fst.load` gives a tokenizer that is safe to use, or raises: `OSError` where there is nothing to read, else `TableError`.
+For any file, `fst.load` gives a tokenizer that is safe to use, or raises: `OSError` if nothing can be read, else `TableError`.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def test_array_of_another_kind_is_refused(name: str, change: Callable[[bytes], b
 
 
 class Bomb:
-    """What leaves a trace when it is unpickled."""
+    """An object that leaves a trace when it is unpickled."""
 
     def __init__(self, trace: Path) -> None:
         self.trace = trace
@@ -309,7 +309,7 @@ def test_nothing_is_unpickled(data: bytes, tmp_path: Path) -> None:
 
 
 def test_promise_of_terabytes_takes_no_memory(data: bytes, tmp_path: Path) -> None:
-    """What a header promises is compared with what is there before any of it is taken."""
+    """The size in a header is compared with the file before memory is allocated."""
     path = tmp_path / "promise.npz"
     refused(path, with_header(data, *HEADERS["terabytes"]))
     assert memory_to_refuse(path) < 10 << 20
@@ -368,7 +368,7 @@ def memory_to_refuse(path: Path) -> int:
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
-    """A file of another version or kind is refused with a message that says which it is; what is no JSON has neither."""
+    """A file of another version or kind is refused by name; so is metadata that is not JSON."""
     refused(tmp_path / "about.npz", with_about(data, about), message)
 
 
@@ -400,7 +400,7 @@ def test_other_file_is_refused(content: bytes, tmp_path: Path) -> None:
 
 
 def test_no_file_is_an_os_error(tmp_path: Path) -> None:
-    """What cannot be opened is an `OSError` as everywhere: a path that is not there, and a folder."""
+    """A missing path or a folder is an `OSError`."""
     with pytest.raises(FileNotFoundError):
         fst.load(tmp_path / "missing.npz")
     with pytest.raises(IsADirectoryError):
@@ -433,7 +433,7 @@ def array(name: str, change: Callable[[Array], Any]) -> Corruption:
 
 
 def about(name: str, value: Any) -> Corruption:
-    """Change what the tables say of themselves; the value may be a function of the tables."""
+    """Change a key of the metadata; the value may be a function of the tables."""
     return lambda tables: replace(tables, about={**tables.about, name: value(tables) if callable(value) else value})
 
 
@@ -499,7 +499,7 @@ def deep(tables: Tables) -> int:
 
 
 def not_a_state(tables: Tables) -> int:
-    """Find a slot that is no state's."""
+    """Find a slot where no state begins."""
     return int(np.setdiff1d(np.arange(len(tables.entries)), states(tables))[0])
 
 
@@ -606,7 +606,7 @@ ROWS: dict[str, Corruption] = {
 
 
 def class_where(condition: Callable[[Array, Array], Array], last: bool = False) -> Callable[[Tables], int]:
-    """Find the record A of the first or last class of some kinds and labels; class 0, which is none, is none of them."""
+    """Find record A of the first or last class of some kinds and labels, class 0 excepted."""
 
     def find(tables: Tables) -> int:
         records = tables.classes[2::2]
@@ -1023,7 +1023,7 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     [pytest.param(name, value, id=f"{name}={value!r}"[:80]) for name, values in NO_STATEMENTS.items() for value in values],
 )
 def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Tables], tmp_path: Path) -> None:
-    """What tables say of themselves has the right type, and ids in it are in range."""
+    """Metadata has the right types, and its ids are in range."""
     path = tmp_path / "wrong.npz"
     wrong = about(name, value)(good["compact"])
     wrong.save(path)
@@ -1032,7 +1032,7 @@ def test_wrong_statement_is_refused(name: str, value: Any, good: Mapping[str, Ta
 
 @pytest.mark.parametrize("name", [*NO_STATEMENTS])
 def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], data: bytes, tmp_path: Path) -> None:
-    """What tables say of themselves is complete: what is not there is written as null."""
+    """Metadata has every key: an absent value is null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": 4, **said}).encode()))
@@ -1083,7 +1083,7 @@ NO_ADDED: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("what", [*NO_ADDED])
 def test_wrong_added_token_is_refused(what: str, read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
-    """What tables say of added tokens beside their trie is true of their classes."""
+    """Metadata on added tokens agrees with the classes and the trie."""
     path = tmp_path / "wrong.npz"
     read_twice["late"].save(path)
     assert fst.load(path).about["late"].keys() == {"ab", "<b>"}
@@ -1144,7 +1144,7 @@ def test_places_ascend_whatever_a_character_becomes() -> None:
 
 
 def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path) -> None:
-    """What tables say of themselves has no key that this version does not know."""
+    """Metadata with an unknown key is refused."""
     path = tmp_path / "more.npz"
     about("more", 1)(good["compact"]).save(path)
     with pytest.raises(fst.TableError, match="about has 'more', which this version does not know"):
@@ -1152,7 +1152,7 @@ def test_unknown_statement_is_refused(good: Mapping[str, Tables], tmp_path: Path
 
 
 def test_late_tokens_without_blanks_are_refused(read_twice: Mapping[str, Tables], tmp_path: Path) -> None:
-    """Where late tokens may be looked for there is a blank, which takes the place of what is left of them."""
+    """Tables with late tokens need a class for blanks, which replace what is left of a token."""
     classes = read_twice["late"].classes.copy()
     a = classes[0::2]
     a[1:][a[1:] == 0] = pack(ROOT, 0, 0, ONE)
@@ -1198,7 +1198,7 @@ def test_what_is_said_of_a_second_reading_is_proven(name: str, read_twice: Mappi
 
 
 def values_like(array: Array) -> st.SearchStrategy[int]:
-    """Draw values for an element: whatever fits, what is near its own, and what others have."""
+    """Draw values for an element: any that fit, those near its own, and those of other elements."""
     info = np.iinfo(array.dtype)
     bits = st.integers(0, 8 * array.itemsize - 1)
     return st.one_of(
@@ -1290,7 +1290,7 @@ def without_words(tables: Tables) -> Tables:
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]))
 def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
-    """Tables whose words were changed at random, many at a time, are refused; or no text yields more ids than bytes, all of them known."""
+    """Tables with many words changed at random are refused, or no text yields more ids than bytes, and all ids are known."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()
     for array in (words, displacements):
         for _ in range(draw.draw(st.integers(0, 6))):

@@ -240,7 +240,7 @@ class Fields(NamedTuple):
     high: Any
 
 
-Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])
+Swapped: Any = NamedTuple("Fields", [("high", Any), ("low", Any)])  # type: ignore[name-match]
 
 
 def difference(pair: Any) -> Any:

@@ -60,7 +60,7 @@ class TestLongDocuments:
             assert out.read_bytes() == b"".join(b" ".join(b"%d" % number for number in row.tolist()) + b"\n" for row in batch)
 
     def test_form_of_lines(self, text: bytes, table: Path, tmp_path: Path) -> None:
-        """Blanks stand between ids, whatever pieces they come from."""
+        """Blanks stand between ids of the same and of different pieces."""
         words = [table, written(tmp_path / "in.txt", text)]
         assert call("encode", *words).data == ids_of(table, text.split(b"\n"))
         assert call("encode", *words, "--no-special-tokens").data == ids_of(table, text.split(b"\n"), add_special_tokens=False)
@@ -79,7 +79,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xf0\x9f\x98"])
     def test_errors(self, bad: bytes, text: bytes, table: Path, tmp_path: Path) -> None:
-        """What is not UTF-8 in them is told by its byte, mended once with replace, and no reason to leave them out."""
+        """Bytes that are not UTF-8 are named by position or replaced; such documents are too long to be skipped."""
         long = text.split(b"\n")[1]
         for place in (5, 3 * CHUNK - 1, len(long)):
             line = long[:place].decode("utf-8", "ignore").encode() + bad + long[place:].decode("utf-8", "ignore").encode()
@@ -95,7 +95,7 @@ class TestLongDocuments:
 
     @pytest.mark.parametrize("words", [["--format", "json"], ["-o", "out.parquet"], ["--field", "text"]], ids=" ".join)
     def test_whole_ones(self, words: list[str], text: bytes, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What takes whole documents refuses them."""
+        """Outputs that take whole documents refuse them."""
         monkeypatch.chdir(tmp_path)
         said = call("encode", table, written(tmp_path / "in.txt", text.replace(b"\n", b"")), *words, code=1).stderr
         assert f"line 1: more than {2 * CHUNK:,} bytes; split it" in said

@@ -45,7 +45,7 @@ label_at = FunctionType(unicode.label_at.py_func.__code__, vars(unicode)) if has
 def found(
     of: Trie, items: Any, pair: np.uint64, more: bool, places: Sequence[int], step: Callable[..., Any] = child_of
 ) -> list[tuple[int, bool]]:
-    """What the kernel's walk says of places, in their order: the length of the longest string, and whether there may be a longer one."""
+    """What the kernel finds at ascending places: the length of the longest string, and whether a longer one may follow."""
     memo, end = np.zeros(3, np.uint64), np.uint64(len(items))
     walk = plain("match_at", child_of=step, label_at=label_at)
     with np.errstate(over="ignore"):
@@ -90,7 +90,7 @@ def test_special_tokens_in_utf_16(strings: list[str], text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 299 + "x", "ab" * 100 + "x", "ab" * 50 + "a", "aab" * 40], ids=lambda text: text[:3])
 def test_walks_take_linear_time(text: str) -> None:
-    """A text that holds long beginnings of strings without end costs a few steps a character, at whatever places it is asked for."""
+    """A text of endless long prefixes of strings costs a few steps a character at any places."""
     of = trie((list(map(ord, string)), number) for number, string in enumerate(OVERLAPPING))
     items = np.frombuffer((text * 20).encode("utf-32-le"), np.uint32)
     steps = 0
@@ -106,7 +106,7 @@ def test_walks_take_linear_time(text: str) -> None:
 
 @given(STRINGS, st.booleans())
 def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> None:
-    """Many nodes, which a kernel links, are linked like few, which plain Python links."""
+    """The kernel that links many nodes and the plain Python that links few agree."""
     some = [(list(map(ord, string)), number) for number, string in enumerate(strings)]
     by_python = trie(some, overlapping=overlapping)
     with pytest.MonkeyPatch.context() as patch:

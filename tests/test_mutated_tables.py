@@ -94,7 +94,7 @@ def with_array(tables: Tables, name: str, array: Any) -> Tables:
 
 
 def with_about(tables: Tables, **said: Any) -> Tables:
-    """Replace what the tables say of themselves."""
+    """Replace metadata."""
     return replace(tables, about={**tables.about, **said})
 
 
@@ -210,7 +210,7 @@ def texts_column(texts: Sequence[str]) -> Any:
 
 
 def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:
-    """Hold what is said of places against the texts, and the walk; calls tell of them too."""
+    """Compare offsets with the texts, the walk and the results of calls."""
     try:
         found = located(tokenizer, texts)
     except UnsupportedError:  # tokens of different lengths have one id
@@ -231,7 +231,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 
 
 def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
-    """What is told of tables can be told, and tables can be made of it again."""
+    """The tables can be described, and compiled again from the description."""
     again = pickle.loads(pickle.dumps(tokenizer))
     assert again._tables.dumps() == tables.dumps()
     assert "\n".join(listed(described(tables, "", 0))).encode()

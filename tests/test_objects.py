@@ -67,7 +67,7 @@ def test_equal_tables_pickle_to_equal_bytes(protocol: int, tmp_path: Path) -> No
 
 
 def test_unequal_tables_pickle_to_unequal_bytes() -> None:
-    """Pickles differ where tables do, be it in a setting that no id depends on."""
+    """Pickles differ where tables differ, even in a setting that affects no id."""
     others = [compiled(added=()), compiled(layout="compact"), compiled(max_input_chars_per_word=99)]
     others.append(replace(tables(), about={**tables().about, "padding_side": "left"}))
     assert len({pickle.dumps(fst.Tokenizer(one)) for one in [tables(), *others]}) == 5
@@ -85,7 +85,7 @@ def test_pickle_is_the_same_in_every_process(tmp_path: Path) -> None:
 
 
 def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
-    """What comes out of a pickle gives the same ids, tokens, offsets and texts, and so do its methods."""
+    """A tokenizer from a pickle gives the same ids, tokens, offsets and texts."""
     found = pickle.loads(pickle.dumps(tokenizer()))
     texts = rows(1)
     batches = [one.encode_batch(texts, offsets=True).__dict__ for one in (tokenizer(), found)]
@@ -158,7 +158,7 @@ def test_batches_pickle() -> None:
 
 @pytest.mark.parametrize("kind", [None, "np"])
 def test_results_of_calls_pickle(kind: str | None) -> None:
-    """What a call gives comes out of a pickle with the same members, and is small: neither the texts nor the tokenizer go with it."""
+    """The result of a call comes out of a pickle with the same members; the pickle holds neither texts nor tokenizer."""
     texts = ["un b"] * 3 + ["e" * 90_000]
     encoding = tokenizer()(texts, return_tensors=kind, padding=True, truncation=True, max_length=8, return_length=True)
     data = pickle.dumps(encoding)
@@ -221,7 +221,7 @@ def test_threads_with_calls_of_their_own_get_what_each_gets_alone() -> None:
 
 @pytest.mark.usefixtures("restless")
 def test_threads_that_are_the_first_find_what_is_computed_once() -> None:
-    """Threads that use a new tokenizer at the same time all get what a thread gets alone, whatever has to be computed first."""
+    """Threads that use a new tokenizer at the same time all get what a single thread gets."""
     texts = rows(4, 5)
 
     def everything(one: fst.Tokenizer, _turn: int = 0) -> list[Any]:
@@ -255,7 +255,7 @@ def test_what_is_computed_once_holds_no_lock() -> None:
 
 
 def ids_of(one: fst.Tokenizer, texts: list[str], threads: int | None = None) -> list[list[int]]:
-    """Encode texts, in whatever process."""
+    """Encode texts, for other processes."""
     return [row.tolist() for row in one.encode_batch(texts, threads=threads)]
 
 

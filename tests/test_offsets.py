@@ -293,11 +293,13 @@ def test_walk_locates_as_the_reference(pieces: list[str]) -> None:
 @each_vocabulary
 def test_golden_offsets(name: str) -> None:
     """The package and the reference both give the offsets that were kept."""
-    with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        kept = [json.loads(line)["offsets"] for line in lines]
+    with gzip.open(SHARED / "golden" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
+        lines = list(stream)
+    assert len(lines) == len(golden_texts()) > 20_000
+    rows = sample(range(len(lines)), 4)
+    kept = [json.loads(lines[row])["offsets"] for row in rows]
     pair = located_pair(name)
-    found = located(pair.tokenizer, golden_texts())
-    assert len(kept) > 20_000
+    found = located(pair.tokenizer, [golden_texts()[row] for row in rows])
     assert found.lengths == [len(pairs) for pairs in kept]
     assert found.offsets == [place for pairs in kept for pair in pairs for place in pair]
     pair.check(golden_texts()[::5])
@@ -441,7 +443,9 @@ def test_marks_that_change_places_in_steps(name: str, tmp_path: Path) -> None:
     pair.check([*mixtures(8, 500), *runs_of_marks(random.Random(9), 500)])
 
 
-@pytest.mark.parametrize("name", thinned(PRE_TOKENIZERS, 8))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in ("BERT's", "digits and white space") else pytest.mark.slow) for name in PRE_TOKENIZERS]
+)
 def test_words_of_marks_in_steps(name: str, tmp_path: Path) -> None:
     """However a text is split into words, what is left of marks in them is located step by step as by the reference."""
     pair = pair_of_components([replaced("x", "\u0301\u0323"), LOWERCASE, NFD, STRIP_ACCENTS, NFKD], PRE_TOKENIZERS[name], tmp_path)
@@ -557,7 +561,7 @@ def test_long_words(char: str, longest: int, reference: Callable[..., Tokenizer]
     pair.check([*words, " ".join(words * 9), "." + "[UNK]".join(words), "中".join(reversed(words))])
 
 
-@pytest.mark.parametrize("char", thinned(["a", "한", "a\0"], 3), ids=ascii)
+@pytest.mark.parametrize("char", ["a", *(pytest.param(char, marks=pytest.mark.slow) for char in ("한", "a\0"))], ids=ascii)
 def test_words_over_several_chunks(char: str) -> None:
     """Words of thousands of characters that are segmented are located as by the walk; the reference takes minutes for one of them."""
     words = [(char * size)[:size] for size in (4_095, 4_097, 5_000, 5_001, 9_000)]

@@ -99,7 +99,7 @@ def by_words(case: Case, run: Callable[[Transducer, str], list[int] | None]) -> 
 
 @each_case
 def test_reference(case: Case, reference: Callable[..., Tokenizer]) -> None:
-    """The reference gives the tokens of every row, so the rows are right whatever the package does."""
+    """The reference gives the tokens of every row, so the rows are right independently of the package."""
     assert reference(case["vocabulary"], **case["options"]).encode(case["text"], add_special_tokens=False).tokens == case["tokens"]
 
 
@@ -244,7 +244,7 @@ def look_ups(tables: Tables, text: str) -> list[int]:
 @each_layout
 @given(text=st.text(st.sampled_from("abcdxyz. #é\u0301İ中\U0001e000\U0001d165\u200b"), max_size=60) | st.text(max_size=60))
 def test_look_ups(layout: str, text: str) -> None:
-    """Dense tables are looked up exactly once a symbol, compact ones once or twice, whatever the text."""
+    """A dense table takes exactly one look-up a symbol, a compact one at most two, for any text."""
     look_ups(compiled(key(CASES[0]), layout), text)
 
 

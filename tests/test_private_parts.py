@@ -40,6 +40,7 @@ def encode_all() -> list[Any]:
     utf_8 = tokenizer.encode_batch([text.encode("utf-8", "surrogatepass") for text in TEXTS], errors="replace")
     spans = tokenizer.encode_batch(TEXTS, errors="replace", offsets=True)
     called = tokenizer([text for text in TEXTS if text.isprintable()])["input_ids"]
+    assert spans.offsets is not None
     return [*([row.tolist() for row in batch] for batch in (strings, utf_8)), spans.offsets.tolist(), called]
 
 

@@ -54,7 +54,7 @@ def tables(name: str) -> Tables:
 
 @functools.cache
 def made(name: str) -> fst.Tokenizer:
-    """Make a tokenizer of them."""
+    """Make the tokenizer that all tests share."""
     return fst.Tokenizer(tables(name))
 
 
@@ -66,12 +66,12 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def hostile(seed: int, pieces: int) -> str:
-    """Make a text of all that stands beside a cut."""
+    """Make a text of everything that can stand next to a cut."""
     return "".join(random.Random(seed).choices(HOSTILE, k=pieces))
 
 
 def check_threads(tok: fst.Tokenizer, texts: Any, threads: int = 3, **options: Any) -> None:
-    """Hold what several threads make against what one does."""
+    """Compare the results of several threads with those of one."""
     expected = tok.encode_batch(texts, threads=1, **options)
     found = tok.encode_batch(texts, threads=threads, **options)
     for name in ("ids", "row_splits", "offsets", "words"):
@@ -188,7 +188,7 @@ def test_errors_are_those_of_the_whole(texts: Any, message: str, threads: int) -
 
 @pytest.mark.usefixtures("short_parts")
 def test_late_tokens_are_not_cut() -> None:
-    """Where added tokens may take the blanks beside them, a long text has the ids that it has in one piece."""
+    """A long text has the ids of one piece also where added tokens take adjacent blanks."""
     source = source_with({})
     late = ContextualToken(len(TOKENS), single_word=False, lstrip=True, rstrip=True, normalized=True, decoded="un a")
     tok = fst.Tokenizer(assemble(replace(source, added=replace(source.added, contextual={"un a": late})), "auto"))

@@ -85,7 +85,7 @@ def cut(data: Piece, places: Iterable[int]) -> list[Any]:
 
 
 def streamed(tok: fst.Tokenizer, pieces: Sequence[Piece], is_read: Iterator[bool] | None = None, **options: Any) -> Found:
-    """Write pieces, and read after each of them, or after some; a stream without places beside it has the same ids each time."""
+    """Write pieces and read after each, or after some; a second stream without offsets gives the same ids."""
     stream, plain = tok.stream(offsets=True, **options), tok.stream(**options)
     parts = []
     for piece in pieces:
@@ -176,7 +176,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
 
 @pytest.mark.parametrize("block", [1, 2, 7, 64])
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is encoded at a time cannot be seen in the ids."""
+    """The ids do not show how much text is encoded at a time."""
     monkeypatch.setattr(streams, "STREAM_BLOCK", block)
     for name in MACHINES:
         text = hostile(14)
@@ -195,7 +195,7 @@ def test_pieces_larger_than_a_block() -> None:
 
 @each_machine
 def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
-    """Where errors are replaced, what is not UTF-8 becomes what it becomes in the whole, wherever it is cut."""
+    """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, wherever it is cut."""
     draw = random.Random(16)
     data = b"".join(draw.choice([*NOT_TEXT, *(piece.encode() for piece in HOSTILE)]) for _ in range(120))
     expected = whole(made(name), data, errors="replace")
@@ -266,7 +266,7 @@ def test_what_is_held_back(text: str, certain: str) -> None:
 
 
 def test_reading_twice_gives_nothing() -> None:
-    """What was read is not given again, and a read before anything was written gives nothing but what stands before a text."""
+    """A second read gives nothing new, and a read before the first write gives only the tokens before a text."""
     stream = made("as BERT").stream(offsets=True)
     assert len(stream.read().ids) == 0
     stream.write("un a")
@@ -285,7 +285,7 @@ def test_an_empty_stream(pieces: list[Piece]) -> None:
 
 @pytest.mark.parametrize("base", [2**31 - 5, 2**32 - 5, 2**40])
 def test_places_beyond_32_bits(base: int) -> None:
-    """After more characters and words than 32 bits can count, places are those of the whole."""
+    """Offsets and word numbers beyond 32 bits are those of the whole text."""
     tok, text = made("as BERT"), hostile(19)
     ids, offsets, words = whole(tok, text, add_special_tokens=False)
     for size in (1, 64, 2000):
@@ -303,7 +303,7 @@ def test_places_beyond_32_bits(base: int) -> None:
 
 
 def test_a_word_beyond_32_bits() -> None:
-    """A word that is cut by more characters than 32 bits can count, which all vanish, has its places on both sides of them."""
+    """A word interrupted by more than 2 ** 32 dropped characters has offsets on both sides of them."""
     stream = made("as BERT").stream(add_special_tokens=False, offsets=True)
     stream.write("b un\0")
     stream.read()
@@ -333,7 +333,7 @@ def test_what_is_dropped_takes_no_memory(unit: str) -> None:
 
 
 def check_memory(unit: str, offsets: bool) -> None:
-    """Hold the most memory that a long stream takes against that of a short one."""
+    """Compare the peak memory of a long stream with that of a short one."""
     tok = made("as BERT")
     piece = (unit * 4096)[:4096].encode()
 
@@ -508,7 +508,7 @@ def test_streams_beside_each_other() -> None:
 
 
 def test_a_closed_stream_gives_its_memory_back() -> None:
-    """What a stream has borrowed another one gets, as if new, also after an error."""
+    """The next stream gets the workspace of a closed one, as if new, also after an error."""
     tok = fst.Tokenizer(compiled())
     for pieces in (["un aff"], ["un aff\ud800"]):
         stream = tok.stream()

@@ -1,4 +1,4 @@
-"""Texts: what is one and what is not, how many can be given at once, and what none of them can do, however long or strange."""
+"""Texts: which objects are texts, how a batch is laid out, and which ids long and hostile texts have."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def ids(tokenizer: fst.Tokenizer, text: Any, **options: Any) -> list[int]:
 @pytest.mark.parametrize("errors", ["strict", "replace"])
 @given(text=st.text(max_size=30))
 def test_bytes_are_their_string(text: str, errors: str, tokenizer: fst.Tokenizer) -> None:
-    """A text has the same ids as str and as the bytes of its UTF-8, whatever is to be done about errors, since it has none."""
+    """A text has the same ids as str and as UTF-8 bytes, for either treatment of errors."""
     assert ids(tokenizer, text, errors=errors) == ids(tokenizer, text.encode(), errors=errors) == ids(tokenizer, text)
 
 
@@ -155,7 +155,7 @@ def test_lone_surrogate_is_refused_or_replaced(text: str, mended: str, raw: fst.
     ids=repr,
 )
 def test_byte_that_is_no_text_is_refused_or_replaced(data: bytes, position: int, raw: fst.Tokenizer) -> None:
-    """Bytes that are not UTF-8 are refused with their position, or replaced by as many U+FFFD as `bytes.decode` makes of them."""
+    """Bytes that are not UTF-8 are refused with their position, or replaced as `bytes.decode` replaces them."""
     with pytest.raises(fst.TextError, match=f"row 0, position {position}: not UTF-8; mend the text, or pass errors='replace'"):
         raw.encode(data)
     assert ids(raw, data, errors="replace") == ids(raw, data.decode(errors="replace"))
@@ -314,7 +314,7 @@ def fitting(lengths: list[int], limits: Limits) -> int:
 
 
 def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> None:
-    """Hold what is gathered of rows against the definition."""
+    """Compare gathered rows with the definition."""
     texts = [row if isinstance(row, str) else row.decode() for row in rows]
     taken = texts[: fitting(list(map(len, rows)), limits)]
     room = np.full(ROOM, UNWRITTEN, np.uint16)
@@ -337,14 +337,14 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     kind=st.sampled_from([str, bytes]),
 )
 def test_rows_are_laid_out_one_after_the_other(rows: list[str], limits: Limits, kind: type) -> None:
-    """Rows of any characters are laid out as their UTF-16, as many as the limits let, and nothing is written behind those of str."""
+    """Rows of any characters are laid out as UTF-16, as many as the limits allow, and nothing is written behind rows of str."""
     check_gathered(rows if kind is str else [row.encode() for row in rows], limits)
 
 
 @pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
 @pytest.mark.parametrize("last", CHARACTERS, ids=ascii)
 def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> None:
-    """A row of any length is laid out whole, whichever of its characters is the one that makes Python keep all of them wider."""
+    """A row of any length is laid out whole, wherever the character stands that makes Python store the row wider."""
     rows = [("ab世é"[number % 4 :: 4] * size)[:size] + last * more for size in range(70) for number in range(4) for more in (0, 1)]
     check_gathered(rows if kind is str else [row.encode() for row in rows], Limits(MAX_GATHERED, MAX_GATHERED))
 
@@ -352,7 +352,7 @@ def test_rows_of_all_lengths_and_kinds_are_laid_out(last: str, kind: type) -> No
 @pytest.mark.parametrize("wrong", [None, 3, b"", [], "\ud800", "\udfff\U0001f600", "a" * 40 + "\udc00"], ids=ascii)
 @pytest.mark.parametrize("others", ["a", "é", "世", "\U0001f600", ""], ids=ascii)
 def test_row_that_is_no_text_is_named_among_rows_of_any_kind(others: str, wrong: Any, tokenizer: fst.Tokenizer) -> None:
-    """A row that is no str, or has a surrogate, is named at every place among rows of any characters."""
+    """A row that is not str, or has a lone surrogate, is named at any index among rows of any characters."""
     for row in range(40):
         rows = [others * number for number in range(40)]
         rows[row] = wrong
@@ -388,7 +388,7 @@ class Swindler(list[str]):
 
 @pytest.mark.parametrize("times", [1, 100, 300_000])
 def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.Tokenizer) -> None:
-    """The ids are those of the characters in a str and of the rows in a list, whatever their methods make of them."""
+    """Ids follow the characters stored in a str and the rows stored in a list, not the methods of a subclass."""
     plain = "ab " * times
     expected = tokenizer.encode(plain).tolist()
     assert tokenizer.encode(Liar(plain)).tolist() == expected
@@ -427,7 +427,7 @@ def test_rows_are_laid_out_without_the_compiler_as_with_it() -> None:
 
 
 def test_block_fits() -> None:
-    """What is gathered at a time is as much as there is room for at most."""
+    """A block fits the room for gathered text."""
     assert 2 * batches.BLOCK <= MAX_GATHERED
 
 

@@ -565,10 +565,10 @@ def test_largest_ids_are_allowed(read: Read) -> None:
         (["normalizer"], {"type": "BertNormalizer"}, "is not laid out as a tokenizer.json: normalizer BertNormalizer has no 'lowercase'"),
         (["decoder", "prefix"], None, "a decoder's prefix is a string"),
         (["decoder", "cleanup"], 1, "its cleanup true or false"),
-        (["truncation"], {"max_length": 3, "strategy": "OnlyFirst", "stride": -1}, "truncation is .*; it is null, or a mapping"),
-        (["padding"], {"strategy": "Fixed"}, "padding is .*; it is null, or a mapping"),
-        (["truncation"], 1, "truncation is 1; it is null, or a mapping with direction, max_length, strategy and stride"),
-        (["padding"], [], r"padding is \[\]; it is null, or a mapping with direction, strategy, pad_id, pad_type_id and pad_token"),
+        (["truncation"], {"max_length": 3, "strategy": "OnlyFirst", "stride": -1}, "truncation is .*; it is null or a mapping"),
+        (["padding"], {"strategy": "Fixed"}, "padding is .*; it is null or a mapping"),
+        (["truncation"], 1, "truncation is 1; it is null or a mapping with direction, max_length, strategy and stride"),
+        (["padding"], [], r"padding is \[\]; it is null or a mapping with direction, strategy, pad_id, pad_type_id and pad_token"),
         (["added_tokens", 0, "content"], "\udc00", r"token '\\udc00' is not text"),
         (["added_tokens", 0, "content"], 1, "token 1 is not text"),
         (["added_tokens", 0, "content"], ["x"], "is not laid out"),
@@ -773,7 +773,7 @@ def test_accents_go_with_case_unless_said(lowercase: bool, strip_accents: bool |
 def test_unfit_option_is_refused(options: dict[str, Any], error: type[fst.FstError], message: str) -> None:
     """An option of no meaning is refused with its name and value."""
     with pytest.raises(error, match=message):
-        wordpiece([*TOKENS], **options)
+        compiled_anew([*TOKENS], **options)
 
 
 @pytest.mark.parametrize("unknown", ["<unk>", "未知", "a", "", "##b", " "])

@@ -97,7 +97,7 @@ def words_of(tables: Tables, most: int | None = None) -> Iterator[tuple[str, Key
 
 
 def check_all(tables: Tables, most: int | None) -> None:
-    """Hold the words of a table, or some of them, against the walk."""
+    """Compare the words of a table, or a sample, with the walk."""
     words = sorted(held(tables).items())
     if most is not None:
         words = random.Random(2).sample(words, min(most, len(words)))
@@ -133,7 +133,7 @@ def test_words_of_real_vocabularies(name: str) -> None:
 
 
 def test_no_word_is_held_twice() -> None:
-    """All slots in use have different words, which have one id each but for the empty word, and every id is another one."""
+    """Used slots hold different words, each with one id of its own except the empty word."""
     tables = example()
     used = tables.words.reshape(-1, 4)[:, 3] > 0
     words = held(tables)

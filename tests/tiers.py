@@ -32,7 +32,7 @@ def examples(count: int, **more: Any) -> Callable[[Test], Test]:
 
 def thinned(cases: Iterable[Any], share: int) -> list[Any]:
     """Parameters of a test: one of `share`, drawn with a fixed seed, runs by default; the others are marked slow."""
-    params = [case if isinstance(case, ParameterSet) else pytest.param(case) for case in cases]
+    params = [case if isinstance(case, ParameterSet) else pytest.param(*(case if isinstance(case, tuple) else [case])) for case in cases]
     kept = {*random.Random(0).sample(range(len(params)), -(-len(params) // share))}
     slow = [pytest.param(*param.values, id=param.id, marks=[*param.marks, pytest.mark.slow]) for param in params]
     return [param if number in kept else slow[number] for number, param in enumerate(params)]

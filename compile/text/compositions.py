@@ -16,7 +16,7 @@ from fst.alphabet import BREAK, ISOLATED
 from fst.compile.text import characters
 from fst.compile.text.maps import Ints, Map, counts, union
 from fst.compile.text.normalizers import Normalization, decomposition
-from fst.composition import HANGUL, ITSELF, MOST, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.composition import HANGUL, ITSELF, MAX_ROW, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
 from fst.errors import UnsupportedError
 from fst.rows import CODE_POINTS
 
@@ -72,8 +72,8 @@ def _need_few(steps: Sequence[Map]) -> None:
     for step in steps:
         whole = whole.then(step)
         most = max(int(counts(of.images >= 0).max(initial=0)) for of in (whole, step))
-        if most > MOST // 2:
-            raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MOST // 2}")
+        if most > MAX_ROW // 2:
+            raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MAX_ROW // 2}")
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:

@@ -83,8 +83,8 @@ def _prove_white_space(table: ReadingTable, tokens: Mapping[str, ContextualToken
         other = next((char for char, number in numbers if table.classes[2 * number] != BLANK), None)
         need(other is None, f"contextual token {quoted(takes)} takes white space along, but the class of {other!a} is not a blank")
     if any(token.rstrip and not token.normalized for token in tokens.values()):
-        begins = next((content for content in tokens if content[0] in WHITE_SPACE), None)
-        need(begins is None, f"contextual token {quoted(begins)} begins with white space that another token takes along")
+        begins = next((content for content, token in tokens.items() if token.lstrip and content[0] in WHITE_SPACE), None)
+        need(begins is None, f"contextual token {quoted(begins)} with lstrip begins with white space that another token takes along")
 
 
 def _prove_apart(specials: Iterable[str], contextual: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from fst.composition import Place
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.proof import need, need_none
@@ -44,8 +45,7 @@ MAX_RANK = 63
 MAX_LISTED = 32  # symbols of a character; U+FDFA, decomposed, has 18
 KNOWN_FLAGS = STARTS_SPECIAL | HAS_MARKS | CONTINUES_RUN
 
-Place = tuple[int, int]  # of a text: the first character, and one past the last
-Symbol = tuple[int, Place]  # a class, and where it comes from
+Symbol = tuple[int, Place]  # a class, and its place in the text
 
 
 class ReadingTable(Table):

@@ -28,10 +28,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from fst.composition import Place
 from fst.lazy import Lazy
 from fst.machines import added_tokens, words
 from fst.machines.kernel_call import Work, work_of
-from fst.machines.reading import Place, ReadingTable, prove_characters, prove_lists, prove_specials
+from fst.machines.reading import ReadingTable, prove_characters, prove_lists, prove_specials
 from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
 from fst.metadata import Metadata
 from fst.proof import Tokens, are_named, depths_of, need, need_none

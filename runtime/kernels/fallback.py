@@ -1,7 +1,7 @@
 """Texts with contextual added tokens: those that depend on normalised text or on their neighbours.
 
 These kernels follow the reference step by step: first tokens in raw text, then the symbols of the text between them, then tokens among
-symbols. They read `Pattern` and `Symbols` of `fst.runtime.fallback_added_tokens`.
+symbols. They read `Pattern` and `Symbols` of `fst.runtime.kernels.fallback_arguments`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.matching import LENGTH, VALUE
-from fst.runtime import fallback_added_tokens as contextual
+from fst.runtime.kernels import fallback_arguments as contextual
 from fst.runtime.kernels.intrinsics import trailing_zeros
 from fst.runtime.kernels.numbers import CONTINUES_RUN, HALF, HAS_MARKS, KIND_SHIFT, LIST, LOW_HALF, NEXT, OUTPUT_SHIFT, U0, U1, U3, U8
 from fst.runtime.kernels.reading import CLASS, RANK_SHIFT, class_of, ranks_of

@@ -6,7 +6,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel
 from fst.runtime.kernels.numbers import U0, U1
-from fst.runtime.transformers.plan import (
+from fst.runtime.kernels.plan import (
     ADDED,
     BEGIN,
     CUT_LEFT,
@@ -79,7 +79,7 @@ def plan_rows(splits, samples, cut, plan):
 
     Args:
         splits: int64[texts + 1], where the ids of each text begin.
-        samples: int64[samples, 5], see `fst.runtime.transformers.plan`.
+        samples: int64[samples, 5], see `fst.runtime.kernels.plan`.
         cut: int64[9], likewise; room and stride >= 0.
         plan: int64[rows, 7], filled. Rows for which there is no room in it are counted, and not written.
 

@@ -28,10 +28,7 @@ from fst.jit import Deferred
 from fst.metadata import SIDES, Metadata
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.run import Frame, Ids, Runner
-from fst.runtime.texts import Limits, Source, not_text_at, rows_of
-from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
-from fst.runtime.transformers.plan import (
+from fst.runtime.kernels.plan import (
     ADDED,
     KEEP,
     LENGTH,
@@ -46,6 +43,9 @@ from fst.runtime.transformers.plan import (
     STRIDE,
     WINDOWS,
 )
+from fst.runtime.run import Frame, Ids, Runner
+from fst.runtime.texts import Limits, Source, not_text_at, rows_of
+from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
 
 TRUNCATION = {
     False: KEEP,

@@ -1,0 +1,40 @@
+"""The bytes of compiled tables: they change only when the file format, or the compiler's choices, change on purpose."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from machines import compiled
+from shared_data import SHARED, needs_shared
+
+import fst
+from fst.compile import wordpiece
+
+SMALL = {
+    "dense": "8657e1d010c7f1bd33845ecd87afb394fde82698c0990d870064c2519459c799",
+    "compact": "9982aef65bef30c58ebaded92642d05327d5aa33cac8b0a1ab022795c7c0a05b",
+}
+FROZEN: dict[str, dict[str, str | None]] = json.loads(Path(__file__).with_name("frozen_tables.json").read_text("utf-8"))
+CASES = [(name, layout, digest) for name, digests in FROZEN.items() for layout, digest in digests.items()]
+
+
+@pytest.mark.parametrize("layout", SMALL)
+def test_small_table_has_its_bytes(layout: str) -> None:
+    """A small vocabulary with every kind of class compiles to the bytes that it always had."""
+    assert sha256(compiled(layout=layout).dumps()).hexdigest() == SMALL[layout]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "layout", "digest"), CASES)
+def test_table_has_its_bytes(name: str, layout: str, digest: str | None) -> None:
+    """A vocabulary compiles to the bytes that it always had, or is too large for dense rows."""
+    source = SHARED / "vocab" / name
+    if digest is None:
+        with pytest.raises(fst.UnsupportedError, match="layout dense with"):
+            wordpiece(source, layout=layout)
+        return
+    assert sha256(wordpiece(source, layout=layout).dumps()).hexdigest() == digest
