@@ -419,9 +419,9 @@ def test_fences_over_chunks(name: str, load: Load) -> None:
 
 
 FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
-    "in the middle": (2, lambda symbols, first: symbols[first + 1], "fences stand at the ends of lists"),
-    "alone": (0, lambda _symbols, _first: 1, "fences stand beside what they are for"),
-    "that may move": (1, lambda symbols, first: symbols[first + 1] | 1 << 16, "fences stand beside what they are for"),
+    "in the middle": (2, lambda symbols, first: symbols[first + 1], "fence .* stands between other symbols"),
+    "alone": (0, lambda _symbols, _first: 1, "fence .* stands alone or has a rank"),
+    "that may move": (1, lambda symbols, first: symbols[first + 1] | 1 << 16, "fence .* stands alone or has a rank"),
 }
 
 
@@ -443,7 +443,7 @@ def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> Non
     classes = tables.classes.copy()
     classes[2 * tables.class_of(ord(" "))] = pack(0, 0, 2, NONE)
     replace(tables, classes=classes).save(tmp_path / "wrong.npz")
-    with pytest.raises(fst.TableError, match="fences stand in lists"):
+    with pytest.raises(fst.TableError, match="is a fence outside of a list"):
         fst.load(tmp_path / "wrong.npz")
 
 

@@ -30,7 +30,7 @@ FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cl
 MAY_IMPORT = {
     "fst": set[str](),
     "fst/machines": {"fst"},
-    "compile/sources": {"fst", "fst/machines", "compile/text"},
+    "compile/sources": {"fst", "fst/machines", "compile", "compile/text"},
     "compile/text": {"fst", "fst/machines"},
     "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
     "runtime/kernels": {"fst", "fst/machines"},
