@@ -122,7 +122,9 @@ def _file() -> IO[str]:
 def _contents(file: IO[str]) -> bytes:
     file.flush()
     file.seek(0)
-    return file.buffer.read()
+    written: Any = file
+    data: bytes = written.buffer.read()
+    return data
 
 
 def error_of(done: subprocess.CompletedProcess[bytes] | Called) -> str:
