@@ -34,7 +34,7 @@ from fst.compile import wordpiece
 from fst.jit import SETTINGS
 from fst.runtime import kernels, machine
 
-CHECKED = bool(numba.config.BOUNDSCHECK)
+CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
 DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
 
@@ -64,7 +64,7 @@ def vocabulary(draw: random.Random) -> dict[str, Any]:
     tokens = list(dict.fromkeys([*TOKENS, *(draw.choice(("", "##")) + token for token in sorted(drawn))]))
     contents = (*draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))), *draw.choices(("a" * 600,), k=draw.random() < 0.2))
     flagged = draw.choice((0, 0.2, 0.5))
-    added = [{"content": token, "special": True} for token in TOKENS[:5]]
+    added: list[dict[str, Any]] = [{"content": token, "special": True} for token in TOKENS[:5]]
     added += [{"content": content, **{flag: draw.random() < flagged for flag in FLAGS}} for content in contents]
     normalizer, pre_tokenizer = draw.choice(COMPONENTS)
     ids = {token: number for number, token in enumerate(tokens)}
@@ -155,7 +155,7 @@ def drive_columns(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 def drive_calls(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Call with truncation, windows, pairs, padding and split words."""
     options: dict[str, Any] = {"return_tensors": "np", "padding": True, "return_overflowing_tokens": draw.random() < 0.7}
-    sides = {"padding_side": draw.choice(("left", "right")), "truncation_side": draw.choice(("left", "right"))}
+    sides: dict[str, Any] = {"padding_side": draw.choice(("left", "right")), "truncation_side": draw.choice(("left", "right"))}
     short = texts[:9]
     for strategy in (True, "only_first"):
         options["truncation"] = strategy

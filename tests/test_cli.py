@@ -740,7 +740,7 @@ class TestManners:
 
     def test_no_numba(self, table: Path) -> None:
         """`fst info` and `fst verify` do not import numba."""
-        lines = [["info", table], ["verify", table]]
+        lines: list[list[str | Path]] = [["info", table], ["verify", table]]
         for words, (code, _, modules) in zip(lines, self.imports(lines), strict=True):
             assert (code, modules & {"numba"}) == (0, set()), words
 
