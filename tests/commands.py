@@ -10,10 +10,11 @@ import sysconfig
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Thread
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
@@ -115,16 +116,14 @@ def _feed(end: int, data: bytes) -> None:
         file.write(data)
 
 
-def _file() -> IO[str]:
-    return TemporaryFile("w+", encoding="utf-8", errors="backslashreplace", newline="")
+def _file() -> TextIOWrapper:
+    return TextIOWrapper(TemporaryFile(), "utf-8", "backslashreplace", newline="")
 
 
-def _contents(file: IO[str]) -> bytes:
+def _contents(file: TextIOWrapper) -> bytes:
     file.flush()
     file.seek(0)
-    written: Any = file
-    data: bytes = written.buffer.read()
-    return data
+    return bytes(file.buffer.read())
 
 
 def error_of(done: subprocess.CompletedProcess[bytes] | Called) -> str:
