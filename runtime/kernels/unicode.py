@@ -16,7 +16,7 @@ from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, s
 from fst.runtime.kernels.numbers import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 
 SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its two results
-UTF_16, ITEMS = HIGH_SURROGATE, U1  # `unit & SURROGATE` of the first of a pair of items: a high surrogate; no item
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of the first item of a pair; no item masked gives 1
 CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
