@@ -34,5 +34,3 @@ def load(path: str | Path) -> Tokenizer:
     table = machines.load(path)
     module, _, name = table.face.rpartition(".")
     return cast(Tokenizer, getattr(import_module(module), name)(table))
-
-
