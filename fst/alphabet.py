@@ -1,9 +1,11 @@
 """The alphabet: the symbols that each character of raw text becomes.
 
-A raw code point becomes none, one or several *symbols*: characters after normalisation, and boundaries of words. Almost all of this is a
-map per code point. Two rules look further. Combining marks are sorted within a run of marks, by a rank that stands for their combining
-class. And words may end where characters of two kinds meet: then each character of the one kind stands between two *fences*, and two equal
-fences side by side cancel out, so that one is left at each end of a run.
+A raw code point becomes zero or more *symbols*: characters after normalisation, and boundaries of words. Nearly all of this is a map from
+code points. Only two rules depend on neighbours:
+
+- Combining marks are sorted within a run of marks by a rank, which stands for their combining class.
+- Words may end where characters of two kinds meet. Each character of one kind then stands between two *fences*. Two equal fences side by
+  side cancel out, which leaves one fence at each end of a run.
 """
 
 from __future__ import annotations
@@ -27,15 +29,15 @@ class Alphabet:
 
     Attributes:
         codes: int64[n], the listed code points, ascending. The arrays below have a row for each.
-        symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`, fences, or
-            `ISOLATED` ones.
-        ranks: uint8[n, width], place of each symbol in canonical ordering; 0 never moves, and stops others from moving past it.
-        passes: bool[n], whether a run of marks goes on through the code point: it is a mark, or normalisation drops it.
-        hidden: uint8[n], the rank of a mark without a symbol that the code point begins with; else 0. It shifts the offsets of the
-            marks after it.
-        specials: strings that are cut out of the raw text first, leftmost and longest first, with their token ids.
-        composition: the rewriting of texts with suspects, between special tokens and before they are read; None if nothing composes.
-        placing: the steps by which offsets are found, where one ordering does not give them.
+        symbols: int32[n, width], the symbols of the code point, padded with -1: code points that are part of a word, `BREAK`,
+            fences, or `ISOLATED` ones.
+        ranks: uint8[n, width], the rank of each symbol in canonical ordering. A symbol of rank 0 never moves; none moves past it.
+        passes: bool[n], whether a run of marks continues through the code point: it is a mark, or leaves no symbol.
+        hidden: uint8[n]. If the code point begins with a mark that leaves no symbol, the rank of this mark; else 0. Such a mark
+            shifts the offsets of the marks after it.
+        specials: the id of each special token. They are cut out of the raw text first: the leftmost match, and there the longest.
+        composition: rewrites stretches with suspects between special tokens, before the map applies; None if nothing composes.
+        placing: finds offsets step by step, where a single ordering would give other offsets; None where it is not needed.
     """
 
     codes: NDArray[np.int64]
@@ -49,17 +51,17 @@ class Alphabet:
 
     @classmethod
     def plain(cls) -> Alphabet:
-        """Every code point is itself, and part of a word."""
+        """The alphabet in which every code point maps to itself and is part of a word."""
         none = np.empty(0, np.uint8)
         return cls(none.astype(np.int64), np.empty((0, 1), np.int32), np.empty((0, 1), np.uint8), none.astype(bool), none)
 
     @property
     def fences(self) -> int:
-        """How many different fences there are."""
+        """The number of different fences."""
         return max(0, int(self.symbols[self.symbols < ISOLATED].max(initial=0)) - BREAK)
 
     def readable(self) -> NDArray[np.bool_]:
-        """bool[0x110000]: the symbols that some text puts into a word."""
+        """bool[0x110000]: whether each symbol can be part of a word."""
         seen = np.ones(CODE_POINTS, bool)
         seen[self.codes] = False
         seen[self.symbols[(self.symbols >= 0) & (self.symbols < CODE_POINTS)]] = True
@@ -99,7 +101,7 @@ class Alphabet:
         return pieces
 
     def _cut_specials(self, text: str) -> Iterator[str | int]:
-        """The stretches between special tokens, and the special tokens."""
+        """The stretches between special tokens, and the ids of these tokens."""
         longest_first = sorted(self.specials, key=len, reverse=True)
         start = position = 0
         while position < len(text):

@@ -1,10 +1,10 @@
 """Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
 
-Most texts are composed already. A text without *suspects*, characters that composition could change, is composed as soon as its marks are
-in order, and the classes do that. Every other text goes through `Composition.apply`, slow and plain Python, before it is read.
+Most texts are composed already. *Suspects* are the characters that composition could change. A text without suspects only needs its marks
+in order, and kernels do this. Every other text first goes through `Composition.apply`, in plain Python and slow.
 
-The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. Where normalizers do so several times, or only in part,
-offsets are found step by step: `Placing`.
+The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, or only in part,
+`Placing` finds the offsets step by step.
 """
 
 from __future__ import annotations
@@ -18,24 +18,24 @@ from typing import Any
 
 from fst.rows import CODE_POINTS
 
-Place = tuple[int, int]  # the first character of a text, and one past the last
+Place = tuple[int, int]  # a span: the first character in a text, and one past the last
 
 HANGUL = 0xAC00  # The Unicode Standard, 3.12: a syllable is a leading consonant, a vowel, and perhaps a trailing consonant
 LEADING, VOWELS, TRAILING = 0x1100, 0x1161, 0x11A7
 VOWEL_COUNT, TRAILING_COUNT, SYLLABLES = 21, 28, 11172
 
-ITSELF = CODE_POINTS  # no code point
-MAX_ROW = 64  # numbers in a stored row, except for suspects; and the growth of a text, in characters for each of its own
-MAX_STEPS = 100  # as in a sequence of normalizers
+ITSELF = CODE_POINTS  # in an image; one past the last code point
+MAX_ROW = 64  # numbers in a stored row, except for suspects; also the factor by which a text may grow
+MAX_STEPS = 100  # the limit for a sequence of normalizers, too
 
 
 @dataclass(frozen=True)
 class Images:
-    """A map of characters, each by itself; characters that it does not name stay as they are.
+    """A map from a character to its image, zero or more characters. Characters outside all runs map to themselves.
 
     Attributes:
-        runs: ascending; first and last code point of characters with the same image, then the image. `ITSELF` in an image stands for the
-            character that is mapped.
+        runs: ascending rows: the first and the last code point of characters with one image, then this image. `ITSELF` in an image stands
+            for the mapped character.
     """
 
     runs: Sequence[Sequence[int]]
@@ -50,10 +50,10 @@ class Images:
 
     @classmethod
     def from_stored(cls, stored: Any, name: str) -> Images:
-        """The map from runs that JSON holds.
+        """Read the map from the runs in its JSON form.
 
         Raises:
-            ValueError: they are not runs.
+            ValueError: it does not hold runs.
         """
         runs = _rows(stored, name, ITSELF)
         if any(not 2 <= len(run) <= MAX_ROW for run in runs):
@@ -63,13 +63,13 @@ class Images:
 
 @dataclass(frozen=True)
 class Composition:
-    """The normalizers up to the one that composes a text, or orders its marks, in one step.
+    """All normalizers up to the one that composes a text or orders its marks, merged into a single step.
 
     Attributes:
         first: the map of characters before decomposition.
         decompositions: the full decomposition of each character that has one, except for Hangul syllables.
-        orders: the place of each mark in canonical ordering, from 1 on.
-        pairs: the composite of two characters. Without pairs nothing composes, Hangul syllables included.
+        orders: the rank of each mark in canonical ordering, from 1 on.
+        pairs: the composite of each pair of characters that has one. If there are no pairs, nothing composes, not even Hangul syllables.
         suspects: characters that may change a text beyond the order of its marks.
     """
 
@@ -91,7 +91,7 @@ class Composition:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Composition:
-        """The composition whose JSON form this is.
+        """Read the composition from its JSON form.
 
         Raises:
             ValueError: it is not a JSON form that `stored` gives.
@@ -112,13 +112,14 @@ class Composition:
         )
 
     def apply(self, text: str, most: int | None = None) -> tuple[str, list[Place]]:
-        """The composed text, and the place that each of its characters comes from.
-
-        A composite comes from the first of its characters, as in the reference.
+        """Compose a text.
 
         Args:
             text: a stretch between special tokens.
-            most: characters of the result, at most.
+            most: the limit of characters in the result.
+
+        Returns:
+            The composed text, and the span of each of its characters. As in the reference, a composite has the span of its first part.
         """
         most = MAX_ROW * len(text) if most is None else most
         images = {char: self.first.of(ord(char)) for char in set(text)}
@@ -128,7 +129,7 @@ class Composition:
         return "".join(chr(code) for code, _ in composed), list(_places(composed, [place for _, place in mapped]))
 
     def _decomposed(self, codes: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """The parts of characters, each with the number of characters that it adds: 0 for a character's first part, 1 for others."""
+        """The parts of characters, and for each how many characters it adds: 0 for the first part of a character, 1 for the others."""
         for code in codes:
             parts = _syllable(code) if 0 <= code - HANGUL < SYLLABLES else self.decompositions.get(code, (code,))
             for index, part in enumerate(parts):
@@ -140,7 +141,7 @@ class Composition:
 
     def _composed(self, parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         composed: list[tuple[int, int]] = []
-        starter, last = -1, 0  # the place of the letter that marks compose with; the order of the mark before
+        starter, last = -1, 0  # the index of the letter that marks compose with; the rank of the previous character
         for code, more in parts:
             order = self.orders.get(code, 0)
             blocked = starter < 0 or (last >= order and starter + 1 < len(composed))
@@ -165,13 +166,13 @@ class Composition:
 
 @dataclass(frozen=True)
 class Placing:
-    """The places that symbols come from, step by step: each step maps the places that the step before it left.
+    """Finds the spans of symbols step by step: each step maps the spans that the previous one has found.
 
     Attributes:
         steps: the normalizers that decompose a text, each with the map of characters before it.
-        names: the name of each step's normalizer. Steps of one name differ in `first` alone.
-        last: the map of characters after the last step; only the number of symbols left in words counts.
-        suspects: first and last code points of characters for which a single step would give other places.
+        names: the name of each step's normalizer. Steps of one name differ only in `first`.
+        last: the map of characters after the last step. Only the length of an image counts: the symbols that stay in words.
+        suspects: runs of characters, by first and last code point, for which a single step would find other spans.
     """
 
     steps: Sequence[Composition]
@@ -180,7 +181,7 @@ class Placing:
     suspects: Sequence[Sequence[int]]
 
     def stored(self) -> dict[str, Any]:
-        """The JSON form. What all steps of a name share is stored once."""
+        """The JSON form. Steps of one name share a stored composition."""
         named = list(zip(self.names, self.steps, strict=True))
         return {
             "kinds": {name: replace(step, first=Images([])).stored() for name, step in named},
@@ -191,7 +192,7 @@ class Placing:
 
     @classmethod
     def from_stored(cls, stored: Any) -> Placing:
-        """The placing whose JSON form this is.
+        """Read the placing from its JSON form.
 
         Raises:
             ValueError: it is not a JSON form that `stored` gives.
@@ -212,7 +213,7 @@ class Placing:
         return cls([replace(known[name], first=first) for name, first in zip(names, firsts, strict=True)], names, last, suspects)
 
     def places(self, text: str) -> Iterator[Place]:
-        """The place that each symbol left in words comes from."""
+        """The span of each symbol that stays in words."""
         places, most = [(at, at + 1) for at in range(len(text))], MAX_ROW * len(text)
         for step in self.steps:
             text, own = step.apply(text, most)
@@ -222,10 +223,10 @@ class Placing:
 
 
 def _rows(stored: Any, name: str, highest: int = CODE_POINTS - 1) -> list[list[int]]:
-    """Rows of scalar values.
+    """Check and return the rows of a name in a JSON form.
 
     Raises:
-        ValueError: JSON holds others.
+        ValueError: they are not lists of Unicode scalar values.
     """
     rows = stored[name] if isinstance(stored, dict) and name in stored else None
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
@@ -242,11 +243,11 @@ def _syllable(code: int) -> tuple[int, ...]:
 
 
 def _places(composed: Sequence[tuple[int, int]], places: Sequence[Place]) -> Iterator[Place]:
-    """The places of characters: one that stands for a character takes the next place, an added one the place before it."""
+    """The spans of composed characters. One that replaces characters takes the next span; an added one takes the span before it."""
     following = 0
     for _, more in composed:
         if more > 0:
-            yield places[max(following - 1, 0)]  # the first place, if a hostile table puts marks before all letters
+            yield places[max(following - 1, 0)]  # `max` guards against a hostile table with marks before all letters
             continue
         yield places[following]
         following += 1 - more

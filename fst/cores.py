@@ -15,7 +15,7 @@ ROOT = Path("/")
 
 
 def thread_count(threads: Any = None) -> int:
-    """The number of threads that an argument asks for; for None, the default.
+    """The number of threads for an argument `threads`; None is the default.
 
     The default is read at each use: the environment variable ``FST_NUM_THREADS``, or else `usable_cores`.
 
@@ -29,7 +29,9 @@ def thread_count(threads: Any = None) -> int:
 
 
 def usable_cores() -> int:
-    """How many cores this process may use: those of its affinity mask, at most the CPU quota of its control groups, rounded up.
+    """The number of cores that this process may use: the cores in its affinity mask, limited by the CPU quota of its control groups.
+
+    A quota is rounded up to whole cores.
 
     The quota is read once in a process, the affinity mask at each call. From Python 3.13 on, ``PYTHON_CPU_COUNT`` overrides the mask.
     """
@@ -70,7 +72,7 @@ def _groups(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _folders(root: Path, mount: str, groups: dict[str, str]) -> Iterator[Path]:
-    """The folders of this process's control group and its parents, if a line of ``mountinfo`` is the mount that shows them."""
+    """The folders of this process's control group and of its parents, if a line of ``mountinfo`` describes the mount with these folders."""
     place, _, kind = mount.partition(" - ")
     file_system, *_, options = kind.split(" ")
     if file_system not in groups or (file_system == "cgroup" and "cpu" not in options.split(",")):

@@ -42,7 +42,7 @@ MAX_QUOTED, MAX_REASON, MAX_NAMED = 50, 200, 3  # characters, characters, names
 
 
 def cut(text: str, most: int = MAX_QUOTED) -> str:
-    """A text from a file, cut so that a message stays one short line.
+    """Shorten a text from a file so that a message stays one short line.
 
     Example:
         >>> cut("a tokenizer"), len(cut("a" * 1000))
@@ -75,7 +75,7 @@ def listed(names: Collection[object]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """The message of an error, cut; for a KeyError, that the key is missing.
+    """The message of an error, cut. A KeyError becomes "KEY is missing".
 
     Example:
         >>> reason(KeyError("vocab")), reason(ValueError("model has no 'vocab'"))

@@ -1,8 +1,8 @@
-"""Tries of strings, laid out for kernels that find the longest string at each place of a text in linear time.
+"""Tries of strings. Kernels use them to find the longest string at each position of a text in linear time.
 
-A walk from a place ends where the trie has no edge. A new walk one item further would read most items again: with a token of three hundred
-brackets, each bracket of a text would cost three hundred steps. Each node therefore says where the next walk starts, and from which node,
-as in Knuth, Morris and Pratt 1977.
+A walk ends where the trie has no edge. A fresh walk from the next position would read most items again: with a token of three hundred
+brackets, each bracket of a text would cost three hundred steps. So each node stores where the next walk starts and at which node, as in
+Knuth, Morris and Pratt 1977.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ link_nodes = Deferred("fst.runtime.kernels.tries", "link_nodes")
 
 
 class Trie(NamedTuple):
-    """A trie as `fst.runtime.kernels.tries.match_at` walks it. Node 0 is the root, and parents come before their children.
+    """A trie for `fst.runtime.kernels.tries.match_at`. Node 0 is the root, and parents come before their children.
 
     Attributes:
         edges: uint32[2 ** n, 3], a hash table by parent and label: parent, label, child. `NO_NODE` is the parent in a free slot.
-        nodes: int32[nodes, 7]. A node stands for the path of labels that leads to it. Its fields:
-            `SKIP`, `REST`: if a walk ends here, the next one starts `SKIP` items after its start, from the node `REST`; if that is the
-            root, it has read nothing yet.
-            `LENGTH`, `VALUE`: items and value of the longest string that the path begins with; 0 and -1 if there is none.
-            `ENDING`: the value of the string that is the path; -1 if there is none.
-            `LEAST`: the lowest value of all strings that the path begins with; -1 if there is none.
+        nodes: int32[nodes, 7]. A node stands for its path, the labels from the root to it. Its fields:
+            `SKIP`, `REST`: after a walk that ends here, the next walk starts `SKIP` items later, at the node `REST`. At the root it has
+            read nothing yet.
+            `LENGTH`, `VALUE`: number of items and value of the longest string that is a prefix of the path; 0 and -1 if there is none.
+            `ENDING`: the value of the string that equals the path; -1 if there is none.
+            `LEAST`: the lowest value of all strings that are prefixes of the path; -1 if there is none.
             `IS_INNER`: 1 if the node has children.
     """
 
@@ -45,7 +45,7 @@ class Trie(NamedTuple):
 
 
 def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Trie:
-    """The trie of strings of labels, each with a value of 0 or more. Of equal strings the first counts.
+    """Build the trie of pairs of a string of labels and its value, 0 or more. Of equal strings the first counts.
 
     With `overlapping`, a walk may start inside a string that an earlier walk has found.
     """
@@ -67,7 +67,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 
 def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
-    """The trie of nodes, from the parent of each, the label that leads to it, the items in that label, and the value of its string."""
+    """Build a trie from four arrays over nodes: the parent, the label of the edge to the node, the items in this label, and `ENDING`."""
     edges, depths = _edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
@@ -85,7 +85,7 @@ def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapp
 def link(
     parents: list[int], labels: list[int], depths: list[int], order: list[int], overlapping: bool, nodes: NDArray[np.int32]
 ) -> None:
-    """`fst.runtime.kernels.tries.link_nodes` in plain Python, which links a few nodes sooner than the kernel is loaded."""
+    """`fst.runtime.kernels.tries.link_nodes` in plain Python: for a few nodes it is faster than loading the kernel."""
     children = {(parents[node], labels[node]): node for node in order[1:]}
     linked = nodes.tolist()
     linked[0][VALUE] = linked[0][LEAST] = NO_STRING
@@ -117,7 +117,7 @@ def _start(
 
 
 def _depths(parents: Array, sizes: Array) -> Array:
-    """The number of items on the path to each node, in as many steps as the longest path has bits."""
+    """The number of items on the path to each node, by pointer doubling."""
     depths, above = np.where(np.arange(len(parents)) > 0, sizes, 0), parents
     while above.any():
         depths, above = depths + depths[above], above[above]
@@ -125,7 +125,7 @@ def _depths(parents: Array, sizes: Array) -> Array:
 
 
 def _edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges. Each edge is in the first free slot from its hash on; at most half of the slots are filled."""
+    """The hash table of edges, with linear probing. At most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

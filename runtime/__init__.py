@@ -1,1 +1,1 @@
-"""Online: tables and text become ids."""
+"""Run time: tables turn text into ids."""

@@ -1,4 +1,4 @@
-"""Columns of Arrow: texts are read where they lie in the column's own buffers, and what their ids are written to becomes the new column's.
+"""Arrow columns: texts are read in the column's own buffers, and the arrays of their ids become the buffers of the new column.
 
 Only this module imports pyarrow, and only `fst.Tokenizer.encode_arrow` imports this module.
 """
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
-MAX_IDS = (1 << 31) - 1  # of a chunk: a list's offsets have 32 bits
+MAX_IDS = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
@@ -33,12 +33,12 @@ Encode = Callable[[Column], Batch]
 
 @dataclass(frozen=True)
 class Filling:
-    """How rows are filled up.
+    """How rows are padded.
 
     Attributes:
-        width: ids in a row; none has more before.
-        id: what fills them.
-        side: "right" or "left".
+        width: the number of ids to which rows are padded; no row has more.
+        id: the id of the padding.
+        side: the side of the padding, "right" or "left".
     """
 
     width: int
@@ -51,11 +51,11 @@ def encoded(column: Any, encode: Encode, filling: Filling | None) -> Any:
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        encode: makes the ids of rows.
-        filling: how rows are filled up, if they are.
+        encode: encodes rows.
+        filling: how rows are padded; None: not at all.
 
     Raises:
-        TextError: it is no column of texts, or of `encode`.
+        TextError: it is not a column of texts, or `encode` raises one.
     """
     column = _imported(column)
     if not isinstance(column, pa.ChunkedArray):
@@ -69,7 +69,7 @@ def encoded(column: Any, encode: Encode, filling: Filling | None) -> Any:
 
 
 def _imported(column: Any) -> Any:
-    """What Arrow makes of an object that is a column."""
+    """Import a column of any library as an array or a chunked array of pyarrow."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
     if hasattr(column, "__arrow_c_stream__"):
@@ -96,20 +96,20 @@ def _chunk(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
 
 
 def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None) -> Any:
-    """The ids of an array of numbers of texts: each text is read once, if that is less."""
+    """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows."""
     if len(texts) <= len(numbers):
         try:
             return _chunk(texts, encode, filling).take(numbers)
         except TextError:
-            pass  # what follows numbers rows, and does not mind a text that no row has
+            pass  # encode the rows instead: a text of no row may be wrong, and errors name rows
     return _chunk(texts.take(numbers), encode, filling)
 
 
 def _texts(chunk: Any) -> Any:
-    """An array whose texts lie one after the other.
+    """Cast an array to one of the types in `OFFSETS`, whose texts lie one after the other.
 
     Raises:
-        TextError: it has none.
+        TextError: it is not an array of texts.
     """
     chunk = chunk.cast(WITHOUT_VIEWS[chunk.type]) if chunk.type in WITHOUT_VIEWS else chunk
     if chunk.type not in OFFSETS:
@@ -119,7 +119,7 @@ def _texts(chunk: Any) -> Any:
 
 @contextmanager
 def _renumbered(number: Callable[[int], int]) -> Iterator[None]:
-    """Errors name rows by other numbers."""
+    """Convert the row in errors by a function."""
     try:
         yield
     except TextError as error:
@@ -132,7 +132,7 @@ def _rows(chunk: Any) -> Column:
     """The rows of an array without nulls.
 
     Raises:
-        TextError: its offsets lead out of its data.
+        TextError: its offsets do not ascend, or lead out of its data.
     """
     _, offsets, data = chunk.buffers()
     size = OFFSETS[chunk.type]
@@ -146,10 +146,10 @@ def _rows(chunk: Any) -> Column:
 
 
 def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
-    """Rows of ids as an array, whose values are those of the batch.
+    """Rows of ids as an array. Without `filling`, it shares the memory of the batch's ids.
 
     Raises:
-        TextError: there are more ids than a list can have offsets for.
+        TextError: there are more ids than the offsets of a list can reach.
     """
     if filling:
         return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, filling)), filling.width, mask=is_null)
@@ -159,7 +159,7 @@ def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
 
 
 def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
-    """All rows, one after the other, each with what it is filled up with."""
+    """All rows with their padding, one after the other."""
     lengths: Ints = np.diff(batch.row_splits)[:, None]
     places = np.arange(filling.width)
     is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
@@ -169,7 +169,7 @@ def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
 
 
 def _values(numbers: NDArray[np.int32]) -> Any:
-    """Numbers as an array of Arrow, on the same memory."""
+    """An Arrow array over the memory of some numbers."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
 
 

@@ -1,8 +1,8 @@
-"""Batches: rows of text in, rows of ids out, by any number of threads.
+"""Batches: encode rows of text with any number of threads.
 
-Workers take rows in chunks. One takes them from the front and writes ids where they stay; the others take them from the back, and their
-ids are put behind those of the first. So all end at the same time, and next to nothing is copied. A row that is too long for that is taken
-in parts, see `fst.runtime.safe_cuts`.
+Workers take rows in chunks. The first worker takes chunks from the front, and its ids stay where it writes them; the others take chunks
+from the back, and their ids are copied behind those of the first. So all workers end at the same time, and little is copied. A row too
+long for one chunk is cut into parts, see `fst.runtime.safe_cuts`.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from fst.runtime.safe_cuts import parts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 from fst.runtime.workspace import Workspace
 
-BLOCK = 1 << 17  # characters, or up to twice as many, that are gathered and encoded at a time; they stay in a core's own cache
-MAX_CHUNK = 1 << 10  # rows, at most, in a chunk
-FEW_CHARACTERS = 1 << 14  # that are encoded to the end sooner than it is found out which of them are wanted
-UNITS_AN_ID = 8  # of text, more than almost any text has: so much is read at a time where so many ids are wanted and no more
-MIN_PIECE = 1 << 11  # characters that are read at a time at least: to stop sooner takes longer than to read them
-MIN_SHARE = 1 << 18  # characters that are worth a thread: it takes some 0.1 ms to wake up, and a core 0.5 ms for so many
-MAX_THREADS = 256  # of all batches that are under way
+BLOCK = 1 << 17  # characters encoded at a time, or up to twice as many; they stay in a core's own cache
+MAX_CHUNK = 1 << 10  # maximum of rows in a chunk
+FEW_CHARACTERS = 1 << 14  # encoding so few to the end is faster than stopping at `max_ids`
+UNITS_AN_ID = 8  # of a text, more than nearly all texts have; sizes the pieces of a long row if `max_ids` is given
+MIN_PIECE = 1 << 11  # minimum of characters read at a time: stopping sooner takes longer than reading them
+MIN_SHARE = 1 << 18  # characters worth a thread: a core takes 0.5 ms for them, waking up a thread some 0.1 ms
+MAX_THREADS = 256  # for all batches together
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -47,10 +47,10 @@ class Batch:
     Attributes:
         ids: int32[n].
         row_splits: int64[rows + 1]; the ids of row r are ``ids[row_splits[r]:row_splits[r + 1]]``, which is also ``batch[r]``.
-        offsets: int32[n, 2], the characters of its row that each id stands for, first and one past the last; (0, 0) for ids that were put
-            around a text. None where they were not asked for.
-        words: int32[n], the number of the word in its row that each id belongs to, special tokens in the text counting as words; -1 for
-            ids that were put around a text. None where offsets were not asked for.
+        offsets: int32[n, 2], the span of each id in its row: the first character, or byte, and one past the last; (0, 0) for the special
+            tokens around a text. None if offsets were not asked for.
+        words: int32[n], the number of each id's word in its row; a special token inside the text counts as a word. -1 for the special
+            tokens around a text. None if offsets were not asked for.
     """
 
     ids: Ids
@@ -59,7 +59,7 @@ class Batch:
     words: Ids | None = None
 
     def __init__(self, ids: Ids, row_splits: Ints, offsets: Ids | None = None, words: Ids | None = None) -> None:
-        own = vars(self)  # what a frozen dataclass does by itself takes 0.3 µs more
+        own = vars(self)  # the generated `__init__` of a frozen dataclass takes 0.3 µs more
         own["ids"], own["row_splits"], own["offsets"], own["words"] = ids, row_splits, offsets, words
 
     def __len__(self) -> int:
@@ -95,11 +95,11 @@ class Batch:
 
 
 class Chunk(NamedTuple):
-    """Rows, or a part of one, that a worker takes at a time. Chunks are in order as the texts are.
+    """Whole rows, or a part of one row, that a worker encodes at a time. Chunks sort in the order of their texts.
 
     Attributes:
-        first, last: from which row on, and before which.
-        begin, end: of a part, where it begins and ends in its row, in characters or bytes; 0 and 0 for whole rows.
+        first, last: the first row, and one past the last.
+        begin, end: the bounds of a part in its row, in characters or bytes; 0 and 0 for whole rows.
     """
 
     first: int
@@ -109,12 +109,13 @@ class Chunk(NamedTuple):
 
 
 class ChunkResult(NamedTuple):
-    """What a worker has made of a chunk.
+    """The result of a chunk, as indices into the ids of its worker.
 
     Attributes:
-        begin, end: its ids, in those of its worker.
-        ends: int64[rows], where the ids of each row end there; of a part, none unless it is the last one.
-        characters_and_words: int64[2], of a part how many it has; the last one of a row, and whole rows, need not say it.
+        begin, end: the bounds of the chunk's ids.
+        ends: int64[rows], where the ids of each row end. A part only has an end if it is the last of its row.
+        characters_and_words: int64[2], the numbers of characters and of words in a part; not used for the last part of a row, nor for
+            whole rows.
     """
 
     begin: int
@@ -125,16 +126,16 @@ class ChunkResult(NamedTuple):
 
 @dataclass(eq=False)  # and not frozen, which takes 0.5 µs more
 class Job:
-    """A batch to be encoded.
+    """The encoding of one batch.
 
     Attributes:
-        source: texts.
-        frame: ids put around each of them.
-        errors: what to do with what is not text.
+        source: the texts.
+        frame: the ids around each text.
+        errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         runner: runs the kernels.
-        max_ids: how many ids of a row are wanted, if not all; there may be more.
-        counted: whether ids are only counted, and not kept.
-        safe_cuts: characters after which a text may be cut.
+        max_ids: the number of ids of a row that are needed; None: all. A row may get more.
+        counted: whether ids are only counted, not kept.
+        safe_cuts: the characters after which a text may be cut.
     """
 
     source: Source
@@ -151,7 +152,7 @@ class Job:
         return self._run_fallback(batch, suspects) if suspects else batch
 
     def _run(self, threads: int | None) -> tuple[Batch, list[int]]:
-        """Encode all texts, and say which rows are for the fallback."""
+        """Encode all texts. Returns the batch, and the rows that the fallback must read."""
         rows = len(self.source)
         block = self._run_block() if rows <= MAX_CHUNK else None
         if block:
@@ -166,11 +167,11 @@ class Job:
         try:
             return self._run_threads(chunks, threads)
         except TextError:
-            # The error for the first wrong row, not for the one that happened to be found first.
+            # Raise the error of the first wrong row, whichever thread was first.
             return self._run(1)
 
     def _run_block(self) -> tuple[Batch, list[int]] | None:
-        """Encode all texts, if they are short, without the steps that many need."""
+        """Encode all texts in one call if they are short, without chunks and workers; None if they are not short."""
         rows, runner = len(self.source), self.runner
         splits, buffers = np.zeros(rows + 1, np.int64), Buffers(runner.with_spans)
         if not rows:
@@ -191,12 +192,12 @@ class Job:
         return block
 
     def suspected(self, text: Units, starts: Ints, suspects: NDArray[np.uint8]) -> list[int]:
-        """The rows that are for the fallback."""
+        """The rows that the fallback must read."""
         fallback = self.runner.fallback
         return np.flatnonzero(fallback.suspected(text, starts, suspects)).tolist() if fallback else []
 
     def _run_fallback(self, batch: Batch, rows: Sequence[int]) -> Batch:
-        """The batch with some rows read by the fallback, in ascending order."""
+        """Replace some rows of the batch, in ascending order, by those that the fallback reads."""
         size = max(BLOCK // self.length, 1)
         parts = [self._encode_again(rows[first : first + size]) for first in range(0, len(rows), size)]
         again = [ids for part in parts for ids in part]
@@ -214,7 +215,7 @@ class Job:
         return Batch(ids, splits, *spans)
 
     def _encode_again(self, rows: Sequence[int]) -> Batch:
-        """Some rows, by the fallback."""
+        """Encode some rows through the fallback."""
         runner = self.runner
         assert runner.fallback
         symbols, spans = runner.fallback.read([whole(self.source, row, self.errors) for row in rows])
@@ -226,13 +227,13 @@ class Job:
         return self.batch(buffers, int(splits[-1]), splits)
 
     def batch(self, buffers: Buffers, count: int, splits: Ints) -> Batch:
-        """The batch of the first so many ids, with spans if they are asked for."""
+        """The batch of the first `count` ids in some buffers, with their spans if these are asked for."""
         if not self.runner.with_spans:
             return Batch(buffers.ids[:count], splits)
         return Batch(buffers.ids[:count], splits, buffers.offsets[: 2 * count].reshape(-1, 2), buffers.words[:count])
 
     def _worker(self, next_chunk: Callable[[], Chunk]) -> Worker:
-        """A worker that has encoded all chunks that it got."""
+        """Run a worker until there are no chunks left."""
         workspace = self.runner.workspaces.take()
         worker = Worker(self, workspace)
         while True:
@@ -254,17 +255,17 @@ class Job:
         return _joined([front, *(helper.result() for helper in helpers)], self)
 
     def _cut(self) -> dict[int, list[Chunk]]:
-        """The parts of long rows."""
+        """Cut long rows into parts. Returns the chunks of each such row."""
         if not self.safe_cuts or self.max_ids is not None:
             return {}
         long = [row for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE]
         try:
             return {row: [Chunk(row, row + 1, *part) for part in parts(self.source.text(row), self.safe_cuts, MIN_SHARE)] for row in long}
         except TextError:
-            return {}  # a row is not text, and may not be the first one
+            return {}  # encoding raises the error of the first such row
 
     def _chunks(self, threads: int, cut: Mapping[int, Sequence[Chunk]]) -> Iterator[Chunk]:
-        """Chunks of about `BLOCK` characters, by the length of some rows; of less if all are few; and the parts of rows that were cut."""
+        """Chunks of about `BLOCK` characters, estimated from some rows, smaller for small batches; and the parts of rows that were cut."""
         rows = len(self.source)
         characters = BLOCK if threads == 1 else min(BLOCK, max(BLOCK >> 4, rows * self.length // (16 * threads)))
         size = min(max(characters // self.length, 1), MAX_CHUNK)
@@ -273,47 +274,47 @@ class Job:
 
     @Lazy
     def total(self) -> int:
-        """About how many characters are read; of few rows exactly, since one of them may be long."""
+        """The number of characters to read: estimated for many rows, exact for few, since one of these may be long."""
         rows = len(self.source)
         return rows * self.length if rows > MAX_CHUNK or self.max_ids is not None else sum(self.lengths)
 
     @Lazy
     def lengths(self) -> Sequence[int]:
-        """Of all rows."""
+        """The length of each row, in characters or bytes."""
         return self.source.lengths(1)
 
     @Lazy
     def length(self) -> int:
-        """About how many characters of a row are read."""
+        """An estimate of the characters to read in a row, at least 1."""
         some = [min(length, self.longest) for length in self.source.lengths(len(self.source) // 16 + 1)]
         return 1 + sum(some) // max(len(some), 1)
 
     @property
     def longest(self) -> int:
-        """Characters in the longest row that is read at once."""
+        """The maximum of characters in a row that is read as a whole."""
         return 2 * (BLOCK if self.max_ids is None else min(BLOCK, self.piece))
 
     @property
     def piece(self) -> int:
-        """Characters of a long row that are read at a time."""
+        """The number of characters of a longer row that are read at a time."""
         return BLOCK if self.max_ids is None else max(UNITS_AN_ID * self.max_ids, MIN_PIECE)
 
 
 class Worker:
-    """Encodes chunks, on one thread.
+    """Encodes chunks on one thread.
 
     Attributes:
-        buffers: the ids of all its chunks, one after the other, and room behind them.
-        count: how many ids there are.
-        results: what became of each chunk.
-        suspects: rows that are for the fallback.
+        buffers: the ids of all its chunks, one after the other, and unused room behind.
+        count: the number of ids in `buffers`.
+        results: the result of each chunk.
+        suspects: the rows that the fallback must read.
     """
 
     def __init__(self, job: Job, workspace: Workspace) -> None:
         self._job, self._runner, self._workspace = job, job.runner, workspace
         self.buffers = Buffers(job.runner.with_spans)
         self.count = 0
-        self._dropped = 0  # ids that are counted and were not kept
+        self._dropped = 0  # ids that were counted, but not kept
         self.results: dict[Chunk, ChunkResult] = {}
         self.suspects: set[int] = set()
 
@@ -340,7 +341,7 @@ class Worker:
         return ChunkResult(begin, int(ends[-1]), ends)
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
-        """Encode a part of a row; the kernel is told that it has begun before, and that it goes on."""
+        """Encode a part of a row. For the kernel, the text began before this part, and continues after it."""
         text, state = self._job.source.text(chunk.first), self._workspace.state
         ends = np.empty(int(chunk.end == len(text)), np.int64)
         begin = self._dropped + self.count
@@ -351,9 +352,9 @@ class Worker:
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
     def _encode_long(self, row: int, text: Text, ends: Ints) -> None:
-        """Encode one row, a piece after the other, so that memory does not grow with it, until there are as many ids as are wanted.
+        """Encode a row, or a part of one, piece by piece, so that memory does not grow with it. Stops once it has `max_ids` ids.
 
-        Where there is no room for its end, it goes on elsewhere.
+        `ends` has room for one end; it is empty for a part that another one follows.
         """
         job = self._job
         text = readable(text, job.errors)
@@ -373,19 +374,19 @@ class Worker:
                 return
             has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
-            if is_read_again and (place := wrong_at(text)) is not None:  # the rest is not looked at here
+            if is_read_again and (place := wrong_at(text)) is not None:  # the rest must be checked, too
                 raise not_text_at(row, place, text)
             if has_enough or is_read_again:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
                 return
-            # What cannot be read before more of it is known, say a run of marks, is read with more.
+            # The kernel leaves characters, such as a run of marks, if their symbols depend on later ones: read them with the next piece.
             unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
-        """Run the kernel for rows from one on; where it stopped reading."""
+        """Run the kernel over rows, of which `row` is the first. Returns the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
         room = self.count + workspace.room + runner.room(len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
@@ -400,14 +401,14 @@ class Worker:
         return read
 
     def _expected(self) -> int:
-        """Ids that there may be, the first time of the whole batch: most text has an id for two characters or more."""
+        """The ids to make room for: at first half the characters of the whole batch, which most texts stay below; then twice as many."""
         if self._job.counted:
             return 0
         return 2 * len(self.buffers.ids) or self._job.total // 2
 
 
 def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[Ids]) -> Ids:
-    """Numbers of rows, with those of some rows put in the place of what is there."""
+    """Numbers of all rows, with those of some rows replaced."""
     pieces, begin = [], 0
     for row, other in zip(rows, others, strict=True):
         pieces += [numbers[begin : splits[row]], other]
@@ -416,13 +417,13 @@ def _spliced(numbers: Ids, splits: Ints, rows: Sequence[int], others: Sequence[I
 
 
 def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
-    """The ids of all rows in their order, those of the first worker come first; and the rows that are for the fallback."""
+    """Join the workers' ids into one batch, in the order of the rows. Returns it, and the rows that the fallback must read."""
     with_spans, front = job.runner.with_spans, workers[0].buffers
     total = sum(worker.count for worker in workers)
     front.reserve(total, workers[0].count)
     results = [(chunk, worker.buffers, result) for worker in workers for chunk, result in worker.results.items()]
     splits = [np.zeros(1, np.int64)]
-    at, before = 0, np.zeros(2, np.int64)  # ids of all rows; characters and words of a row
+    at, before = 0, np.zeros(2, np.int64)  # ids so far; characters and words of the current row so far
     for chunk, buffers, (begin, end, ends, characters_and_words) in sorted(results, key=itemgetter(0)):
         after = at + end - begin
         if buffers is not front and not job.counted:
@@ -443,11 +444,11 @@ def _joined(workers: Sequence[Worker], job: Job) -> tuple[Batch, list[int]]:
 
 _pools: list[ThreadPoolExecutor] = []
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pools.clear)  # a child has no threads of its parent
+    os.register_at_fork(after_in_child=_pools.clear)  # a child process has none of its parent's threads
 
 
 def _threads() -> ThreadPoolExecutor:
-    """Threads that wait for work; they are made when there is some, and kept."""
+    """The thread pool, made at its first use and kept."""
     if not _pools:
         _pools.append(ThreadPoolExecutor(MAX_THREADS, "fst"))
     return _pools[0]

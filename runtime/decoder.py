@@ -1,4 +1,4 @@
-"""From tokens back to text, as the reference's WordPiece decoder does it."""
+"""Join tokens into a text, as the reference's WordPiece decoder does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def decoded(tokens: Sequence[str], decoder: Decoder | None) -> str:
 
     Args:
         tokens: the tokens.
-        decoder: how; None: with blanks.
+        decoder: the decoder's settings; None: join with blanks.
 
     Example:
         >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))

@@ -1,4 +1,4 @@
-"""The encoder: texts in, ids out, whatever the machine. It is the part of a face that every machine with ids shares."""
+"""The encoder: texts to ids, with the table of any machine. Faces, the public classes of machines with ids, inherit it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)
 
 
 class Encoder:
-    """A table that encodes. Immutable: one encoder serves any number of threads, without a lock.
+    """Encodes texts with a table. Immutable, so that any number of threads can share it without a lock.
 
     Args:
-        table: of any machine; for a file use `fst.load`.
+        table: the table of any machine; for a file use `fst.load`.
     """
 
     _safe_cuts = ""  # characters after which any text may be cut
@@ -40,18 +40,18 @@ class Encoder:
 
         Args:
             text: str, or bytes of UTF-8.
-            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around it.
-            errors: "strict", or "replace": what is not text (lone surrogates, bytes that are not UTF-8) becomes U+FFFD.
+            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around the text.
+            errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
 
         Returns:
             int32[n].
 
         Raises:
-            TextError: it is not text.
+            TextError: the argument is not text.
 
         Example:
             >>> import fst
-        >>> from fst.compile import wordpiece
+            >>> from fst.compile import wordpiece
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode("unable unfit")
             array([1, 2, 0], dtype=int32)
         """
@@ -81,27 +81,27 @@ class Encoder:
         Args:
             texts: a list or tuple, all str or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
-            max_length: how many ids a row may have, special tokens included; the others at its end are left out. What they are made of is
-                not read, or not much of it: a long text takes no longer than a short one, and whether all of it is text is not known.
-            offsets: also say which characters each id stands for (True or "chars"), or which bytes of UTF-8 ("bytes"), and which word it
-                belongs to. Where `errors` is "replace", U+FFFD counts as one character, and as the bytes that it stands for.
-            threads: how many threads may work on it. None: the number in the environment variable ``FST_NUM_THREADS``, which is read at
-                each use; without that, the number of cores that this process may use, by affinity and control groups. The number does not
-                change the ids.
+            max_length: the maximum of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the text
+                behind the cut is read. So a long text takes no longer than a short one, and malformed text behind the cut may go unnoticed.
+            offsets: also give the span of each id, in characters (True or "chars") or in bytes of UTF-8 ("bytes"), and its word. If
+                `errors` is "replace", U+FFFD counts as one character, or as the bytes that it replaces.
+            threads: the maximum number of threads; it does not change the ids. None: the number in the environment variable
+                ``FST_NUM_THREADS``, which is read at each use, or else the number of cores that this process may use, by affinity and
+                control groups.
             errors: as in `encode`.
 
         Returns:
-            The ids of all texts, where each row begins, and with `offsets` the characters or bytes that each id stands for.
+            The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
             TextError: a row is not text; the message names it.
-            UnsupportedError: `offsets`, and two tokens of different lengths have one id.
+            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, or `offsets` is something else.
+                around a text, or `offsets` has an unknown value.
 
         Example:
             >>> import fst
-        >>> from fst.compile import wordpiece
+            >>> from fst.compile import wordpiece
             >>> batch = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).encode_batch(["unable", "", "un un"])
             >>> batch.ids, batch.row_splits
             (array([1, 2, 1, 1], dtype=int32), array([0, 2, 2, 4]))
@@ -125,28 +125,28 @@ class Encoder:
         threads: int | None = None,
         errors: str = "strict",
     ) -> Any:
-        """The ids of a column of texts, as a column. Neither texts nor ids are copied. It takes pyarrow.
+        """The ids of a column of texts, as a column. Copies neither texts nor ids. Requires pyarrow.
 
         Args:
-            column: an Array or ChunkedArray of pyarrow, or what gives one by Arrow's PyCapsule interface, as columns of polars, pandas and
-                DuckDB do. Its values are ``string``, ``large_string``, ``binary`` or ``large_binary``, of UTF-8, and read where they are;
+            column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
+                or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
             add_special_tokens, max_length, threads, errors: as in `encode_batch`.
-            padding: fill rows up to `max_length`.
+            padding: pad rows to `max_length`.
 
         Returns:
-            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``, null where the text is: an Array for an Array, else a
-            ChunkedArray with the same chunks.
+            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``; null rows stay null. An Array gives an Array, any
+            other column a ChunkedArray with the same chunks.
 
         Raises:
-            TextError: a row is not text, or the column is none of texts; the message names the row, or the type.
-            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a token for it.
+            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a padding token in the vocabulary.
             ImportError: pyarrow is not installed.
 
         Example:
             >>> import pyarrow as pa
             >>> import fst
-        >>> from fst.compile import wordpiece
+            >>> from fst.compile import wordpiece
             >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
             >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
             [[1, 2], None, [1, 1]]
@@ -166,7 +166,7 @@ class Encoder:
         return encoded(column, encode_rows, filling)
 
     def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
-        """How many ids each text has. They are not kept, so that memory does not grow with the texts.
+        """The number of ids of each text. The ids are not kept, so memory does not grow with the texts.
 
         Args:
             texts, add_special_tokens, threads, errors: as in `encode_batch`.
@@ -179,7 +179,7 @@ class Encoder:
 
         Example:
             >>> import fst
-        >>> from fst.compile import wordpiece
+            >>> from fst.compile import wordpiece
             >>> fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"])).count_tokens(["unable", "", "un un"])
             array([2, 0, 2])
         """
@@ -188,26 +188,26 @@ class Encoder:
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
-        """Encode one text that comes in pieces: its ids are those that `encode` has for all of it, and each is there once it is certain.
+        """Encode one text that comes in pieces. The ids are the same as from `encode`, and each comes out as soon as it is certain.
 
         Args:
             add_special_tokens: as in `encode`.
-            offsets: also say which characters of the whole each id stands for, and which word it belongs to.
+            offsets: also give the span and the word of each id in the whole text.
             errors: as in `encode`.
 
         Returns:
-            A stream with `write`, `read` and `close`; it is not to be used by several threads at a time. It takes as much memory however
-            long the text is; see `fst.runtime.stream`. Ids that nobody reads pile up.
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, see
+            `fst.runtime.stream`, except for ids that are not read.
 
         Raises:
-            UnsupportedError: the vocabulary has added tokens that are found in normalised text, or depend on what stands around them, or
-                its normalisation composes characters, with `offsets` also if it orders marks in several steps. Or `offsets`, and two
-                tokens of different lengths have one id.
-            ValueError: `errors` is unknown, or `offsets` neither True nor False.
+            UnsupportedError: the vocabulary has contextual added tokens, which are found in normalised text or depend on their neighbours;
+                or its normalisation composes characters, or with `offsets` orders marks in several steps; or `offsets` is asked for, but
+                two tokens of different lengths have one id.
+            ValueError: `errors` has an unknown value, or `offsets` is neither True nor False.
 
         Example:
             >>> import fst
-        >>> from fst.compile import wordpiece
+            >>> from fst.compile import wordpiece
             >>> stream = fst.Tokenizer(wordpiece(["[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])).stream()
             >>> stream.write("una")
             >>> stream.write("ble fi")
@@ -234,7 +234,7 @@ class Encoder:
         threads: int | None = None,
         errors: str = "strict",
     ) -> Batch:
-        """The ids of rows; `max_ids` and `counted` are those of `Job`."""
+        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`."""
         if threads is not None:
             thread_count(threads)
         check(errors)
@@ -262,15 +262,15 @@ class Encoder:
         return None
 
     def _padding(self) -> tuple[int, str]:
-        """The id that fills rows up, and the side that it is put on."""
+        """The id of the padding, and its side."""
         raise ValueError(f"padding=True: {self._table.kind} tables name no token for it")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As its table: equal ones pickle to equal bytes, and are proven again where they are unpickled."""
+        """Pickle the table. Equal tables give equal bytes, and unpickling proves the table again."""
         return type(self), (self._table,)
 
     def __copy__(self) -> Any:
-        """Itself: nothing of it changes."""
+        """The same object, since it is immutable."""
         return self
 
     def __deepcopy__(self, memo: Any) -> Any:
@@ -278,7 +278,7 @@ class Encoder:
 
 
 def _max_ids(max_length: Any, frame: Frame) -> int | None:
-    """How many ids a row may have, those of its frame included."""
+    """Check `max_length`: the maximum of ids in a row, its frame included."""
     if max_length is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The fallback: what few texts need and kernels do not do, in numpy or plain Python."""
+"""The fallback: reads the few texts that the main kernels cannot read."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ Read = tuple[NDArray[np.uint16], NDArray[np.uint64]]
 
 
 class Fallback(Protocol):
-    """Reads texts that a kernel cannot, and knows which they are."""
+    """Finds the texts that a kernel cannot read, and reads them."""
 
     @property
     def is_noted(self) -> bool:
-        """Whether a kernel is to note texts on the way."""
+        """Whether kernels must note suspected texts while they encode."""
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[Any]:
-        """Which texts are for `read`.
+        """Find the texts that `read` must read.
 
         Args:
-            text, starts: as `fst.runtime.texts.gather` gives them.
-            noted: uint8[rows], what a kernel has noted.
+            text, starts: as from `fst.runtime.texts.Source.gather`.
+            noted: uint8[rows], 1 for the texts that a kernel has noted.
 
         Returns:
-            bool[rows] or uint8[rows].
+            bool[rows] or uint8[rows], nonzero for these texts.
         """
 
     def read(self, texts: Sequence[str]) -> Read:
-        """The symbols of texts, for `fst.runtime.kernels.wordpiece.encode_read`.
+        """Read texts into symbols, for `fst.runtime.kernels.wordpiece.encode_read`.
 
         Returns:
-            uint16[n], classes, what stands for the end of a text after each; uint64[n], the characters of its text that each comes from,
-            ``first | one past the last << 32``.
+            uint16[n], the classes of all texts, with the class that ends a text after each; uint64[n], the span of each symbol in its
+            text, ``first | one past the last << 32``.
         """
 
 
 class Suspects:
-    """Finds texts by characters in them, and some that only look like it: it looks at their first units.
+    """Finds texts that contain some characters. It compares only the first unit of each, so it may find a few texts without any.
 
     Args:
         runs: first and last code points of the characters.
@@ -56,5 +56,5 @@ class Suspects:
         self._units[np.where(codes < 1 << 16, codes, 0xD800 + (codes - (1 << 16) >> 10))] = True
 
     def are_in(self, text: Units, starts: Ints) -> NDArray[np.bool_]:
-        """Which texts have any, bool[rows]; the arguments are those of `Fallback.suspected`."""
+        """bool[rows], whether each text may contain one of the characters. Arguments are as in `Fallback.suspected`."""
         return np.diff(np.searchsorted(np.flatnonzero(self._units[text]), starts)) > 0

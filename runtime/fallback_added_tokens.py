@@ -1,9 +1,9 @@
-"""Late tokens: added tokens that depend on normalised text, or on what stands around them; see `fst.compile.text.added_tokens`.
+"""Contextual added tokens, which depend on normalised text or on their neighbours; see `fst.compile.text.added_tokens`.
 
-Those in normalised text that take no white space as a part of themselves, and in which no word ends, are found by a kernel, word by word.
-That kernel notes a text in which another token may stand, in which only the text itself tells whether a token counts, or in which a word
-is too long. Other kernels then read the text again and follow the reference step by step: of the tokens that begin leftmost the longest
-counts, first in the raw text, and then in the normalised text between the tokens that were found.
+The main kernel finds most of them itself, word by word: tokens in normalised text in which no word ends, and which take no white space
+around them. It notes a text for the fallback if another token may stand in it, if symbols alone do not tell whether a token counts, or if
+a word is too long. The kernels of the fallback read this text again, and follow the reference step by step. They find the leftmost token,
+and there the longest, first in the raw text, and then in the normalised text between these tokens.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from fst.runtime.kernels.fallback_arguments import (
 )
 from fst.runtime.texts import Ints, Units
 
-IN_GRAM = 8  # items, at most, by which most places are passed over
+IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece_arguments.AddedTokens`
 MASK = (1 << 64) - 1
 HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
@@ -70,11 +70,11 @@ count_symbols, read_raw, find_normalized = (
 
 
 class Strips(NamedTuple):
-    """What the normalizer takes off the ends of a stretch of text between two added tokens.
+    """The ends of a stretch between added tokens from which the normalizer strips white space.
 
     Attributes:
-        left, right: whether it takes white space off that end.
-        raw: whether it does so before it drops characters. A character that is dropped later then keeps the white space behind it.
+        left, right: whether it strips this end.
+        raw: whether it strips before it drops characters. White space behind a character that is dropped later then stays.
     """
 
     left: bool
@@ -83,20 +83,20 @@ class Strips(NamedTuple):
 
     @classmethod
     def of(cls, parts: Sequence[Mapping[str, Any]]) -> Strips:
-        """What the components of a normalizer together take off."""
-        types = [part.get("type") for part in parts]  # what no compiler has written may lack anything
+        """The ends that the components of a normalizer together strip."""
+        types = [part.get("type") for part in parts]  # `get`, since a hostile table may lack it
         strips = [part for part in parts if part.get("type") == "Strip"]
         left, right = (any(part.get(side) for part in strips) for side in ("strip_left", "strip_right"))
         return cls(left, right, raw=bool(strips) and "BertNormalizer" not in types[: types.index("Strip")])
 
 
 class ContextualTokens:
-    """The late tokens of tables.
+    """The fallback for tables with contextual added tokens.
 
     Args:
-        tables: such as have any.
-        reader: of these tables.
-        placing: what says where symbols come from, if more is to be known of that than the characters that they are made of.
+        tables: the tokenizer's tables.
+        reader: the reader of these tables.
+        placing: finds spans step by step; None if the spans from reading are right.
     """
 
     is_noted = True
@@ -108,7 +108,7 @@ class ContextualTokens:
         added, context = metadata.added_tokens, metadata.added_tokens.context
         self._end, self._blank = np.uint64(len(a)), np.uint64(blank(a))
         self._parts = int(np.count_nonzero(are_parts(a)))
-        ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # of several classes with one id the first, which no pattern has
+        ones = np.flatnonzero(field_kind(a) == ONE)[::-1]  # reversed: of several classes with one id the first counts; no pattern has it
         self._class_of_id = dict(zip(field_output(a[ones]).tolist(), ones.tolist(), strict=True))
         self._kinds = _kinds(context)
         mixed = np.array(context.mixed if context else [], np.uint64).reshape(-1, 2)
@@ -137,7 +137,7 @@ class ContextualTokens:
         return (tuple(numbers[begin + 1 : end].tolist()) for begin, end in pairwise([-1, *ends.tolist()]))
 
     def arguments(self, of: Arguments) -> Arguments:
-        """The kernel arguments with what it takes to find contextual tokens, or to note texts in which one may stand."""
+        """The kernel arguments, completed so that kernels find inside tokens, and note texts that may hold another contextual one."""
         inside = {content: pattern for content, pattern in self._patterns.items() if max(pattern) <= self._parts}
         params, grams, sides = of.added.params.copy(), np.zeros(3 << 10, np.uint64), self._sides()
         lengths = [min(len(pattern), IN_GRAM) for pattern in inside.values()]
@@ -159,25 +159,26 @@ class ContextualTokens:
         params[FILLER] = self._blank
         if inside:
             params[SHORTEST] = min(lengths)
-        # Of equal patterns the one that takes a second reading stays, and of those the one that counts anywhere.
+        # Equal patterns go in order of their kind, since the first counts: one for the fallback first, then one that counts anywhere.
         kinds = {content: self._kind(token, content in inside) for content, token in self._tables.metadata.added_tokens.contextual.items()}
         in_order = sorted(kinds, key=kinds.__getitem__)
         tokens = trie(((self._patterns[content], kinds[content]) for content in in_order), overlapping=True)
         of_words = of.params.copy()
-        if bordered:  # no blank is left out: a token may begin with it
+        if bordered:  # no blank may be skipped: a token may begin with it
             of_words[BLANK_CLASS] = 0
         return of._replace(params=of_words, added=AddedTokens(params, grams, sides, tokens))
 
     def _kind(self, token: ContextualToken, is_inside: bool) -> int:
-        """What a kernel is to do where a token stands: a value of `fst.machines.wordpiece_arguments.AddedTokens.trie`."""
-        # In raw text, what keeps a token from the next letter may be dropped; and who reads one again needs to know of all that overlap.
+        """The value of a token in `fst.machines.wordpiece_arguments.AddedTokens.trie`."""
+        # The fallback must read each text that may hold a bordered token, or one in raw text, even where it overlaps an inside token. In
+        # raw text, normalisation may drop the character between a token and the next letter.
         if not is_inside or not token.normalized:
             return 0
         number = 0 if token.lstrip or token.rstrip else self._class_of_id[token.id]
         return number << 1 | int(token.single_word)
 
     def _sides(self) -> NDArray[np.uint8]:
-        """uint8[classes + 1], whether a token that counts only as a whole word counts beside a class, whatever that comes from."""
+        """uint8[classes + 1], `IN_WORD` and `CLEAR` of each class that has one of them for all characters from which it comes."""
         if self._tables.metadata.added_tokens.context is None:
             return np.zeros(self._end + 1, np.uint8)
         codes = np.delete(np.arange(CODE_POINTS, dtype=np.uint32), slice(0xD800, 0xE000))
@@ -190,16 +191,16 @@ class ContextualTokens:
         never[numbers[(sides & SPACED == 0) & (sides > 0) | (kinds & MIXED > 0)]] = False
         specials = self._tables.specials[:, 3]
         always[specials[specials >= 0]] = False
-        always &= ~never  # of what no character becomes
+        always &= ~never  # both hold for a class that no character becomes
         found: NDArray[np.uint8] = (IN_WORD * always + CLEAR * never).astype(np.uint8)
         return found
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Those that a kernel has noted, and those with other places than it has found."""
+        """The texts that a kernel has noted, and with `placing` those for which it finds wrong spans."""
         return noted | self._suspects.are_in(text, starts) if self._placing else noted
 
     def read(self, texts: Sequence[str]) -> Read:
-        """The symbols of texts, added tokens among them."""
+        """The symbols of texts, including those of added tokens."""
         codes, starts = _laid_out(texts)
         symbols = self._raw_symbols(codes, starts)
         if self._placing:
@@ -222,7 +223,7 @@ class ContextualTokens:
         return symbols.at(slice(count))
 
     def _stripped(self, codes: NDArray[np.uint32], starts: Ints, symbols: Symbols) -> Symbols:
-        """The symbols without the blanks that the normalizer takes off: no token covers them."""
+        """Remove the blanks that the normalizer strips, so that no token covers them."""
         is_edge = symbols.sources == NO_SOURCE
         if self._strips.raw:
             of_characters, slots = self._raw_edges(codes, starts, symbols, is_edge)
@@ -254,14 +255,14 @@ class ContextualTokens:
         return (white, np.cumsum(depth)[:-1] > 0), np.where(is_edge, 0, symbols.sources.astype(np.int64) + row)
 
     def _place(self, texts: Sequence[str], symbols: Symbols, placing: Placing) -> None:
-        """Say where the symbols between added tokens come from."""
+        """Correct the spans of the symbols between added tokens."""
         is_left = np.append(are_left(self._tables.classes[0::2]), False)
         row = first = start = 0
         for edge in np.flatnonzero(symbols.sources == NO_SOURCE).tolist():
             begin, end = int(symbols.spans[edge] & LOW_HALF), int(symbols.spans[edge] >> HALF)
             left = first + np.flatnonzero(is_left[symbols.classes[first:edge]])
             places = list(islice(placing.places(texts[row][start:begin]), len(left) + 1))
-            if len(places) == len(left):  # as in every table that was not made to harm
+            if len(places) == len(left):  # always, except in a hostile table
                 begins, ends = (start + np.array(places, np.uint64).reshape(-1, 2)).astype(np.uint64).T
                 symbols.spans[left] = begins | ends << HALF
             is_last = symbols.classes[edge] == self._end
@@ -269,13 +270,13 @@ class ContextualTokens:
 
 
 def _laid_out(texts: Sequence[str]) -> tuple[NDArray[np.uint32], Ints]:
-    """The code points of texts, one after the other, and where each begins."""
+    """The code points of all texts, where each text begins, and where the last one ends."""
     codes = np.frombuffer("".join(texts).encode(UTF_32), np.uint32)
     return codes, np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
 def _beside_edge(is_white: NDArray[np.bool_], is_edge: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which items are white space with only white space between them and the last edge, or the beginning."""
+    """Which items are white space with nothing but white space between them and the edge before, or the beginning."""
     place = np.arange(len(is_white))
     other, edge = (np.maximum.accumulate(np.where(these, place, -1)) for these in (~is_white & ~is_edge, is_edge))
     return is_white & ~is_edge & (other <= edge)
@@ -296,7 +297,7 @@ def _memo() -> NDArray[np.uint64]:
 
 
 def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
-    """Add a gram to the set of a kind, as `fst.runtime.kernels.fallback` looks it up."""
+    """Add a gram to the set of a kind; `fst.runtime.kernels.added_tokens.is_gram` computes the same hash."""
     four = min(len(symbols), 4)
     ends = symbols[:four], symbols[-four:]
     first, last = (sum(number << 64 - 16 * (four - place) for place, number in enumerate(part)) for part in ends)
@@ -305,7 +306,7 @@ def _note(grams: NDArray[np.uint64], symbols: Sequence[int], kind: int) -> None:
 
 
 def _kinds(context: Context | None) -> NDArray[np.uint8]:
-    """uint8[0x110000], the kinds of each code point, by which it decides whether an added token beside it counts."""
+    """uint8[0x110000], the kinds of each code point, see `fst.runtime.kernels.fallback_arguments`."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     kinds[list(map(ord, WHITE_SPACE))] = WHITE
     for name, kind in (("word", WORD_PART), ("begins_word", BEGINS_WORD), ("ends_word", ENDS_WORD), ("spaced", SPACED)):

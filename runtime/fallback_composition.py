@@ -1,6 +1,6 @@
-"""What a text goes through before it is read, where normalisation composes letters, or orders marks in steps: see `fst.composition`.
+"""The composition fallback: reads texts whose normalisation composes characters or orders marks in several steps, see `fst.composition`.
 
-Nearly all texts go through nothing. The others are found by their units, and read in slow, plain Python.
+Nearly all texts need neither. The others are found by their units, and read in plain Python, which is slow.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from fst.runtime.texts import Ints, Units, units
 
 
 class CompositionFallback:
-    """Reads the texts that a kernel would read, or locate, as if nothing in them composed.
+    """Reads the texts for which a kernel would find wrong symbols, since it composes nothing, or wrong spans.
 
     Args:
-        tables: of a tokenizer.
-        composition: what is composed, if anything is.
-        placing: what says where symbols come from, if more is to be known of that than what composes.
+        tables: the tokenizer's tables.
+        composition: composes texts; None if nothing composes.
+        placing: finds spans step by step; None if the spans from reading and composing are right.
     """
 
     is_noted = False
@@ -41,13 +41,14 @@ class CompositionFallback:
         self._suspects = Suspects([*composing, *(placing.suspects if placing else ())])
 
     def suspected(self, text: Units, starts: Ints, noted: NDArray[np.uint8]) -> NDArray[np.bool_]:  # noqa: ARG002 - of a protocol
-        """Those with suspects, and some that only look like it."""
+        """The texts with suspects, and perhaps a few without."""
         return self._suspects.are_in(text, starts)
 
     def read(self, texts: Sequence[str]) -> Read:
         """The symbols of texts.
 
-        Special tokens are cut out of the raw text; what stands between them is composed, and there are none in it, whatever it looks like.
+        Special tokens are cut out of the raw text first. The stretches between them are composed; a special token that only appears there
+        by composition does not count.
         """
         end = len(self._tables.classes) // 2, (0, 0)
         symbols = [symbol for text in texts for symbol in (*self._symbols(text), end)]
@@ -55,7 +56,7 @@ class CompositionFallback:
         return np.array(numbers, np.uint16), np.array(places, np.uint64)
 
     def _symbols(self, text: str) -> Iterator[Symbol]:
-        # A text that is read for its places alone is not composed, so that its ids are those that it has without them.
+        # A text that is only read for its spans is not composed, so that its ids do not depend on whether spans are asked for.
         composition = self._composition if self._composing.are_in(units(text), np.array([0, 2 * len(text)]))[0] else None
         start = position = 0
         while position < len(text):
@@ -70,7 +71,7 @@ class CompositionFallback:
         yield from self._composed(text, start, len(text), composition)
 
     def _composed(self, text: str, start: int, end: int, composition: Composition | None) -> Iterator[Symbol]:
-        """The symbols of a stretch between special tokens."""
+        """The symbols of a stretch between special tokens, with their spans in the text."""
         stretch = text[start:end]
         itself = stretch, [(at, at + 1) for at in range(len(stretch))]
         composed, places = composition.apply(stretch) if composition else itself
@@ -82,13 +83,13 @@ class CompositionFallback:
             yield number, (start + place[0], start + place[1])
 
     def _left_places(self, stretch: str, count: int) -> Iterator[Place]:
-        """The places of the symbols of a stretch that are left in words; none where there are not as many, in a table made to harm."""
+        """The spans of the symbols of a stretch that stay in words; none if their number is not `count`, as in a hostile table."""
         places = list(islice(self._placing.places(stretch), count + 1)) if self._placing else []
         return iter(places if len(places) == count else [])
 
 
 def _without_pairs(tables: Tables, symbols: Iterable[Symbol]) -> list[Symbol]:
-    """The symbols that are left when equal fences side by side are nothing."""
+    """The symbols without pairs of equal fences side by side, which cancel out."""
     left: list[Symbol] = []
     for number, place in symbols:
         if left and left[-1][0] == number and are_fences(tables.classes[2 * number]):

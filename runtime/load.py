@@ -1,4 +1,4 @@
-"""From a file to the face of its machine."""
+"""Load a table file as its machine's face: the public class that encodes with the table."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from fst.runtime.tokenizer import Tokenizer
 
 
 def load(path: str | Path) -> Tokenizer:
-    """Load a table file, as the face of its machine: a `fst.Tokenizer` for WordPiece.
+    """Load a table file: a WordPiece table as a `fst.Tokenizer`.
 
-    The file is mapped, so that processes share its memory, and proven whole and safe before anything else is done with it.
+    The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
     Args:
-        path: what ``fst compile`` or `fst.machines.wordpiece.Tables.save` wrote.
+        path: a file from ``fst compile`` or `fst.machines.wordpiece.Tables.save`.
+
+    Returns:
+        The face of the table's machine, which is the public class that encodes with it.
 
     Raises:
-        TableError: it is not such a file, or not of this version, or damaged, or made to harm; the message says which and where.
-        OSError: it cannot be read.
+        TableError: the file is not a table, or of another version, damaged or hostile; the message says which and where.
+        OSError: the file cannot be read.
 
     Example:
         >>> from fst.compile import wordpiece
@@ -31,5 +34,3 @@ def load(path: str | Path) -> Tokenizer:
     table = machines.load(path)
     module, _, name = table.face.rpartition(".")
     return cast(Tokenizer, getattr(import_module(module), name)(table))
-
-

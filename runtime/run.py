@@ -1,4 +1,4 @@
-"""The runner: the one place that sizes outputs and calls the kernels of a table."""
+"""The runner: the only module that sizes outputs and calls the kernels of a table."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, lay_out
 from fst.runtime.workspace import Workspace, Workspaces
 
 Ids = NDArray[np.int32]
-Frame = tuple[Ids, Ids]  # the ids before and after a text
+Frame = tuple[Ids, Ids]  # the ids before a text and after it
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
-NOTHING = np.empty(0, np.int32)  # for spans that nobody asked for
-NO_SUSPECTS = np.empty(0, np.uint8)  # for texts that need no fallback
-SHORT = 1 << 13  # characters in a text that `Runner.encode_text` takes
+NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
+NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
+SHORT = 1 << 13  # maximum of characters for `Runner.encode_text`
 
 
 @cache
 def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 - a part of the key
-    """A kernel of one kind of machine, for outputs of so many fields: machines never share compiled code."""
+    """The compiled kernel of a module, one for each number of output fields, so that machines never share compiled code."""
     return Deferred(module, name)
 
 
 class Buffers:
-    """Room for ids and, where asked for, for their spans. It grows, and keeps what is written.
+    """Growing buffers for ids and, if asked for, for their spans.
 
     Attributes:
         ids: int32[n].
-        offsets, words: int32[2 * n] and int32[n], or empty without spans.
+        offsets, words: int32[2 * n] and int32[n]; empty without spans.
     """
 
     def __init__(self, with_spans: bool) -> None:
@@ -43,7 +43,7 @@ class Buffers:
         self.ids = self.offsets = self.words = NOTHING
 
     def reserve(self, room: int, count: int, expected: int = 0) -> None:
-        """Make room for so many ids, the first of which are written already, or for more if as many are expected."""
+        """Grow to at least `room` ids, and then to `expected` if that is more. Keeps the first `count` ids."""
         if len(self.ids) >= room:
             return
         room = max(room, expected)
@@ -53,7 +53,7 @@ class Buffers:
 
 
 def _grown(numbers: Ids, count: int, room: int) -> Ids:
-    """So many numbers with room behind them. Memory that is not written is not taken."""
+    """Copy the first `count` numbers into an array of `room`. The operating system only commits memory that is written."""
     grown = np.empty(room, np.int32)
     grown[:count] = numbers[:count]
     return grown
@@ -63,16 +63,16 @@ class Runner:
     """Runs the kernels of a table, for ids alone or for ids and spans.
 
     Args:
-        table: any machine's.
-        arguments: what its kernels take for ``machine``.
-        workspaces: of its kernels.
-        with_spans: whether to say where ids come from.
-        fallback: reads texts that the kernels cannot, if there may be any.
+        table: the table of any machine.
+        arguments: the kernels' argument ``machine``.
+        workspaces: idle workspaces for the kernels.
+        with_spans: whether to find the spans of ids.
+        fallback: reads texts that the kernels cannot; None if they can read every text.
 
     Attributes:
-        unit_type: the type of units of text.
-        is_plain: whether `encode_text` and `encode_texts` are for it.
-        is_noted: whether its kernels note rows for the fallback.
+        unit_type: the dtype of a unit of text.
+        is_plain: whether `encode_text` and `encode_texts` may be called: UTF-16, no spans, no fallback.
+        is_noted: whether the kernels note rows for the fallback.
     """
 
     def __init__(
@@ -87,29 +87,29 @@ class Runner:
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
-        """The most ids of so many units of text in so many rows, and what may be written past the last."""
+        """An upper bound on the ids of some rows with `units` units of text in all, with `SLACK` included."""
         return units * self._ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
-        """Room to note rows for the fallback, if a kernel is to do so."""
+        """The array in which kernels note rows for the fallback; empty if they note none."""
         return np.zeros(rows, np.uint8) if self.is_noted else NO_SUSPECTS
 
     def output(self, frame: Frame, buffers: Buffers, ends: Ints, suspects: NDArray[np.uint8] = NO_SUSPECTS) -> Output:
-        """Where the kernels write to."""
+        """The kernels' argument ``output``."""
         if self._output is IdsOutput:
             return IdsOutput(*frame, buffers.ids, ends)
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
     def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace) -> int:
-        """Encode rows of text; where reading stopped."""
+        """Encode rows of text. Returns the position where reading stopped."""
         return int(self._rows.call(text, starts, more, self.arguments, output, workspace.work))
 
     def encode_read(self, symbols: NDArray[np.uint16], spans: NDArray[np.uint64], output: Output, workspace: Workspace) -> None:
-        """Encode texts whose symbols are known, see `fst.runtime.fallback.Fallback.read`."""
+        """Encode the symbols that `fst.runtime.fallback.Fallback.read` has read."""
         self._read.call(symbols, spans, self.arguments, output, workspace.work)
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
-        """The ids of one text of `SHORT` characters at most, without the steps that a batch needs; None where it is not text."""
+        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it has a lone surrogate."""
         workspace = self.workspaces.take()
         ids = None
         if lay_out(text, workspace.text, workspace.short_starts):
@@ -120,7 +120,11 @@ class Runner:
         return ids
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
-        """The ids of a few texts, with room behind them, and where those of each begin; None where they are too long, or not text."""
+        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text.
+
+        Returns:
+            int32[n], the ids, with unused room behind; int64[rows + 1], where the ids of each text begin, and where the last ones end.
+        """
         workspace = self.workspaces.take()
         try:
             text, starts = Strings(texts).gather(0, len(texts), limits, workspace.text, "strict")

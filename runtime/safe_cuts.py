@@ -1,19 +1,17 @@
-"""Cuts: where a long text may be cut, so that threads share it.
+"""Safe cuts: positions at which a long text may be cut so that several threads encode its parts.
 
-A text is cut after a character that is a blank to the tables and stands in none of the special tokens. What comes before such a cut and
-what comes after it have nothing to do with each other, whatever they are:
+A safe cut is after a character that is a blank in the tables and occurs in no special token. The text before it cannot affect the ids
+after it, nor the other way round:
 
-- A special token is a string that is looked for in the raw text. None of them holds the blank, so that none goes across the cut; and what
-  might begin one before the blank is known not to, once the blank was read.
-- The blank is one symbol, and no list of symbols. Runs of marks consist of lists, so that each run before the blank ends there.
-- Its symbol ends the word before it and begins none; and it is no fence: a fence before it ends a word, and one after it has none of its
-  kind beside it to take away.
+- Special tokens are found in the raw text. None contains the blank, so none crosses the cut, and a prefix of one ends at the blank.
+- The blank is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the blank.
+- The blank's symbol ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
 
-So nothing is kept after it, neither symbols nor characters, and a kernel is in the state that it has when a text begins. What is left to do
-is to count: the characters and the words of what comes before are added to the places of what comes after.
+Thus after the blank a kernel keeps no symbols and no characters: it is in the same state as at the start of a text. Only counts must be
+mended: the characters and words before the cut are added to the spans and word numbers after it.
 
-The blank is also one byte of UTF-8 and one unit of UTF-16, and what is malformed ends before it: what is not text is replaced on both sides
-of a cut as it is in the whole.
+The blank is also one unit in UTF-8 and in UTF-16, and malformed units end before it. So ``errors="replace"`` gives the parts the same
+U+FFFD as the whole.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ CANDIDATES = " \n"
 
 
 def blanks(tables: Tables) -> str:
-    """The characters after which any text may be cut; none where words do not end at blanks."""
+    """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
     in_specials = np.isin(codes, tables.specials[1:, 0])
@@ -40,12 +38,15 @@ def blanks(tables: Tables) -> str:
 
 
 def parts(text: Text, characters: str, size: int) -> list[tuple[int, int]]:
-    """Where the parts of a text begin and end that are of some size, or larger where there is no place to cut. None is empty.
+    """Cut a text at safe cuts into parts of at least `size`, except perhaps the last; each is cut as soon as possible. None is empty.
 
     Args:
-        text: one character or byte at least.
-        characters: the last one of each part, the last part excepted, is one of these.
-        size: in characters, or bytes.
+        text: at least one character or byte.
+        characters: those after which the text may be cut.
+        size: in characters or bytes.
+
+    Returns:
+        Begin and end of each part.
     """
     pattern: Any = f"[{re.escape(characters)}]"
     search = re.compile(pattern if isinstance(text, str) else pattern.encode()).search

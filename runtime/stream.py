@@ -1,13 +1,13 @@
-"""Streams: one text that comes in pieces, of any size and cut anywhere, whose ids come out as soon as they are certain.
+"""Streams: encode one text that comes in pieces, of any size and cut anywhere. Ids come out as soon as they are certain.
 
-A kernel reads a text in pieces already: it keeps the symbols of a word that has not ended, and stops before what may be the beginning of a
-special token, or of a run of marks that goes on. A stream sees to the rest: small pieces wait until there are enough of them to be worth a
-call, bytes of a character that is cut in two until the others come, and characters that were not read are read with those that follow.
+Kernels can read a text in pieces: they keep the symbols of an unfinished word, and stop before a prefix of a special token, or before a run
+of marks that may continue. A stream does the rest. It collects small pieces until they are worth a call, holds back the bytes of a
+character that is cut in two, and reads the characters that a kernel has left together with the next ones.
 
-Memory does not grow with the stream. Of a word, however long, no more symbols are kept than tell that it is too long to be looked up; what
-may be the beginning of a special token is shorter than the longest of them. One thing is kept whole, since its last character may be the
-first that counts: a run of marks that begins with one of the few that canonical ordering may move, and where offsets are asked for with
-any mark.
+Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
+special token is shorter than the token. The one exception is a run of marks, which is kept whole, since its last mark may have to come
+first. Without offsets this holds only for runs that begin with one of the few characters that canonical ordering may move; with offsets,
+for runs that begin with any mark.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Workspace
 
-STREAM_BLOCK = 1 << 15  # characters or bytes that are encoded at a time; fewer wait for others, unless they are asked for
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of spans
+STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of a span
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,10 +38,10 @@ class Part:
 
     Attributes:
         ids: int32[n].
-        offsets: int64[n, 2], the characters of the whole stream that each id stands for, first and one past the last; (0, 0) for ids that
-            were put around the text. None where they were not asked for.
-        words: int64[n], the number of the word in the whole stream that each id belongs to; -1 for ids that were put around the text. None
-            where offsets were not asked for.
+        offsets: int64[n, 2], the span of each id in the whole stream: its first character and one past the last; (0, 0) for the special
+            tokens around the text. None if offsets were not asked for.
+        words: int64[n], the number of each id's word in the whole stream; -1 for the special tokens around the text. None if offsets were
+            not asked for.
     """
 
     ids: Ids
@@ -50,40 +50,42 @@ class Part:
 
 
 class Stream:
-    """One text that comes in pieces, from `fst.Tokenizer.stream`. One thread at a time may use it; streams do not disturb each other.
+    """Encodes one text that comes in pieces; made by `fst.Tokenizer.stream`.
+
+    Only one thread at a time may use a stream. Different streams are independent.
 
     Args:
-        runner: runs the kernels, without a fallback.
-        runs: what tells runs of marks, if the machine has any.
-        frame: ids put around the text.
-        errors: "strict" or "replace", what to do with what is not text.
+        runner: runs the kernels; it has no fallback.
+        runs: recognises runs of marks; None if the machine has none.
+        frame: the ids around the text.
+        errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
     """
 
     def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str) -> None:
         self._runner, self._runs, self._frame, self._errors = runner, runs, frame, errors
         self._workspace = runner.workspaces.take()
         self._spans = Spans(self._workspace) if runner.with_spans else None
-        self._kind: Any = ()  # what pieces are: str or bytes; before the first one, and once the stream is closed, nothing
+        self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first one, and once the stream is closed
         self._is_closed = False
         self._pieces: list[Any] = []  # not decoded yet
-        self._size = 0  # of all of them, one more for each, since there may be empty ones without end
+        self._size = 0  # of all these pieces, plus one a piece, so that any number of empty pieces cannot pile up
         self._decoder: IncrementalDecoder | None = None
-        self._decoded = 0  # characters or bytes so far
-        self._unread: list[str] = []  # decoded, and not read yet
-        self._is_run = False  # whether `_unread` is a run of marks that may go on, and holds no special token
-        self._characters = 0  # read so far
+        self._decoded = 0  # bytes decoded so far
+        self._unread: list[str] = []  # decoded, but not read by a kernel yet
+        self._is_run = False  # whether `_unread` is a run of marks that may continue, without a special token
+        self._characters = 0  # read by kernels so far
         self._buffers = Buffers(runner.with_spans)
-        self._parts: list[Part] = []  # certain, and not given out yet
+        self._parts: list[Part] = []  # certain, but not returned yet
 
     def write(self, piece: str | bytes) -> None:
-        """Let the text go on.
+        """Append a piece to the text.
 
         Args:
-            piece: str, or bytes of UTF-8, cut anywhere, also inside a character. All pieces of a stream are of one kind.
+            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
 
         Raises:
-            TextError: the piece is of another kind, and was not taken. Or the stream is not text; the message says at which position of
-                the whole, which may be in an earlier piece. Then the stream is closed, and what was not read of it is lost.
+            TextError: the piece has another type; it is ignored. Or the stream is not text; the message names the position in the whole
+                stream, which may be in an earlier piece. This closes the stream, and ids that were not read are lost.
             ValueError: the stream is closed.
         """
         if not isinstance(piece, self._kind):
@@ -94,13 +96,13 @@ class Stream:
             self._encode()
 
     def read(self) -> Part:
-        """The ids that are certain, whatever the text goes on with, and were not read before.
+        """Return the new ids that are certain, however the text continues.
 
-        That is all but those of the last word, until what ends it was read. Characters that may begin a special token wait until it is
-        known whether they do; and a run of marks that has to be put in order, until it ends.
+        The last word waits until it ends. Characters that may begin a special token wait until this is decided. A run of marks that must
+        be put in order waits until it ends.
 
         Returns:
-            A `Part`: ``ids`` and, if the stream was asked for them, ``offsets`` and ``words``; all empty where nothing more is certain.
+            A `Part`: ``ids`` and, for a stream with offsets, ``offsets`` and ``words``. All are empty if nothing more is certain.
 
         Raises:
             TextError, ValueError: as for `write`.
@@ -111,7 +113,7 @@ class Stream:
         return self._given()
 
     def close(self) -> Part:
-        """The ids that were not read before, those of the end included. After that every call is a ValueError.
+        """End the text, and return all remaining ids. Every later call raises a ValueError.
 
         Raises:
             TextError, ValueError: as for `write`.
@@ -126,7 +128,7 @@ class Stream:
             raise ValueError("the stream is closed")
 
     def _take_kind(self, piece: Any) -> None:
-        """Have the first piece say what all are to be; refuse one that is something else."""
+        """Let the first piece set the type of all pieces; refuse a piece of another type."""
         self._check_open()
         if self._kind or not isinstance(piece, str | bytes):
             raise TextError(f"a piece is {type(piece).__name__}; the pieces of a stream are all str or all bytes")
@@ -139,12 +141,12 @@ class Stream:
         self._runner.workspaces.give_back(self._workspace)
 
     def _given(self) -> Part:
-        """What is certain, in one part."""
+        """Remove and return the parts that are certain, joined into one."""
         parts, self._parts = self._parts, []
         return parts[0] if len(parts) == 1 else _joined(parts, self._runner.with_spans)
 
     def _encode(self, is_last: bool = False) -> None:
-        """Encode the pieces, as far as it is certain what becomes of them, or to the end of the text."""
+        """Encode the pieces as far as their ids are certain, or to the end of the text."""
         pieces = (b"" if self._kind is bytes else "").join(self._pieces)
         self._pieces, self._size = [], 0
         cuts = [*range(0, max(len(pieces) - STREAM_BLOCK, 1), STREAM_BLOCK), len(pieces)]
@@ -154,12 +156,12 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # Reading a long run of marks again from its beginning with each block would take quadratic time.
+        # A kernel would read a long run of marks from its beginning again with each block, in quadratic time.
         if is_last or not (self._is_run and self._runs and self._runs.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
-        """A block as str, without a character that is cut in two."""
+        """Decode a block. The decoder holds back a character that the end cuts in two."""
         if self._decoder is None:
             text: str = block
             return text
@@ -173,12 +175,12 @@ class Stream:
         return text
 
     def _not_text(self, what: str, place: int) -> TextError:
-        """The error for what is not text, which is the end of the stream."""
+        """Close the stream, and return the error for a malformed position."""
         self._end()
         return TextError(f"position {place} of the stream: {what}; mend the text, or pass errors='replace'")
 
     def _run(self, more: np.uint64) -> None:
-        """Have the kernel read what was not read yet, as far as it can."""
+        """Let the kernel read the unread characters, as far as it can."""
         text = "".join(self._unread)
         try:
             read_from = units(text, self._runner.unit_type)
@@ -197,7 +199,7 @@ class Stream:
         self._is_run = bool(self._unread) and self._runs is not None and self._runs.begins(text[read:])
 
     def _keep_ids(self, count: int) -> None:
-        """Take what the kernel has written, which it will write over."""
+        """Copy the ids and spans that the kernel has written, since it will overwrite them."""
         buffers = self._buffers
         ids = buffers.ids[:count].copy()
         spans = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters) if self._spans else ()
@@ -206,25 +208,25 @@ class Stream:
 
 
 class Runs:
-    """Tells runs of marks that go on, which a kernel reads only once they have ended.
+    """Recognises runs of marks that may continue. A kernel only reads a run once it has ended.
 
     Args:
-        tables: of the stream.
-        with_spans: marks that leave no symbol count only where spans are asked for.
+        tables: the tables of the stream's tokenizer.
+        with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
     """
 
     def __init__(self, tables: Tables, with_spans: bool) -> None:
         self._tables = tables
         self._begins = HAS_MARKS | CONTINUES_RUN if with_spans else HAS_MARKS
-        self._end = ""  # the last characters of the run, among which a special token may have begun
+        self._end = ""  # the last characters of the run, in which a special token may begin
 
     def begins(self, text: str) -> bool:
-        """Whether a text is a run of marks that may go on; from then on `go_on` is asked about what follows it."""
+        """Whether a text is a run of marks that may continue. If so, `go_on` takes the texts that follow."""
         self._end = text[0]
         return bool(self._flags(text[0])[0] & self._begins) and self.go_on(text[1:])
 
     def go_on(self, text: str) -> bool:
-        """Whether the run goes on to the end of the text that follows: the text has only marks, and no special token ends in it."""
+        """Whether the run covers all of the next text: this has only marks, and no special token ends in it."""
         if not (self._flags(text) & CONTINUES_RUN).all():
             return False
         specials = self._tables.specials_in_runs
@@ -233,35 +235,35 @@ class Runs:
         return not any(special in known for special in specials)
 
     def _flags(self, text: str) -> NDArray[np.uint8]:
-        """The flags of each character that becomes a list of symbols; 0 for other characters."""
+        """The flags of each character whose record is a list of symbols; 0 for other characters."""
         codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
         return self._tables.flags[self._tables.classes_of(codes)]
 
 
 class Spans:
-    """Where ids come from, in a text of any length.
+    """Spans in a text of any length.
 
-    The places of a kernel have 32 bits. So it is given small ones for each text that it reads: first two for each symbol that it has kept,
-    wherever that comes from, and then those of the characters of the text.
+    A kernel's positions have only 32 bits, so positions in the whole text are renumbered for each call. The lowest numbers stand for the
+    bounds of the kept symbols, two a symbol; the next ones stand for the characters to be read.
 
     Args:
-        workspace: of the kernel.
+        workspace: the workspace of the kernel.
     """
 
     def __init__(self, workspace: Workspace) -> None:
         self._state, self._of_symbols = workspace.state, workspace.work.spans
-        self._kept = np.empty(0, np.int64)  # of each symbol that the kernel has kept, its first character and one past the last, in turns
-        self._words = 0  # so far
+        self._kept = np.empty(0, np.int64)  # the bounds of each kept symbol in the whole text, one symbol after the other
+        self._words = 0  # words before those of the current call
 
     def renumber(self) -> int:
-        """Give the symbols that the kernel has kept small places, and count words anew; the place of the first character to be read."""
+        """Renumber the kept symbols, and restart the count of words. Returns the number for the first character to be read."""
         numbers = np.arange(len(self._kept), dtype=np.uint64)
         self._of_symbols[: len(numbers) // 2] = numbers[0::2] | numbers[1::2] << HALF
         self._state[WORD] = 0
         return len(numbers)
 
     def of_ids(self, offsets: Ids, words: Ids, characters: int) -> tuple[Ints, Ints]:
-        """The offsets and the words in the whole text, of those that the kernel has just written; it had so many characters before."""
+        """Convert the offsets and words of a call to those in the whole text. `characters` were read before the call."""
         is_framed = words < 0
         actual = self._actual(offsets.astype(np.int64), characters).reshape(-1, 2)
         actual[is_framed] = 0
@@ -272,14 +274,14 @@ class Spans:
         return actual, numbers
 
     def _actual(self, places: Ints, characters: int) -> Ints:
-        """Places in the whole text."""
+        """The positions in the whole text for renumbered ones."""
         known = len(self._kept)
         new = places + (characters - known)
         return np.where(places < known, self._kept[np.minimum(places, known - 1)], new) if known else new
 
 
 def _joined(parts: list[Part], is_located: bool) -> Part:
-    """Several parts in one, or none."""
+    """Join any number of parts into one."""
     ids = np.concatenate([NOTHING, *(part.ids for part in parts)])
     if not is_located:
         return Part(ids)

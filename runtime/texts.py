@@ -1,8 +1,8 @@
-"""Texts as kernels take them: many texts in one array of units, UTF-16 or UTF-8, and where each text begins.
+"""Texts in the form that kernels read: one array with the units of many texts, UTF-16 or UTF-8, and where each text begins.
 
-For UTF-16, a kernel reads the objects of a list where they are, each str in the one, two or four bytes a character of Python. UTF-8, of
-bytes and of Arrow columns, goes through a kernel of its own; nothing is copied first. (To let the kernels that follow take ASCII bytes as
-they are saves 1 % of the time, and takes twice as many kernels.) For UTF-8, a column is read where it is.
+For machines over UTF-16, kernels transcode texts straight from their own memory: str from Python's representation of one, two or four
+bytes a character, bytes and Arrow columns from UTF-8. (If later kernels took ASCII bytes as they are, this would save 1 % of the time, and
+need twice as many kernels.) For machines over UTF-8, a column is read in place.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.jit import Deferred
 
-UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's unit of text
+UNIT_TYPES: dict[str, np.dtype[Any]] = {"utf-16": np.dtype(np.uint16), "utf-8": np.dtype(np.uint8)}  # by a machine's `unit`
 ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
-encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # the codec without the search for its name
-MAX_GATHERED = 1 << 18  # characters, or bytes, that are gathered at a time
-PAST_END = 32  # units that the kernel may write past the last one
-ROOM = 2 * MAX_GATHERED + PAST_END  # units that so many characters, or bytes, may take
+encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # skips the look-up of the codec by name
+MAX_GATHERED = 1 << 18  # characters or bytes gathered at a time
+PAST_END = 32  # units that a kernel may write past the last one
+ROOM = 2 * MAX_GATHERED + PAST_END  # units needed for `MAX_GATHERED`
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
@@ -38,12 +38,12 @@ gather_strings, gather_bytes, transcode = (
 
 
 class Limits(NamedTuple):
-    """How many rows are gathered at a time.
+    """Limits on the rows gathered at a time.
 
     Attributes:
-        total: characters, or bytes, in all of them, `MAX_GATHERED` at most.
-        longest: in one of them.
-        least: how many rows they are to be, or else none.
+        total: the maximum of characters or bytes in all rows together, at most `MAX_GATHERED`.
+        longest: the maximum of characters or bytes in a row.
+        least: the minimum number of rows; if fewer fit, none is gathered.
     """
 
     total: int
@@ -58,31 +58,32 @@ class Source(Protocol):
     """Rows of text."""
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of rows."""
 
     def lengths(self, step: int) -> Sequence[int]:
-        """How long every so manieth row is, in characters or bytes; 0 where it is no text."""
+        """The length of every `step`-th row from the first on, in characters or bytes; 0 for a row of another type."""
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
-        """Lay rows out one after the other: from the first on as many as the limits let, and none from the last on.
+        """Lay out rows one after the other, as many as fit into the limits.
 
         Args:
-            first, last: one row or more.
-            text: uint16[ROOM], filled, for UTF-16; uint8[n], left as it is, for UTF-8.
-            errors: "strict", or "replace": U+FFFD takes the place of what is not text, as in ``bytes.decode``.
+            first, last: the first row, and one past the last; at least one row.
+            limits: bounds on the rows.
+            text: the array to fill, uint16[ROOM], for UTF-16; for UTF-8 only its dtype, uint8, is used.
+            errors: "strict", or "replace": U+FFFD replaces malformed units, as in ``bytes.decode``.
 
         Returns:
-            Units of the type of `text`, and most often a part of it, and int64[rows + 1], where each row begins in them.
+            Units of the dtype of `text`, usually a view of it; and int64[rows + 1], where each row begins, and where the last one ends.
 
         Raises:
-            TextError: a row is of another kind than the first of all, or something is not text; the message names the row.
+            TextError: a row is of another type than the first row of all, or is not text; the message names the row.
         """
 
     def text(self, row: int) -> Text:
-        """One row as it is.
+        """A row, unchanged.
 
         Raises:
-            TextError: it is of another kind than the first of all.
+            TextError: it is of another type than the first row of all.
         """
 
 
@@ -105,7 +106,7 @@ class Strings:
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
         some = self._texts[first:last]
-        rows = some if isinstance(some, list) else [*some]  # a list of our own: threads may change the caller's, but not this one
+        rows = some if isinstance(some, list) else [*some]  # a list of our own, which no other thread can change
         if text.dtype == np.uint8:
             return self._gather_utf_8(rows, first, limits, errors)
         starts = np.empty(len(rows) + 1, np.int64)
@@ -129,11 +130,11 @@ class Strings:
         text: Any = self._texts[row]
         if not isinstance(text, self.kind):
             raise self._not_a_batch(row)
-        whole: Text = self.kind.__getitem__(text, slice(None))  # without what a subclass may make of its methods
+        whole: Text = self.kind.__getitem__(text, slice(None))  # ignores methods that a subclass overrides
         return whole
 
     def _not_a_batch(self, first: int) -> TextError:
-        """The error for the first row, from one on, that is of another kind."""
+        """The error for the first row of another type, from a row `first` on."""
         row, wrong = next((row, text) for row, text in enumerate(self._texts[first:], first) if not isinstance(text, self.kind))
         return TextError(f"row {row} is {type(wrong).__name__}, not {self.kind.__name__}; a batch is all str or all bytes")
 
@@ -146,11 +147,11 @@ class ByteStrings(Strings):
 
 
 class Column:
-    """UTF-8 of all rows in one array.
+    """Rows of UTF-8 in one array.
 
     Args:
         data: uint8[n].
-        ends: int32[rows + 1] or int64[rows + 1], where each row begins in it, and the last one ends: ascending, from 0 to n at most.
+        ends: int32[rows + 1] or int64[rows + 1], ascending, 0 to n: where each row begins in `data`, and where the last one ends.
     """
 
     def __init__(self, data: Bytes, ends: NDArray[Any]) -> None:
@@ -180,7 +181,7 @@ class Column:
 
 
 def fitting(starts: Ints, limits: Limits) -> int:
-    """How many rows fit into limits, by where each begins."""
+    """The number of rows that fit into limits. `starts` is where each row begins, and where the last one ends."""
     taken = int(np.searchsorted(starts[1:], limits.total, "right"))
     long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
     taken = int(long[0]) if len(long) else taken
@@ -188,7 +189,7 @@ def fitting(starts: Ints, limits: Limits) -> int:
 
 
 def checked_utf_8(data: Bytes, starts: Ints) -> tuple[Bytes, Ints]:
-    """The arguments, shown to be UTF-8 in each row.
+    """Check that each row is UTF-8, and return the arguments.
 
     Raises:
         UnicodeError: a row is not UTF-8.
@@ -201,10 +202,10 @@ def checked_utf_8(data: Bytes, starts: Ints) -> tuple[Bytes, Ints]:
 
 
 def rows_of(texts: Texts) -> Source:
-    """The rows of a batch.
+    """The rows of a batch. Their types are only checked when they are read.
 
     Raises:
-        TextError: it is no list or tuple. What is in it is looked at when it is read.
+        TextError: it is not a list or a tuple.
     """
     if type(texts) not in (list, tuple):
         if not isinstance(texts, list | tuple):
@@ -214,22 +215,25 @@ def rows_of(texts: Texts) -> Source:
 
 
 def check(errors: str) -> None:
-    """Refuse what is no way to treat what is not text.
+    """Check an argument `errors`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is neither "strict" nor "replace".
     """
     if errors not in ERRORS:
         raise ValueError(f"errors={errors!r}: there are 'strict' and 'replace'")
 
 
 def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
-    """UTF-16 of texts in UTF-8, and where each begins in it.
+    """Transcode texts from UTF-8 to UTF-16.
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], where each text begins, ascending from 0 to n.
+        starts: int64[rows + 1], ascending from 0 to n: where each text begins.
         text: uint16[n + PAST_END], filled.
+
+    Returns:
+        The filled part of `text`; and int64[rows + 1], where each text begins in it, and where the last one ends.
 
     Raises:
         UnicodeError: a text is not UTF-8.
@@ -241,10 +245,10 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
 
 
 def whole(source: Source, row: int, errors: str) -> str:
-    """One row as str. With `errors` strict, lone surrogates are left to `units`.
+    """A row as str. If `errors` is "strict", lone surrogates stay; `units` refuses them.
 
     Raises:
-        TextError: it is no text, or bytes that are not UTF-8.
+        TextError: the row is of another type than the first row of all, or its bytes are not UTF-8.
     """
     text = source.text(row)
     if errors != "strict":
@@ -256,57 +260,60 @@ def whole(source: Source, row: int, errors: str) -> str:
 
 
 def readable(text: Text, errors: str) -> Text:
-    """A text as `decoded` takes it, a piece at a time: with `errors` strict, as it is."""
+    """A text whose slices `decoded` takes: unchanged if `errors` is "strict", else with U+FFFD for malformed units."""
     return text if errors == "strict" else replaced(text)
 
 
 def decoded(piece: Text, more: bool) -> tuple[str, int]:
-    """A piece of a text as str; where there is `more` of the text, without a character that is cut in two. And how much of it that is.
+    """Decode a piece of a text. With `more`, a character that the end of the piece cuts in two is left out.
+
+    Returns:
+        The piece as str, and the characters or bytes of `piece` that were decoded.
 
     Raises:
-        UnicodeDecodeError: it is not UTF-8.
+        UnicodeDecodeError: the piece is not UTF-8.
     """
     return (piece, len(piece)) if isinstance(piece, str) else utf_8_decode(piece, "strict", not more)
 
 
 def length(text: str, kind: type) -> int:
-    """How long a text is as str, or else as UTF-8."""
+    """The length of a text: in characters if `kind` is str, else in bytes of UTF-8."""
     return len(text) if issubclass(kind, str) else len(text.encode())
 
 
 def lay_out(text: str, into: Units, starts: Ints) -> bool:
-    """Lay out one text of `MAX_GATHERED` characters at most, as `Source.gather` does; whether it is text, without a lone surrogate."""
+    """Lay out one text of at most `MAX_GATHERED` characters, as `Source.gather` does. Returns whether it is free of lone surrogates."""
     rows = [text]
     _, is_text = gather_strings.call(id(rows), 1, ONE_TEXT, into, starts)
     return bool(is_text)
 
 
 def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
-    """The units of a text: uint16[n], UTF-16, or uint8[n], UTF-8.
+    """The units of a text: uint16[n] in UTF-16, or uint8[n] in UTF-8.
 
     Raises:
-        UnicodeEncodeError: there is a lone surrogate.
+        UnicodeEncodeError: the text has a lone surrogate.
     """
     return np.frombuffer(text.encode() if dtype == np.uint8 else encode_utf_16(text)[0], dtype)
 
 
 def characters(text: Units) -> int:
-    """How many characters there are."""
+    """The number of characters in an array of units."""
     continuing = text & 0xC0 == 0x80 if text.dtype == np.uint8 else text & 0xFC00 == 0xDC00
     return len(text) - int(np.count_nonzero(continuing))
 
 
 def not_text_at(row: int, place: int, text: Text) -> TextError:
-    """The error for a row that is not text from a place on."""
+    """The error for a row with malformed units at a position, in characters or bytes."""
     what = "a lone surrogate" if isinstance(text, str) else "not UTF-8"
     return TextError(f"row {row}, position {place}: {what}; mend the text, or pass errors='replace'", row, place)
 
 
 def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]) -> tuple[Units, Ints]:
-    """Texts of which some are not text, laid out with U+FFFD in their places, in units of a type.
+    """Lay out rows, some of them malformed, with U+FFFD for malformed units. The rows are numbered from `first` on.
 
     Raises:
-        TextError: `errors` is strict; the message names the first such row, where the first of all has a number.
+        TextError: `errors` is "strict"; the message names the first malformed row.
     """
     if errors == "strict":
         raise _not_text(texts, first)
@@ -315,20 +322,20 @@ def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]
 
 
 def replaced(text: Text) -> str:
-    """A text with U+FFFD for what is not text."""
+    """A text as str, with U+FFFD for malformed units."""
     if isinstance(text, str):
         return text.encode(UTF_16, "surrogatepass").decode(UTF_16, "replace")
     return str(text, "utf-8", "replace")
 
 
 def _not_text(texts: Sequence[Text], first: int) -> TextError:
-    """The error for the first row that is not text."""
+    """The error for the first malformed row; the rows are numbered from `first` on."""
     row, place, text = next((row, place, text) for row, text in enumerate(texts, first) if (place := wrong_at(text)) is not None)
     return not_text_at(row, place, text)
 
 
 def wrong_at(text: Text) -> int | None:
-    """Where a text stops being text, in characters or bytes; None: nowhere."""
+    """The position of the first malformed unit of a text, in characters or bytes; None if there is none."""
     try:
         text.encode() if isinstance(text, str) else str(text, "utf-8")
     except (UnicodeEncodeError, UnicodeDecodeError) as error:

@@ -26,11 +26,11 @@ from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
 
-MAX_ID = (1 << 32) - 1  # in the reference
+MAX_ID = (1 << 32) - 1  # as in the reference
 
 
 class Tokenizer(Encoder):
-    """Tables that encode and decode. Immutable: one tokenizer serves any number of threads, without a lock.
+    """A tokenizer: encodes texts and decodes ids. Immutable, so that any number of threads can share it without a lock.
 
     Args:
         tables: from `fst.compile.wordpiece`; for a file use `fst.load`.
@@ -49,37 +49,37 @@ class Tokenizer(Encoder):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the tables say of themselves.
+        """The metadata of the tables, as stored in their file.
 
         ``kind``, ``layout``, ``states``, ``columns``, ``dead``
             the automaton
         ``unk_id``, ``unk_token``, ``model_tokens``, ``continuing_subword_prefix``, ``max_input_chars_per_word``
-            the model, and how many tokens it has without added ones
+            the model; ``model_tokens`` is the number of its tokens without added ones
         ``lowercase``, ``strip_accents``, ``clean_text``, ``handle_chinese_chars``, ``normalizer_parts``, ``composition``, ``placing``
-            the normalizer; its parts, where it is not BERT's
+            the normalizer; its parts are listed if it is not BERT's
         ``pre_tokenizer``, ``pre_tokenizer_parts``
             the pre-tokenizer
         ``specials``, ``late``, ``context``, ``skipped``
-            added tokens found in raw text and in normalised text, and the ids that `decode` skips
+            added tokens found in raw text, contextual ones and what decides about them, and the ids that `decode` skips
         ``single``, ``pair``
-            what is put around one text and around two: [ids, type id] or ["A" or "B", type id]
+            the templates of one text and of two: rows of [ids, type id] or ["A" or "B", type id]
         ``decoder``, ``clean_up_tokenization_spaces``
             how `decode` joins tokens
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
-            what the vocabulary's source says of the model
+            settings of the model, from the vocabulary's source
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
-            what it says of calls; only the sides count unasked
+            settings of calls, from the same source; of these, calls use only the sides by default
         """
         return self._tables.about
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
-        """What the vocabulary's source asks for; nothing is truncated unless a call says so."""
+        """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call asks for it."""
         return self._metadata.settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
-        """What the vocabulary's source asks for; nothing is padded unless a call says so."""
+        """The padding settings in the vocabulary's source, for information: rows are only padded if a call asks for it."""
         return self._metadata.settings.padding
 
     def __call__(
@@ -105,36 +105,37 @@ class Tokenizer(Encoder):
         return_length: bool = False,
         threads: int | None = None,
     ) -> BatchEncoding:
-        """What a model is fed, from texts: the arguments and the result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+        """Make a model's inputs from texts. Arguments and result are those of ``transformers.PreTrainedTokenizerFast.__call__``.
 
         Args:
-            text: a str, or a list of str, a batch; in a batch a pair of texts may stand for a text. With `is_split_into_words` a list of
-                words is a text.
-            text_pair: the second text, or a list of them, one for each first text.
-            add_special_tokens: put [CLS] and [SEP], or whatever the vocabulary has instead, around texts.
-            padding: True or "longest": fill rows up to the longest; "max_length": up to `max_length`; False or "do_not_pad".
-            truncation: True or "longest_first", "only_first", "only_second": make rows no longer than `max_length`; False or
-                "do_not_truncate". None: True where there is a `max_length` and no padding, else False.
-            max_length: special tokens included; None: the longest that the model takes. Where nothing says what that is, nothing is
+            text: a str, or a batch: a list whose items are str or pairs of str. With `is_split_into_words` a list of words replaces each
+                str.
+            text_pair: the second text; for a batch, a list with a second text for each first one.
+            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
+            padding: True or "longest": pad rows to the length of the longest; "max_length": to `max_length`; False or "do_not_pad": no
+                padding.
+            truncation: True or "longest_first", "only_first", "only_second": truncate rows to `max_length`; False or "do_not_truncate":
+                no truncation. None: True if `max_length` is given without padding, else False.
+            max_length: the limit of ids in a row, special tokens included. None: the model's maximum; if that is unknown too, nothing is
                 truncated.
-            stride: how many ids a window shares with the one before it.
-            is_split_into_words: texts come as lists of words.
-            pad_to_multiple_of: the length of padded rows is a multiple of it.
-            padding_side, truncation_side: "right" or "left"; None: what the vocabulary's source says, or "right".
+            stride: the number of ids that consecutive windows share.
+            is_split_into_words: texts are lists of words.
+            pad_to_multiple_of: round the length of padded rows up to a multiple of this number.
+            padding_side, truncation_side: "right" or "left"; None: as the vocabulary's source says, or else "right".
             return_tensors: "np" or "pt": arrays of int64; None: lists.
-            return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: which members
-                there are beside "input_ids"; None: those that the model takes.
-            return_overflowing_tokens: what is cut off becomes rows too, windows that overlap by `stride`; the member
-                "overflow_to_sample_mapping" has the number of each row's text.
+            return_token_type_ids, return_attention_mask, return_special_tokens_mask, return_offsets_mapping, return_length: the members of
+                the result besides "input_ids"; None: include it if it is one of the model's inputs.
+            return_overflowing_tokens: split a text that is too long into windows, one a row, which overlap by `stride` ids. The member
+                "overflow_to_sample_mapping" has the index of each row's text.
             threads: as in `encode_batch`.
 
         Returns:
-            A dictionary of the members, which also says which token stands for which characters and words.
+            A dictionary of the members. Its methods map tokens to characters and words, and back.
 
         Raises:
-            TextError: something is not text; the message says which row.
-            ValueError: an argument has no such value, or a text cannot be truncated so.
-            ImportError: PyTorch is not installed, for "pt".
+            TextError: an item is not text; the message names its row.
+            ValueError: an argument has an unknown value, or a text cannot be truncated as asked.
+            ImportError: "pt" needs PyTorch, which is not installed.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -179,7 +180,7 @@ class Tokenizer(Encoder):
             A token for each id of ``encode(text, add_special_tokens=False)``.
 
         Raises:
-            TextError: it is not text.
+            TextError: the argument is not text.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -190,14 +191,14 @@ class Tokenizer(Encoder):
         return [names[number] for number in self.encode(text, add_special_tokens=False, errors=errors).tolist()]
 
     def decode(self, ids: Sequence[int] | NDArray[Any], *, skip_special_tokens: bool = True) -> str:
-        """A text from ids, as the vocabulary's own decoder makes it.
+        """Decode a row of ids into a text, with the vocabulary's own decoder.
 
         Args:
-            ids: a row of whole numbers: an array, a list or a tuple. Numbers that no token has are left out, as by the reference.
-            skip_special_tokens: leave out [CLS], [SEP] and the like.
+            ids: whole numbers in an array, a list or a tuple. Ids without a token are skipped, as by the reference.
+            skip_special_tokens: skip [CLS], [SEP] and the like.
 
         Returns:
-            The text. Changes by normalisation stay, and unknown words are the unknown token.
+            The text. Decoding does not undo normalisation, and unknown words become the unknown token.
 
         Raises:
             TypeError: `ids` is not a row of whole numbers.
@@ -214,7 +215,7 @@ class Tokenizer(Encoder):
         return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], decoder)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
-        """A text from each row of ids.
+        """Decode rows of ids into texts.
 
         Args:
             sequences: a `Batch`, or rows as in `decode`.
@@ -235,15 +236,15 @@ class Tokenizer(Encoder):
         return [self.decode(ids, skip_special_tokens=skip_special_tokens) for ids in sequences]
 
     def token_to_id(self, token: str) -> int | None:
-        """The id of a token, or None where there is no such token."""
+        """The id of a token; None if there is no such token."""
         return self._ids_by_token.get(token)
 
     def id_to_token(self, number: int) -> str | None:
-        """The token of an id, or None where no token has it."""
+        """The token of an id; None if no token has this id."""
         return self._tokens_by_id.get(number)
 
     def get_vocab(self) -> dict[str, int]:
-        """Token → id, added tokens included; a copy."""
+        """A new dictionary from tokens to ids, added tokens included."""
         return dict(self._ids_by_token)
 
     def __len__(self) -> int:
@@ -269,7 +270,7 @@ class Tokenizer(Encoder):
         return Runner(self._tables, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
     def _fallback(self, placing: Placing | None) -> Fallback | None:
-        """What reads the texts that kernels cannot, if there may be any."""
+        """The fallback, which reads texts that kernels cannot; None if they can read every text."""
         composition = self._metadata.normalizer.composition
         if self._metadata.added_tokens.contextual:
             return ContextualTokens(self._tables, reader(self._tables), placing)
@@ -283,7 +284,7 @@ class Tokenizer(Encoder):
 
     @property
     def _needs_whole_texts(self) -> str:
-        """Why streams are refused."""
+        """The feature for which streams are refused, for a message."""
         if self._metadata.added_tokens.contextual:
             return "added tokens in normalised text"
         composes = self._metadata.normalizer.composition is not None
@@ -306,15 +307,15 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # The reference goes by spellings: a special token that is found in normalised text, and spelled so, is left out only if that is
-        # how a special token is written.
+        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
+        # special token.
         added = self._metadata.added_tokens
         written = {content for content, number in added.ids.items() if number in added.skipped}
         return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 
 
 def _row(ids: Any) -> list[int]:
-    """A row of ids as Python's own numbers."""
+    """Check a row of ids, and convert it to a list of int."""
     try:
         numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
     except TypeError as error:

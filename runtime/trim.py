@@ -1,4 +1,4 @@
-"""Rows of a batch, after they were encoded: cut to a length, and located in bytes."""
+"""Changes to the rows of an encoded batch: cut them to a length, and convert their offsets to bytes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from fst.runtime.batch import Batch
 from fst.runtime.run import Ids
 from fst.runtime.texts import Ints, replaced
 
-MALFORMED = "fst.malformed"  # how to decode what may not be UTF-8, so that it is known how long it was
-STAND_IN = 0xDC00  # with the number of bytes, for what is not UTF-8: a lone surrogate, which no text has
-LONGEST = 4  # bytes of a character
+MALFORMED = "fst.malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length
+STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no text has
+LONGEST = 4  # maximum of bytes in a character
 
 
 def cut(batch: Batch, longest: int, after: Ids) -> Batch:
-    """Rows of at most so many ids, as many of them from the text as there are when those that stand after a text are put behind.
+    """Cut rows to at most `longest` ids. A row of this length or more ends with the ids `after`, which overwrite its last ones.
 
     Args:
-        batch: with special tokens around its texts. A row that is long enough may lack those after it.
-        longest: ids in a row, no less than special tokens.
-        after: the ids that stand after a text.
+        batch: rows with their frames. A row of at least `longest` ids may lack the ids after its text.
+        longest: at least the number of ids in a frame.
+        after: the ids after a text, from the frame.
     """
     lengths = np.diff(batch.row_splits)
     full = lengths >= longest
@@ -45,11 +45,11 @@ def cut(batch: Batch, longest: int, after: Ids) -> Batch:
 
 
 def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
-    """The same batch, with offsets in bytes of UTF-8 instead of characters: of a text given as bytes its own, whether UTF-8 or not.
+    """Convert the offsets of a batch from characters to bytes of UTF-8. For a text given as bytes these are its own bytes, even malformed.
 
     Args:
-        batch: with offsets.
-        texts, errors: what it was made of.
+        batch: a batch with offsets.
+        texts, errors: the arguments that the batch was made from.
     """
     wide = np.fromiter((not text.isascii() for text in texts), bool, len(texts))
     if not wide.any() or batch.offsets is None:
@@ -62,7 +62,7 @@ def in_bytes(batch: Batch, texts: Sequence[str | bytes], errors: str) -> Batch:
 
 
 def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors: str) -> Ids:
-    """Offsets in bytes from those in characters, of which each text has so many; no text is read beyond the last of them."""
+    """Convert offsets from characters to bytes; `lengths` is the number of offsets of each text. Reads no text beyond its last offset."""
     reached = np.zeros(len(texts), np.int64)
     reached[lengths > 0] = np.maximum.reduceat(offsets[:, 1], (np.cumsum(lengths) - lengths)[lengths > 0])
     read = [_characters(text, end, errors) for text, end in zip(texts, reached.tolist(), strict=True)]
@@ -73,14 +73,14 @@ def _in_bytes(offsets: Ids, lengths: Ints, texts: Sequence[str | bytes], errors:
 
 
 def _characters(text: str | bytes, end: int, errors: str) -> str:
-    """The first characters of a text, with a stand-in for each piece of bytes that is not UTF-8."""
+    """The first `end` characters of a text, with a stand-in for each malformed sequence of bytes."""
     if isinstance(text, bytes):
         return text[: LONGEST * end].decode("utf-8", MALFORMED)[:end]
     return (text if errors == "strict" else replaced(text))[:end]
 
 
 def _sizes(text: str) -> NDArray[np.uint8]:
-    """The bytes of each character, or of what it stands for."""
+    """The size in bytes of each character, or of the malformed bytes that it stands for."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     sizes = 1 + (codes > 0x7F).astype(np.uint8) + (codes > 0x7FF) + (codes > 0xFFFF)
     return np.where(codes & ~np.uint32(3) == STAND_IN, codes & 3, sizes).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Workspaces: the memory that one thread lends to kernels, kept for the next text."""
+"""Workspaces: the arrays in which kernels work, one set for each thread, reused from text to text."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from fst.runtime.texts import ROOM, UNIT_TYPES
 
 
 class Workspace:
-    """What one thread works with.
+    """The arrays of one thread.
 
     Args:
-        work: the arrays of its kernel, see `fst.machines.kernel_call.Work`.
-        unit: of text, "utf-16" or "utf-8".
-        short: ids that a short text may have.
+        work: the kernels' argument ``work``, see `fst.machines.kernel_call.Work`.
+        unit: the machine's unit of text, "utf-16" or "utf-8".
+        short: the maximum of ids that a short text may have.
 
     Attributes:
         work: as given; `state` is one of its arrays.
-        room: the symbols that it may hold back from one call to the next.
-        text: uint16[ROOM], for texts in UTF-16; empty for UTF-8, which is read where it is.
+        room: the maximum of symbols kept from one call to the next.
+        text: uint16[ROOM], for texts in UTF-16; empty for UTF-8, which is read in place.
         short_ids, short_starts, short_ends: arrays for one short text.
     """
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
         self.room = len(work.symbols)
-        self.text = np.empty(ROOM if unit == "utf-16" else 0, UNIT_TYPES[unit])  # memory that is not written is not taken
+        self.text = np.empty(ROOM if unit == "utf-16" else 0, UNIT_TYPES[unit])  # only memory that is written is committed
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
 
     def start_anew(self, count: int) -> None:
-        """Drop what is left of a text; so many ids were written."""
+        """Drop the unfinished text. The next ids go after the first `count`."""
         self.state.fill(0)
         self.state[COUNT] = count
 
@@ -43,7 +43,7 @@ class Workspaces:
     """Idle workspaces. ``list.pop`` and ``list.append`` are atomic, so no lock is needed.
 
     Args:
-        make: makes another one.
+        make: makes a new workspace.
     """
 
     def __init__(self, make: Callable[[], Workspace]) -> None:
@@ -51,7 +51,7 @@ class Workspaces:
         self._idle: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """A workspace that no other thread has, as if new. One that is not given back is lost, and does no harm."""
+        """Take a workspace, with its state reset, for the caller alone. One that is not given back is garbage collected."""
         try:
             workspace = self._idle.pop()
         except IndexError:
@@ -60,5 +60,5 @@ class Workspaces:
         return workspace
 
     def give_back(self, workspace: Workspace) -> None:
-        """Let others have it."""
+        """Return a workspace for reuse."""
         self._idle.append(workspace)

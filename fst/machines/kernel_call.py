@@ -1,7 +1,7 @@
-"""How a kernel of the runtime is called: ``encode_rows(text, starts, more, machine, output, work)``.
+"""The arguments of a runtime kernel: ``encode_rows(text, starts, more, machine, output, work)``.
 
-``machine`` is what a table gives for `arguments`, ``output`` one of the two kinds below, ``work`` what the table gives for `work`. Kernels
-and the code that calls them share the constants of this file.
+``machine`` comes from a table's method `arguments`, ``work`` from its method `work`; ``output`` is an `IdsOutput` or a `SpansOutput`.
+Kernels and their callers share the constants of this file.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ import numpy as np
 
 from fst.rows import Array
 
-CHUNK = 4096  # symbols that the loops of a kernel go over at a time, beside those of a word or two; 2048 to 16384 are equally fast
-MARGIN = 128  # symbols that there is room for past the limit of a chunk: those of a character, and what is loaded with the last
-SLACK = 16  # ids that a kernel may write past the last one that it counts
-IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`; numba leaves out of a kernel what else it can do
+CHUNK = 4096  # symbols per round of a kernel's loops, besides kept ones; 2048 to 16384 are equally fast
+MARGIN = 128  # spare symbols behind a chunk: for the last character's symbols, and for vector loads past the last symbol
+SLACK = 16  # ids that a kernel may write past the last counted one
+IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`; numba then compiles no code for spans and suspects
 
-# Places in `Work.state`.
+# Indices into `Work.state`.
 KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE = range(7)
-# Places in `Work.reading`.
+# Indices into `Work.reading`.
 AT, READ_ROW, RANKS, RUN_BEGIN, RUN_STOP, RUN_AT, RUN_TURN, RUN_SPAN = range(8)
 
 
 class IdsOutput(NamedTuple):
-    """Where a kernel writes ids.
+    """The arrays into which a kernel writes ids alone.
 
     Attributes:
-        prefix, suffix: int32[n], ids put around each text.
+        prefix, suffix: int32[n], the frame: ids before and after each text.
         ids: int32[n], filled from ``state[COUNT]`` on.
-        ends: int64[rows], filled: where the ids of each text end; of a text that goes on in the next call, nothing.
+        ends: int64[rows], filled: where the ids of each text end. A text that continues in the next call has no entry.
     """
 
     prefix: Array
@@ -39,14 +39,13 @@ class IdsOutput(NamedTuple):
 
 
 class SpansOutput(NamedTuple):
-    """Where a kernel writes ids and what else is asked for. An empty array is not asked for.
+    """The arrays into which a kernel writes ids, their spans, and suspects. It skips outputs whose array is empty.
 
     Attributes:
         prefix, suffix, ids, ends: as in `IdsOutput`.
-        offsets: int32[2 * n], filled like `ids`: the first character in its text that an id stands for and one past the last, 0 and 0 for
-            ids put around a text.
-        words: int32[n], filled likewise: the number of the word in its text that an id belongs to, -1 for ids put around it.
-        suspects: uint8[rows], set to 1 for texts in which a contextual added token may stand.
+        offsets: int32[2 * n], filled like `ids`: for each id its first character in the text and one past the last; 0 and 0 in the frame.
+        words: int32[n], filled like `ids`: the number of each id's word in the text; -1 in the frame.
+        suspects: uint8[rows], set to 1 for texts that the fallback must read, because a contextual added token may stand there.
     """
 
     prefix: Array
@@ -62,20 +61,22 @@ Output = IdsOutput | SpansOutput
 
 
 class Work(NamedTuple):
-    """What one thread works in, for machines over symbols. A machine of its own may have other arrays, `state` and `symbols` among them.
+    """The working arrays of one thread, for machines over symbols. Other machines may have other arrays, `state` and `symbols` included.
 
     Attributes:
-        state: uint64[7], all zero before the first call. `KEPT`, the symbols kept; `COUNT`, the ids written so far; `ROW`, the row of this
-            call; `OPEN`, whether the last call had ``more``; where spans are asked for, `BEFORE` and `WORD`, the characters and words of
-            that text so far; `BESIDE`, the class that ended the word before the symbols kept.
-        reading: uint64[8], where `fst.runtime.kernels.reading.read` goes on. `AT`, a place in the text; `READ_ROW`, its row; of a run of
-            marks `RANKS`, those still to be read, `RUN_BEGIN`, `RUN_STOP` and `RUN_AT`, where it begins, ends and goes on, `RUN_TURN` and
-            `RUN_SPAN`, the next character to have a span, and the last one.
+        state: uint64[7], all zero before the first call.
+            `KEPT`: the number of symbols kept from the last chunk. `COUNT`: the ids written so far. `ROW`: the current row of this call.
+            `OPEN`: 1 if the last call had ``more``. `BEFORE`, `WORD`: with spans, the characters and the words of the open text so far.
+            `BESIDE`: the class of the symbol before the kept ones, which ended the last word.
+        reading: uint64[8], where `fst.runtime.kernels.reading.read` resumes.
+            `AT`: the position in the text. `READ_ROW`: its row. For a run of marks: `RANKS`, a bit for each rank still to be read;
+            `RUN_BEGIN`, `RUN_STOP`, `RUN_AT`, where the run begins, ends and resumes; `RUN_TURN`, the position from which the next
+            span is sought; `RUN_SPAN`, the last span given.
         symbols: uint16[room], classes; the first `KEPT` of them are kept between calls.
-        spans: uint64[room], the characters of each symbol, ``first | one past the last << 32``; kept likewise.
-        masks: uint64[room // 32]; begins, stops: uint32[room], of words.
-        slots, results: uint64[room]; scratch: int32[2 * room]; pending, active: uint64[2 * room], words on their way.
-        tokens, pieces: uint64[2 * room], added tokens inside words, and what they leave of these.
+        spans: uint64[room], the span of each symbol, ``first character | one past the last << 32``; kept likewise.
+        masks: uint64[room // 32], bits of symbols; begins, stops: uint32[room], the bounds of words.
+        slots, results: uint64[room]; scratch: int32[2 * room], ids with gaps; pending, active: uint64[2 * room], pending words.
+        tokens, pieces: uint64[2 * room], added tokens inside words, and the rest of these words.
         memo, symbol_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
@@ -98,7 +99,7 @@ class Work(NamedTuple):
 
 
 def work_of(longest: int) -> Work:
-    """The work of a kernel that looks up words of so many symbols at most."""
+    """Allocate the working arrays of a kernel that looks up words of at most `longest` symbols."""
     room = -(-(CHUNK + 2 * (longest + 1) + MARGIN) // 64) * 64
     return Work(
         state=np.zeros(7, np.uint64),

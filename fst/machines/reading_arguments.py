@@ -1,4 +1,4 @@
-"""How kernels are handed the tables that turn text into symbols."""
+"""The arguments by which kernels get the tables that turn text into symbols."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from fst.machines.reading import ReadingTable, parents_of
 from fst.matching import Trie, linked
 from fst.rows import BLANK, LIST, STARTS_SPECIAL, Array, field_kind, field_next, field_output
 
-NOT_PLAIN = 0x8000  # in `bmp_classes`: a character that is not one symbol, or not always
+NOT_PLAIN = 0x8000  # a bit in `bmp_classes`: the unit alone does not determine one symbol
 
 
 class Reader(NamedTuple):
     """The arrays that `fst.runtime.kernels.reading` reads.
 
     Attributes:
-        bmp_classes: uint16[65536], the class of each unit of UTF-16; `NOT_PLAIN` where the unit alone does not tell the symbols; both where
-            it does unless a special token begins there.
-        records: uint64[classes + 1], record A of each class, and that of a blank for the end of a text.
-        pages, blocks, lists: as in `fst.machines.reading.ReadingTable`; the lists are its ``symbols``.
-        specials: the special tokens, with classes for values.
-        second_units: uint64[1], a bit for the lowest 6 bits of each second unit of a special token; all bits if one has a single unit.
+        bmp_classes: uint16[65536], by UTF-16 unit: its class; or `NOT_PLAIN`, if the unit alone does not determine one symbol; or both,
+            if it does unless a special token begins there.
+        records: uint64[classes + 1], record A of each class, and the record of a blank for the end of a text.
+        pages, blocks, lists: as in `fst.machines.reading.ReadingTable`; `lists` is its ``symbols``.
+        specials: the special tokens; the value of each is its class.
+        second_units: uint64[1], a set of the lowest 6 bits of all second units of special tokens. All bits are set if a special token
+            has a single unit.
     """
 
     bmp_classes: Array
@@ -50,17 +51,17 @@ def reader(table: ReadingTable) -> Reader:
 
 
 def with_end(records: Array, end: np.uint64 = BLANK) -> Array:
-    """Records of classes, and one for the end of a text."""
+    """Append the record for the end of a text to the records of classes."""
     return np.append(records, end).astype(np.uint64)
 
 
 def borrowable(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
-    """An array as `fst.borrowed` takes for granted: of its dtype in the processor's byte order, aligned, and in C's order."""
+    """Give an array the form that `fst.borrowed` requires: the dtype in the processor's byte order, aligned, C-contiguous."""
     return np.require(array, dtype, ["C", "A"])
 
 
 def special_trie(specials: Array) -> Trie:
-    """The trie of ``specials`` of `fst.machines.reading.ReadingTable`, over units of UTF-16, with classes for values."""
+    """The trie of ``specials`` in `fst.machines.reading.ReadingTable`, over UTF-16 units; its values are classes."""
     labels = np.maximum(specials[:, 0], 0).astype(np.int64)
     return linked(parents_of(specials), labels, 1 + (labels >> 16 > 0), specials[:, 3], overlapping=False)
 
@@ -72,7 +73,7 @@ def _bmp_classes(table: ReadingTable) -> NDArray[np.uint16]:
     records = a[symbol[listed]]
     first = field_next(records)
     single = (field_output(records) == STARTS_SPECIAL) & (table.symbols[first] == 1)
-    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # no fence, and without a rank, by the proof of the table
+    symbol[listed] = np.where(single, table.symbols[first + single], 0)  # the proof of the table rules out a fence or a rank
     symbol[(symbol >= NOT_PLAIN) | (units & 0xF800 == 0xD800)] = 0
     return np.where(listed | (symbol == 0), symbol | NOT_PLAIN, symbol).astype(np.uint16)
 

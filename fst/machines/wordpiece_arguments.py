@@ -1,4 +1,4 @@
-"""How the kernels of WordPiece are handed a table: its arrays by name, and what follows from them."""
+"""The arguments by which the WordPiece kernels get a table: its arrays by name, and values derived from them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from fst.machines.reading_arguments import Reader, borrowable, reader, with_end
 from fst.matching import Trie, trie
 from fst.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 
-# Places in `Arguments.params` and in `AddedTokens.params`.
+# Indices into `Arguments.params` and into `AddedTokens.params`.
 DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS = range(8)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
-# Where the set of grams of a kind begins in `AddedTokens.grams`.
+# Where the set of each kind of grams begins in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
 # Bits of `AddedTokens.sides`.
 ENDS, BEGINS, IN_WORD, CLEAR = 1, 2, 4, 8
@@ -29,20 +29,25 @@ KEY_MASKS = np.array(
 
 
 class AddedTokens(NamedTuple):
-    """Contextual added tokens, by their symbols.
+    """Contextual added tokens as strings of symbols.
+
+    There are two kinds. An *inside* token lies within a word. A *bordered* token has a border: a symbol that ends a word. A *gram* is a
+    string of 1 to 8 symbols by which a kernel rules out most positions.
 
     Attributes:
-        params: uint64[6]. `GRAMS`, a bit for each width of the grams, 1 to 8 symbols, of tokens in which words end; `BORDERS`, a bit for
-            each width of those at a border; `HAS_BORDERS`, whether there are such tokens; `INSIDE`, a bit for each width of the grams of
-            tokens inside words; `SHORTEST`, the symbols of the shortest of these, at most 8, or more than any word has; `FILLER`, the class
-            of a blank, which replaces the symbols of a token but the first.
-        grams: uint64[3 * 1024], three sets, two bits of a hash in a word that it names: `OWN`, the first symbols of tokens, as many as each
-            has, and 8 at most; `BEGINNING`, of those inside words as many as the shortest has; `BORDER`, those from before the first place
-            at which a word ends in a token.
-        sides: uint8[classes + 1]. `ENDS`: words end in a token at the class; `BEGINS`: they do so as one begins; `IN_WORD`: a token that
-            only counts as a whole word does not count beside the class; `CLEAR`: it counts there.
-        trie: the tokens. The value of one is 0 if texts that hold it are read again, 1 if only where it may be a whole word, and else, for
-            a token inside words, ``class << 1``, | 1 if it only counts as a whole word.
+        params: uint64[6].
+            `GRAMS`, `BORDERS`: a bit for each width of the `OWN` and of the `BORDER` grams of bordered tokens. `HAS_BORDERS`: 1 if there
+            are bordered tokens. `INSIDE`: a bit for each width of the `OWN` grams of inside tokens. `SHORTEST`: the number of symbols in
+            the shortest inside token, at most 8; without inside tokens more than any word has. `FILLER`: the class of a blank, which
+            replaces all symbols of an inside token but the first.
+        grams: uint64[3 * 1024], three Bloom filters. The hash of a gram selects a 64-bit word and two bits in it. `OWN`: the first symbols
+            of each token, at most 8. `BEGINNING`: the first `SHORTEST` symbols of each inside token. `BORDER`: at most 8 symbols of each
+            bordered token, from the one before its first border on.
+        sides: uint8[classes + 1], bits. `ENDS`: the class is the first border of a token; `BEGINS`: the first border, and the token's
+            first symbol. For a token that only counts as a whole word, `IN_WORD`: it never counts beside the class; `CLEAR`: the class
+            never prevents it.
+        trie: the tokens. The value of a token is 0 if the fallback must read every text that holds it, and 1 if it must where the token
+            may be a whole word. Other values are for inside tokens: ``class << 1``, | 1 if the token only counts as a whole word.
     """
 
     params: Array
@@ -55,18 +60,19 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.wordpiece` reads.
 
     Attributes:
-        reader: what turns text into symbols.
-        params: uint64[8]. `DEAD`, the dead state; `UNK`, the id of the unknown token; `LONGEST`, the symbols in the longest word that is
-            looked up; `PARTS`, the first class that is no part of a word; `END_CLASS`, the class of the end of a text; `BUCKET_SHIFT` and
-            `SLOT_SHIFT` < 64, the shifts that make a hash a bucket and a slot; `BLANK_CLASS`, the class of blanks that are left out where
-            they end nothing, or 0, which no symbol has.
+        reader: the arrays that turn text into symbols.
+        params: uint64[8].
+            `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word that is looked
+            up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the end of a text.
+            `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the class of
+            the blanks that are skipped if they end no word; 0, which is no symbol's class, if none are.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
-        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a word of its own, else 0.
+        isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a word by itself, else 0.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.Tables`.
-        key_masks: uint64[4 * 14], the masks that make a key of the sixteen symbols from the start of a word on, one for each length; for
-            lengths over 12, which no key has, the mask leaves the 13th symbol.
-        token_lengths: uint32[2 * ids], the symbols of each token where a word begins with it, and where it continues one; only used where
-            spans are asked for.
+        key_masks: uint64[4 * 14], four for each length of a word. They mask the sixteen symbols from the start of a word on, and leave its
+            key. The last four are for lengths over 12, which no key has: they leave symbols 13 to 16, so that no slot matches.
+        token_lengths: uint32[2 * ids], the number of symbols of each token at the start of a word, and inside a word; read only for
+            spans.
         added: contextual added tokens.
     """
 
@@ -89,11 +95,11 @@ def arguments(
     """The arguments for ids alone, without contextual added tokens.
 
     Args:
-        table: what reads text.
+        table: the table, as the reader sees it.
         entries, pool, words, displacements: of `fst.machines.wordpiece.Tables`.
         dead: the dead state.
         unk: the id of the unknown token.
-        longest: the symbols of the longest word that is looked up.
+        longest: the number of symbols in the longest word that is looked up.
     """
     a = table.classes[0::2]
     isolated_ids = np.where(field_kind(a) == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
@@ -116,11 +122,11 @@ def arguments(
 
 
 def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model_tokens: int, indicator: str) -> NDArray[np.uint32]:
-    """The lengths of tokens, which spans take; see `Arguments`.
+    """The lengths of tokens, by which words are cut into spans: `Arguments.token_lengths`.
 
     Args:
         token_bytes, token_ends, token_ids: of `fst.machines.wordpiece.Tables`.
-        model_tokens: how many tokens the model has; the others are whole words, and never cut.
+        model_tokens: the number of the model's own tokens. The others are whole words, and are never cut.
         indicator: the prefix of tokens that continue a word.
 
     Raises:
@@ -140,7 +146,7 @@ def token_lengths(token_bytes: Array, token_ends: Array, token_ids: Array, model
 
 
 def blank(a: NDArray[np.uint64]) -> int:
-    """The class of a blank that is no fence; 0, which no symbol has, if there is none."""
+    """The first class whose record is `BLANK`; 0, which is no symbol's class, if there is none."""
     return int(next(iter(1 + np.flatnonzero(a[1:] == BLANK)), 0))
 
 

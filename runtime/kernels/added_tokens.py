@@ -1,4 +1,7 @@
-"""Added tokens in normalised text. Those inside words are found here; a text in which another one may stand is noted."""
+"""Contextual added tokens. Inside tokens are found here; a text that may hold a bordered one is noted for the fallback.
+
+`fst.machines.wordpiece_arguments.AddedTokens` describes both kinds, and grams.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,12 @@ from fst.runtime.kernels.unicode import ITEMS
 from fst.runtime.kernels.words import FAILED
 
 OWN_GRAMS, BEGINNING_GRAMS, BORDER_GRAMS = np.uint64(OWN), np.uint64(BEGINNING), np.uint64(BORDER)
-NO_WORD = LOW_HALF  # no place of a pending word
+NO_WORD = LOW_HALF  # no index of a pending word
 
 
 @inlined
 def four_at(symbols, at):
-    """Four symbols as one number."""
+    """Four symbols packed into one number."""
     four = U0
     for index in range(4):
         four |= np.uint64(symbols[at + np.uint64(index)]) << np.uint64(16 * index)
@@ -43,7 +46,7 @@ def four_at(symbols, at):
 
 @inlined
 def is_gram(symbols, at, width, kind, grams):
-    """Whether so many symbols, up to eight, are in the set of grams of a kind; the set may hold a few more than it should."""
+    """Whether the `width` symbols from a position on, at most eight, are a gram of a kind. A Bloom filter: it may say so wrongly."""
     inner = min(width, U4)
     shift = U64 - (inner << U4)
     gram = four_at(symbols, at) << shift ^ four_at(symbols, at + (width - inner)) << shift << U8
@@ -54,7 +57,7 @@ def is_gram(symbols, at, width, kind, grams):
 
 @inlined
 def near(symbols, at, width, grams):
-    """A bit for each of four places at which an added token may begin; all are looked at, so that nothing depends on what is found."""
+    """A bit for each of four positions at which an inside token may begin. All four are tested, so that the loop has no branch."""
     found = U0
     for offset in range(4):
         found |= is_gram(symbols, at + np.uint64(offset), width, BEGINNING_GRAMS, grams) << np.uint64(offset)
@@ -63,9 +66,9 @@ def near(symbols, at, width, grams):
 
 @inlined
 def is_known(symbols, at, end, beyond, kind, widths, grams):
-    """Whether there is a gram of one of some widths at a place; `beyond` is what counts, 1 or 0, where one would go on beyond an end."""
+    """Whether a gram of a kind begins at a position, with one of the widths. A width that reaches past `end` counts as `beyond`, 0 or 1."""
     found = U0
-    while widths:  # all of them: how many there are is predicted, which one it is would not be
+    while widths:  # no early exit: the processor predicts the number of widths, but not which of them matches
         width = trailing_zeros(widths)
         found |= is_gram(symbols, at, width, kind, grams) if at + width <= end else beyond
         widths &= widths - U1
@@ -74,11 +77,11 @@ def is_known(symbols, at, end, beyond, kind, widths, grams):
 
 @inlined
 def token_at(symbols, first, end, before, added, memo):
-    """The longest added token at a place of a word that ends before `end`, with what stands before the place.
+    """The longest inside token from `first` on in a word that ends at `end`; `before` is the class before it.
 
     Returns:
-        Where it ends, or the place itself where there is none; its class, 0 if it does not count here; and whether only the fallback
-        can tell.
+        Where the token ends, or `first` if there is none; its class, 0 if it does not count here; and whether only the fallback can
+        decide this.
     """
     nodes, sides = added.trie.nodes, added.sides
     node, _ = match_at(symbols, ITEMS, first, end, U0, added.trie, memo)
@@ -97,13 +100,13 @@ def token_at(symbols, first, end, before, added, memo):
 
 @part
 def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo):
-    """Find the added tokens inside words. Such a word is pending, since the table of words holds none.
+    """Find inside tokens. Only pending words can hold them: no word in the table of words does.
 
-    A text that only the fallback can tell is noted in `suspects`, also one with a word too long to be here as a whole.
+    A text that only the fallback can decide is noted in `suspects`; so is a text with a word too long to be in `symbols` as a whole.
 
     Returns:
-        Twice the number of tokens; `tokens` has for each ``first symbol | one past the last << 32`` and
-        ``place of its word in pending | class << 32``.
+        Twice the number of tokens. `tokens` holds for each ``first symbol | one past the last << 32`` and
+        ``index of its word in pending | class << 32``.
     """
     added, row, longest, last_class = machine.added, state[ROW], machine.params[LONGEST], machine.params[END_CLASS]
     shortest, widths = added.params[SHORTEST], added.params[INSIDE]
@@ -114,7 +117,7 @@ def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo)
         if end - start > longest:
             suspects[row] = 1
         elif end - start >= shortest:
-            free, last = start, end - shortest  # where the last token has ended, and where the last one may begin
+            free, last = start, end - shortest  # the end of the previous token; the last position at which one may begin
             for four in range(start, last + U1, U4):
                 places = near(symbols, four, shortest, added.grams)
                 while places:
@@ -135,11 +138,11 @@ def find_tokens(symbols, pending, count, machine, suspects, state, tokens, memo)
 
 @part
 def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
-    """Write tokens over the symbols that they are found in, each as a word of its own. What is left of the words is pending.
+    """Cut pending words at inside tokens: write the class of each token over its first symbol, and `filler` over the others.
 
     Returns:
-        Twice the number of `pieces`: pending words, those without tokens as they are. The ids of a piece go where those of its symbols
-        would have gone in the gap of its word, so that none needs more room.
+        Twice the number of `pieces`, which are pending words: those without tokens, unchanged, and what remains of those with tokens. The
+        gap of a piece starts at its first symbol's place in the gap of its word, so that the ids of all pieces fit into this gap.
     """
     known, token = U0, U0
     tokens[found + U1] = NO_WORD
@@ -164,7 +167,7 @@ def cut_words(symbols, pending, count, tokens, found, filler, spans, pieces):
 
 @inlined
 def join_piece(scratch, gap, place, result, unk):
-    """Move the ids of a piece of a word to a place in its gap; where the next one goes."""
+    """Move the ids of a piece to an index in the gap of its word. Returns the index after the last."""
     if result & FAILED:
         scratch[place] = np.int32(unk)
         return place + U1
@@ -176,7 +179,7 @@ def join_piece(scratch, gap, place, result, unk):
 
 @part
 def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, unk):
-    """Put the ids of tokens, and of what is left of the words that hold them, where the ids of these words go."""
+    """Fill the gaps of words that hold tokens: with the ids of their tokens and of their pieces, in order."""
     token = U0
     while token < found:
         index = tokens[token + U1] & LOW_HALF
@@ -198,7 +201,7 @@ def join_words(symbols, pending, tokens, found, isolated_ids, scratch, results, 
 
 @part
 def find_bordered_suspects(symbols, filled, begins, stops, count, machine, suspects, row, memo):
-    """Note texts in which an added token may stand that words end in, by the first of its symbols that ends one."""
+    """Note texts that may hold a bordered token. The search goes by the token's first border, which is a symbol that ends a word here."""
     added, last_class = machine.added, machine.params[END_CLASS]
     grams, sides, widths, border_widths = added.grams, added.sides, added.params[GRAMS], added.params[BORDERS]
     memo[START] = memo[READ] = memo[NODE] = U0

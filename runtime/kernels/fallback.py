@@ -1,7 +1,7 @@
-"""Texts with contextual added tokens: those that depend on normalised text or on their neighbours.
+"""The fallback for texts with contextual added tokens, which depend on normalised text or on their neighbours.
 
-These kernels follow the reference step by step: first tokens in raw text, then the symbols of the text between them, then tokens among
-symbols. They read `Pattern` and `Symbols` of `fst.runtime.kernels.fallback_arguments`.
+These kernels follow the reference step by step: they find the tokens in raw text, then the symbols of the text between them, and then the
+tokens among these symbols. `Pattern` and `Symbols` are those of `fst.runtime.kernels.fallback_arguments`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NO_SOURCE = np.uint32(contextual.NO_SOURCE)
 
 @inlined
 def put_symbol(number, first, last, source, ordinal, filled, symbols):
-    """Add a symbol that comes from the characters from `first` to before `last`; how many symbols there are then."""
+    """Append a symbol with the span from `first` to before `last`. Returns the new count of symbols."""
     symbols.classes[filled] = number
     symbols.spans[filled] = first | last << HALF
     symbols.sources[filled] = source
@@ -36,9 +36,9 @@ def put_symbol(number, first, last, source, ordinal, filled, symbols):
 
 @inlined
 def put_run(codes, first, stop, start, filled, reader, symbols):
-    """Add the symbols of characters that are lists, in canonical order; `start` is the first character of their text.
+    """Append the symbols of a run of characters whose records are lists, in canonical order. `start` is where their text begins.
 
-    Spans stay in the order of the text, as in `fst.runtime.kernels.reading.read_run`.
+    Spans ascend although symbols are permuted, as in `fst.runtime.kernels.reading.read_run`. Returns the new count of symbols.
     """
     records, lists = reader.records, reader.lists
     ranks = U0
@@ -66,7 +66,7 @@ def put_run(codes, first, stop, start, filled, reader, symbols):
 
 @part
 def put_characters_of(codes, first, stop, start, filled, reader, symbols):
-    """Add the symbols of some characters of a text that begins at `start`; how many symbols there are then."""
+    """Append the symbols of a stretch of the text that begins at `start`. Returns the new count of symbols."""
     records = reader.records
     at = first
     while at < stop:
@@ -88,7 +88,7 @@ def put_characters_of(codes, first, stop, start, filled, reader, symbols):
 
 @kernel
 def count_symbols(codes, reader):
-    """The most symbols that characters may become. Each counts as at least one, since an added token may take its place."""
+    """An upper bound on the symbols of characters. Each character counts as at least one, since it may be an added token."""
     records, lists = reader.records, reader.lists
     count = U0
     for at in range(np.uint64(len(codes))):
@@ -99,32 +99,32 @@ def count_symbols(codes, reader):
 
 @inlined
 def is_in_word(codes, first, stop, start, end, kinds):
-    """Whether a word goes on before or after some characters of a text."""
+    """Whether a part of a word stands right before or right after a stretch of a text."""
     return (first > start and kinds[codes[first - U1]] & WORD_PART) or (stop < end and kinds[codes[stop]] & WORD_PART)
 
 
 @kernel
 def read_raw(codes, starts, reader, pattern, kinds, end_class, memo, symbols):
-    """The symbols of texts, with the added tokens in raw text, found as by the reference's ``AddedVocabulary.find_matches``.
+    """Read texts into symbols, with the added tokens in raw text found as by the reference's ``AddedVocabulary.find_matches``.
 
     Args:
         codes: uint32[n], code points of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         reader: `fst.machines.reading_arguments.Reader`.
-        pattern: the tokens.
-        kinds: uint8[0x110000], what each code point is to a token beside it.
-        end_class: what stands for the end of a text.
-        memo: uint64[3].
-        symbols: filled, room for as many as `count_symbols` says, and one more for each text.
+        pattern: the tokens in raw text.
+        kinds: uint8[0x110000], the kinds of each code point, as bits of `fst.runtime.kernels.fallback_arguments`.
+        end_class: the class for the end of a text.
+        memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        symbols: filled; it has room for `count_symbols`, and for one more a text.
 
     Returns:
-        How many symbols there are.
+        The number of symbols.
     """
     nodes, tokens = pattern.trie.nodes, pattern.tokens
     memo[START] = memo[READ] = memo[NODE] = filled = U0
     for row in range(len(starts) - 1):
         start, end = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        at = begun = white = start  # the next to look at; the first that is not put yet; up to where a token has taken white space
+        at = begun = white = start  # next position; first position not yet read into symbols; end of the white space that a token has taken
         while at < end:
             if not kinds[codes[at]] & BEGINS_RAW:
                 at += U1
@@ -145,7 +145,7 @@ def read_raw(codes, starts, reader, pattern, kinds, end_class, memo, symbols):
                 while stop < end and kinds[codes[stop]] & WHITE:
                     stop += U1
                 white = stop
-            # The next token may lie in white space that this one has taken; then nothing stands between the two.
+            # A token may lie inside white space that the one before it has taken; then no text stands between the two.
             filled = put_characters_of(codes, begun, max(first, begun), start, filled, reader, symbols)
             filled = put_symbol(number, first - start, stop - start, NO_SOURCE, U0, filled, symbols)
             begun = stop
@@ -156,9 +156,9 @@ def read_raw(codes, starts, reader, pattern, kinds, end_class, memo, symbols):
 
 @inlined
 def is_part(codes, symbols, at, kind, kinds, mixed):
-    """Whether a symbol is a part of a word on one side. Its character decides by its kind, `BEGINS_WORD` or `ENDS_WORD`.
+    """Whether a symbol beside a token is a part of a word. `kind` is `ENDS_WORD` before the token, and `BEGINS_WORD` after it.
 
-    For characters of which only some symbols are parts, `mixed` lists these symbols: ``code point << 8 | ordinal``, ascending.
+    If only some symbols of a character are parts of words, `mixed` lists these: ``code point << 8 | ordinal``, ascending.
     """
     sources, ordinals = symbols.sources, symbols.ordinals
     if sources[at] == NO_SOURCE:
@@ -179,27 +179,27 @@ def is_part(codes, symbols, at, kind, kinds, mixed):
 
 @inlined
 def is_spaced(codes, symbols, at, kinds):
-    """Whether normalisation puts blanks around a symbol."""
+    """Whether normalisation puts blanks around a symbol's character."""
     sources = symbols.sources
     return sources[at] != NO_SOURCE and kinds[codes[sources[at]]] & SPACED > 0
 
 
 @kernel
 def find_normalized(codes, count, symbols, pattern, begins, kinds, mixed, blank, memo, classes, spans):
-    """The symbols of `read_raw`, with added tokens in normalised text in place of their symbols.
+    """Find the added tokens in normalised text, and write each as one symbol in place of its own symbols.
 
     Args:
         codes, kinds, memo: as in `read_raw`.
-        count: how many symbols there are; the last one is the end of a text.
-        symbols: those of `read_raw`.
-        pattern: the tokens, by their symbols.
-        begins: uint8[classes + 1], 1 for classes that a token begins with.
+        count: the number of symbols; the last one is the end of a text.
+        symbols: the result of `read_raw`.
+        pattern: the tokens in normalised text, as strings of classes.
+        begins: uint8[classes + 1], 1 for the first class of each token.
         mixed: uint64[n], see `is_part`.
         blank: the class of blanks.
         classes, spans: uint16[count] and uint64[count], filled.
 
     Returns:
-        How many symbols there are then.
+        The number of symbols written.
     """
     own_classes, own_spans, nodes, tokens = symbols.classes, symbols.spans, pattern.trie.nodes, pattern.tokens
     memo[START] = memo[READ] = memo[NODE] = filled = at = last = U0

@@ -1,7 +1,7 @@
-"""Intrinsics: instructions of processors, and functions of Python's C API, that numba has no name for.
+"""Intrinsics: processor instructions and functions of Python's C API that numba does not expose.
 
-They become parts of the kernels that use them. If numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or not as expected (`fst.jit`),
-`fst.runtime.kernels.plain_intrinsics` takes their place.
+They are compiled into the kernels that use them. If numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part
+(`fst.jit`), `fst.runtime.kernels.plain_intrinsics` replaces them.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from numba.extending import intrinsic
 from fst.jit import has_private_parts
 from fst.rows import MULTIPLIERS
 
-DISABLED: bool = vars(config)["DISABLE_JIT"]  # which numba sets by the environment
+DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environment
 GENERATED = not DISABLED and has_private_parts()
 
 BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
-KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a word in the table of words has twelve, and its value in the last quarter of its slot
+KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a slot in the table of words has twelve, and its value in the last quarter
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # of UTF-8, and of UTF-16
 
-KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # of the characters of a str, by their size in bytes
+KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # the type of a str's characters, by their size in bytes
 
 
 def _intrinsic(name: str, result: Any, generate: Callable[..., Any], arrays: int) -> Any:
-    """An intrinsic that takes one number, or else pairs of an array and an index into it, as many as there are `arrays`.
+    """An intrinsic over `arrays` pairs of an array and an index into it; over one number if `arrays` is 0.
 
-    `generate` takes the builder of the code and, for each pair, a pointer to the element, or else the number.
+    `generate` takes the code builder, and for each pair a pointer to the element, or else the number.
     """
     if not GENERATED:
         return _plain(name)
@@ -60,9 +60,9 @@ def _plain(name: str) -> Any:
 
 
 def _of_row(name: str, result: Callable[[], Any], generate: Callable[..., Any]) -> Any:
-    """An intrinsic for the object in a row of a list, (address of the list, row); the caller holds the interpreter's lock.
+    """An intrinsic over an object in a list: (address of the list, row). The caller must hold the interpreter's lock.
 
-    `result` makes its type. `generate` takes the context and the builder of the code, and a pointer to the object.
+    `result` makes the type of the result. `generate` takes the context, the code builder and a pointer to the object.
     """
     if not GENERATED:
         return _plain(name)
@@ -83,7 +83,7 @@ def _function(builder: Any, name: str, result: Any, arguments: list[Any]) -> Any
 
 
 def _length(function: str) -> Callable[..., Any]:
-    """Call a function of the C API that returns the length of an object; of another type, -1 and an exception, which is cleared."""
+    """Call a C API function for the length of an object. For another type it gives -1 and sets an exception, which is cleared."""
 
     def generate(_context: Any, builder: Any, row: Any) -> Any:
         length = _called(builder, function, WORD, row)
@@ -113,7 +113,7 @@ def _view(builder: Any, size: int, data: Any, length: Any) -> Any:
 
 
 def _characters(context: Any, builder: Any, row: Any) -> Any:
-    # Numba is compiled with the headers of the Python that runs, and knows how it lays out a str.
+    # Numba is compiled against the headers of the running Python, so it knows the layout of a str.
     _, data, length, kind, _, _ = context.get_python_api(builder).string_as_string_size_and_kind(row)
     lengths = {size: builder.select(builder.icmp_unsigned("==", kind, FLAG(size)), length, WORD(0)) for size in KINDS}
     return context.make_tuple(builder, _characters_kind(), [_view(builder, size, data, lengths[size]) for size in KINDS])
@@ -166,12 +166,12 @@ def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
 def _classes_by(read: Callable[..., Any], builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
     found, unsure = read(builder, direct, builder.bitcast(text, UNITS.as_pointer()))
     builder.store(found, builder.bitcast(symbols, UNITS.as_pointer()), align=2)
-    unsure = builder.or_(unsure, builder.icmp_signed("<", found, ir.Constant(UNITS, None)))  # the bit NOT_PLAIN
+    unsure = builder.or_(unsure, builder.icmp_signed("<", found, ir.Constant(UNITS, None)))  # the sign bit is NOT_PLAIN
     return builder.zext(builder.bitcast(unsure, FLAG), WORD)
 
 
 def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
-    """The classes of units, by a table of ASCII in registers of AVX-512; and which units are not ASCII."""
+    """The classes of units, by an ASCII table in AVX-512 registers; and which units are not ASCII."""
     permute = _function(builder, "llvm.x86.avx512.vpermi2var.hi.512", UNITS, [UNITS] * 3)
     table = builder.bitcast(direct, UNITS.as_pointer())
     quarters = [builder.load(builder.gep(table, [WORD(quarter)]), align=2) for quarter in range(4)]
@@ -182,7 +182,7 @@ def _permuted(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
 
 
 def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
-    """The classes of units, by one load each; none is unsure."""
+    """The classes of units, by one load each; and no unit as unsure."""
     units, found = builder.load(text, align=2), ir.Constant(UNITS, ir.Undefined)
     for place in map(FLAG, range(32)):
         unit = builder.zext(builder.extract_element(units, place), WORD)
@@ -196,34 +196,33 @@ def _prefetch(builder: Any, place: Any) -> Any:
     return ir.Constant(BYTE.as_pointer(), None)
 
 
-# The zeros below the lowest one in a word (64 in 0), and the ones in it.
+# The number of zeros below the lowest one in a word (64 for 0), and the number of ones.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
 ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word), arrays=0)
 
-# The hash of the key that sixteen symbols and a mask make, (symbols, start, masks, index); and whether a slot holds this key,
-# (…, words, index).
+# The hash of the key in sixteen masked symbols, (symbols, start, masks, index); and whether a slot holds this key, (…, words, index).
 hash_of = _intrinsic("hash_of", types.uint64, _hash, arrays=2)
 is_key = _intrinsic("is_key", types.boolean, _is_key, arrays=3)
 
-# Write the classes of 32 units, (direct, 0, text, at, symbols, filled); a bit for each unit that is not one symbol. `classes_of` may also
-# set the bits of units that are not ASCII, whose classes are then wrong; `classes_looked_up` looks each unit up, and is right about all.
+# Write the classes of 32 units, (direct, 0, text, at, symbols, filled). Returns a bit for each unit with NOT_PLAIN. `classes_of` may also
+# set the bits of units that are not ASCII, and write wrong classes for them; `classes_looked_up` looks up every unit, and is always exact.
 classes_of = _intrinsic("classes_of", types.uint64, _classes, arrays=3)
 classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_classes_by, _looked_up), arrays=3)
 
-# A bit for each of 64 symbols that is a number or more, and that is the number, (symbols, at, numbers, index).
+# A bit for each of 64 symbols that is at least a number, and for each that equals it, (symbols, at, numbers, index).
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
 
 # Fetch an element of an array into the processor's cache, (array, index).
 prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)
 
-# Copy 32 bytes to as many units, (data, at, text, out); a bit for each byte that is not ASCII.
+# Copy 32 bytes to 32 units, (data, at, text, out). Returns a bit for each byte that is not ASCII.
 widen = _intrinsic("widen", types.uint64, _widen, arrays=2)
 
-# The length of a str, and of bytes; -1 of any other object.
+# The length of a str, and of bytes; -1 for any other object.
 string_length = _of_row("string_length", lambda: types.int64, _length("PyUnicode_GetLength"))
 bytes_length = _of_row("bytes_length", lambda: types.int64, _length("PyBytes_Size"))
 
-# The characters of a str where they are: arrays of uint8, uint16 and uint32, of which two are empty. And the contents of bytes, uint8[n].
+# Views of the characters of a str: arrays of uint8, uint16 and uint32, two of them empty. And a view of the contents of bytes, uint8[n].
 characters = _of_row("characters", _characters_kind, _characters)
 bytes_of = _of_row("bytes_of", lambda: _array_of(1), _bytes)

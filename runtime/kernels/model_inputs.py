@@ -1,4 +1,4 @@
-"""Rows for a model from the ids of texts: `plan_rows` decides which ids go into each row, `lay_out` puts them there."""
+"""Rows for a model from the ids of texts: `plan_rows` chooses the ids of each row, `lay_out` writes the rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from fst.runtime.kernels.plan import (
 
 @inlined
 def kept(first, second, paired, strategy, room):
-    """How many ids of a first and of a second text a strategy keeps; -1 where it cannot make them fit."""
+    """The numbers of ids that a strategy keeps of a first and of a second text; -1 for a text that it cannot cut enough."""
     over = first + second - room
     if strategy == KEEP or over <= 0:
         return first, second
@@ -50,7 +50,7 @@ def kept(first, second, paired, strategy, room):
 
 @inlined
 def count_windows(count, size, stride):
-    """How many windows there are over some ids; 0 where they would not move on."""
+    """The number of windows over `count` ids; 0 if windows would not advance."""
     if size >= count:
         return 1
     if size == 0:
@@ -62,7 +62,7 @@ def count_windows(count, size, stride):
 
 @inlined
 def window(begin, end, size, stride, from_left, index):
-    """Where a window begins and ends. Where nothing is kept, the first has nothing and the second has it all."""
+    """Begin and end of a window. If no ids are kept, the first window is empty, and the second has all ids."""
     if size == 0:
         return begin, (end if index else begin)
     if size >= end - begin:
@@ -75,17 +75,17 @@ def window(begin, end, size, stride, from_left, index):
 
 @kernel
 def plan_rows(splits, samples, cut, plan):
-    """Truncate samples, and say which ids go into each row.
+    """Truncate samples, and choose the ids of each row.
 
     Args:
-        splits: int64[texts + 1], where the ids of each text begin.
+        splits: int64[texts + 1], where the ids of each text begin, and where the last ones end.
         samples: int64[samples, 5], see `fst.runtime.kernels.plan`.
-        cut: int64[9], likewise; room and stride >= 0.
-        plan: int64[rows, 7], filled. Rows for which there is no room in it are counted, and not written.
+        cut: int64[9], see `fst.runtime.kernels.plan`; room and stride >= 0.
+        plan: int64[rows, 7], filled. Rows beyond its length are counted, but not written.
 
     Returns:
-        How many rows there are; the length of the longest first row of a sample; those of the shortest and the longest of all rows; and the
-        first sample that cannot be truncated so, or -1.
+        The number of rows; the length of the longest first row of a sample; the lengths of the shortest and the longest row written; and
+        the index of the first sample that cannot be truncated as asked, or -1.
     """
     strategy, stride, from_left, every, reverse = cut[STRATEGY], cut[STRIDE], cut[CUT_LEFT], cut[WINDOWS], cut[REVERSED]
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
@@ -102,7 +102,7 @@ def plan_rows(splits, samples, cut, plan):
         inner = count if reverse else count_2
         for turn in range(count * count_2 if every else 1):
             if rows < len(plan):
-                # The windows of the text that stands first are the outer ones. Those with its first window, but one, come last.
+                # The text that comes first in the row is the outer loop. Rows with its first window come last, except for row 0.
                 place = turn + inner - 1 if turn else 0
                 again = place >= count * count_2
                 outer_index = 0 if again else place // inner
@@ -120,30 +120,31 @@ def plan_rows(splits, samples, cut, plan):
 
 @inlined
 def put(out, plane, at, count, value):
-    """Write a value into some places of a plane, one after the other."""
+    """Write a value into consecutive columns of a plane."""
     for index in range(count):
         out[plane, at + np.uint64(index)] = value
 
 
 @inlined
 def put_pieces(out, at, count, pieces, piece, first):
-    """Write what a piece of a template has for each plane, from a first one on."""
+    """Write a template piece's value for each plane, from plane `first` on."""
     for plane in range(first, len(out)):
         put(out, np.uint64(plane), at, count, pieces[piece, 1 + plane])
 
 
 @kernel
 def lay_out(values, plan, single, pair, width, from_left, out):
-    """Put what ids have into the places that a plan says, and constants beside it.
+    """Write rows as a plan says: values into the first plane, and constants of the templates into the others.
 
     Args:
-        values: int32[ids], for the first plane: the ids themselves, or something else that each of them has.
-        plan: int64[rows, 7].
-        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 where the first text stands, 1 where the second
-            does, -1 for a special token; the others are for the planes, a text's first excepted. The last piece is padding.
-        width: rows are padded to so many places; longer ones stay as they are.
-        from_left: whether they are padded on the left.
-        out: int64[planes, n], filled: rows, one after the other.
+        values: int32[ids], a value for each id, such as the id itself or its word.
+        plan: int64[rows, 7], see `fst.runtime.kernels.plan`.
+        single, pair: int64[pieces, 1 + planes], templates. The first field of a piece is 0 for the first text, 1 for the second one, and -1
+            for a special token. The other fields are its values for the planes; a text does not use the one for the first plane. The last
+            piece is padding.
+        width: the length to which rows are padded; longer rows stay as they are.
+        from_left: whether to pad on the left.
+        out: int64[planes, n], filled with the rows, one after the other.
     """
     at = U0
     for row in range(len(plan)):

@@ -1,6 +1,6 @@
-"""Unsigned constants for kernels. A signed index costs a test for negative values at every access.
+"""Unsigned constants for kernels. Signed ones would make indices signed, which costs a test for negative values at every access.
 
-The numbers come from `fst.rows` and `fst.limits`; here they only get the type that numba takes for an index.
+The values come from `fst.rows`; this module only gives them an unsigned type.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fst import rows
 U0, U1, U2, U3, U4, U6, U7, U8, U10, U11 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 6, 7, 8, 10, 11))
 U12, U16, U18, U21, U32, U42, U48, U54, U63, U64 = (np.uint64(number) for number in (12, 16, 18, 21, 32, 42, 48, 54, 63, 64))
 LOW_7, LOW_10 = np.uint64((1 << 7) - 1), np.uint64((1 << 10) - 1)
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # a number of 64 bits often holds two of 32
+HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # many 64-bit numbers hold two of 32 bits
 
 # Fields of an entry and of a record, see `fst.rows`.
 NEXT, OUTPUT = np.uint64(rows.MAX_NEXT), np.uint64(rows.MAX_OUTPUT)

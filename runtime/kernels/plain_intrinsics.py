@@ -1,6 +1,6 @@
-"""The intrinsics in public numba, one element at a time: slower than `fst.runtime.kernels.intrinsics`, and equal to them.
+"""The intrinsics in public numba, one element at a time. They give the same results as `fst.runtime.kernels.intrinsics`, more slowly.
 
-They take their place where numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.jit`.
+They replace the intrinsics if numba's compiler is switched off (``NUMBA_DISABLE_JIT``) or lacks a private part, see `fst.jit`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fst.rows import MULTIPLIERS
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
-# Every second bit; two of every four; four of every eight; the count of 64 ones.
+# Masks of 1 in 2, 2 in 4 and 4 in 8 bits; and the mask of the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
 
@@ -33,13 +33,13 @@ def ones(word: Any) -> Any:
 
 @part
 def trailing_zeros(word: Any) -> Any:
-    """The number of zeros below the lowest one; 64 in 0."""
+    """The number of zeros below the lowest one; 64 for 0."""
     return ones(~word & word - U1) if word else U64
 
 
 @part
 def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
-    """Four of the sixteen symbols of a key, masked, in one word."""
+    """The 64-bit word `index` of a key: four of its sixteen symbols, masked."""
     at = np.uint64(start) + U4 * index
     low = np.uint64(symbols[at]) | np.uint64(symbols[at + U1]) << U16
     high = np.uint64(symbols[at + U2]) | np.uint64(symbols[at + U3]) << U16
@@ -64,7 +64,7 @@ def is_key(symbols: Any, start: Any, masks: Any, mask: Any, words: Any, slot: An
 
 @part
 def classes_of(direct: Any, _: Any, text: Any, at: Any, symbols: Any, filled: Any) -> Any:
-    """Write the classes of 32 units; a bit for each that is not one symbol."""
+    """Write the classes of 32 units. Returns a bit for each unit with `NOT_PLAIN`."""
     unsure = U0
     for place in range(32):
         index = np.uint64(place)
@@ -79,7 +79,7 @@ classes_looked_up = classes_of
 
 @part
 def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit for each of 64 symbols that is a number or more."""
+    """A bit for each of 64 symbols that is at least a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) >= number) << np.uint64(index)
@@ -88,7 +88,7 @@ def at_least(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
-    """A bit for each of 64 symbols that is a number."""
+    """A bit for each of 64 symbols that equals a number."""
     found, number = U0, np.uint64(numbers[place])
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
@@ -97,12 +97,12 @@ def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
 
 @part
 def prefetch(_array: Any, _place: Any) -> None:
-    """Do nothing: a processor needs no hint."""
+    """Do nothing: a prefetch is only a hint."""
 
 
 @part
 def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
-    """Copy 32 bytes to as many units; a bit for each byte that is not ASCII."""
+    """Copy 32 bytes to 32 units. Returns a bit for each byte that is not ASCII."""
     wide = U0
     for place in range(32):
         index = np.uint64(place)
@@ -114,7 +114,7 @@ def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
 
 @part
 def string_length(rows: Any, row: Any) -> Any:
-    """The length of a str in a list; -1 of any other object."""
+    """The length of a str in a list; -1 for any other object."""
     with objmode(length="int64"):
         length = _length(str, rows, row)
     return length  # noqa: RET504 - numba compiles no `return` in objmode
@@ -122,7 +122,7 @@ def string_length(rows: Any, row: Any) -> Any:
 
 @part
 def bytes_length(rows: Any, row: Any) -> Any:
-    """The length of bytes in a list; -1 of any other object."""
+    """The length of bytes in a list; -1 for any other object."""
     with objmode(length="int64"):
         length = _length(bytes, rows, row)
     return length  # noqa: RET504
@@ -145,7 +145,7 @@ def bytes_of(rows: Any, row: Any) -> Any:
 
 
 def _object(rows: Any, row: Any) -> Any:
-    """The object in a row of a list at an address."""
+    """The object in a row of the list at the address `rows`."""
     return cast(int(rows), py_object).value[row]
 
 

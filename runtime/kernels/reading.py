@@ -1,12 +1,12 @@
 """From text to symbols: the first stage of every machine over normalised text.
 
-A symbol is a class of characters (uint16). Most characters are one symbol, found by one look-up in `bmp_classes`; `read_other` does special
-tokens, characters that become several symbols or none, and runs of marks, which canonical ordering may permute.
+A symbol is a class of characters (uint16). Most characters are one symbol, found by one look-up in `bmp_classes`. `read_other` reads the
+rest: special tokens, characters that become several symbols or none, and runs of marks, which canonical ordering may permute.
 
-A machine pulls: `read` fills `work.symbols` until there is no room or the texts end, and keeps its place in `work.reading`. The machine
-encodes them, moves those of an incomplete word to the front, and calls again.
+A machine pulls symbols: `read` fills `work.symbols` until it is full or the texts end, and `work.reading` holds where it resumes. The
+machine encodes the symbols, moves those of an incomplete word to the front, and calls `read` again.
 
-Where spans are asked for, `work.spans` has for each symbol the characters that it comes from, ``first | one past the last << 32``.
+If spans are asked for, `work.spans` holds the span of each symbol, ``first character | one past the last << 32``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from fst.runtime.kernels.unicode import UTF_16, label_at, pairs
 
 NOT_PLAIN = np.uint16(NOT_PLAIN_BIT)
 RANK_SHIFT, CLASS = np.uint64(16), np.uint64(0xFFFF)  # of a symbol in a list
-PAST_LIMIT = np.uint64(MARGIN)
+PAST_LIMIT = np.uint64(MARGIN)  # symbols that may be written past the limit
 STEP = np.uint64((1 << 32) + 1)  # from the span of a character to that of the next
 AT_START = np.uint64(1 << 32)  # the span of the first character
 
@@ -56,29 +56,29 @@ def class_of(code, reader):
 
 @inlined
 def class_at(text, at, reader):
-    """The class of the character at a span, and where the next one begins."""
+    """The class of the character at a position, and the position of the next one."""
     code, after = label_at(text, at, UTF_16)
     return class_of(code, reader), after
 
 
 @inlined
 def may_begin_special(text, at, stop, seconds, unknown):
-    """Filter: could a special token begin at a span whose character begins one? Its second unit and earlier walks rule most spans out.
+    """Filter: could a special token begin at a position whose character begins one? The next unit rules out most positions.
 
-    Earlier walks have shown that none begins before the span `unknown`, see `match_at`.
+    Earlier walks have shown that none begins before the position `unknown`, see `match_at`.
     """
     return at >= unknown and (at + U1 == stop or seconds >> (np.uint64(text[at + U1]) & U63) & U1 > U0)
 
 
 @inlined
 def is_other(found, text, at, stop, seconds, unknown):
-    """Whether `read_other` is to see to a character, for what `bmp_classes` has of it."""
+    """Whether `read_other` must read a character; `found` is its item in `bmp_classes`."""
     return found == NOT_PLAIN or (found > NOT_PLAIN and may_begin_special(text, at, stop, seconds, unknown))
 
 
 @part
 def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
-    """Read characters that are one symbol each, up to one that is not; where that is, and how many symbols there are then."""
+    """Read characters that are one symbol each. Returns the position of the first that is not, and the new count of symbols."""
     while at + U32 <= stop:
         unsure = classes_of(bmp_classes, U0, text, at, symbols, filled)
         if unsure and not bmp_classes[text[at + trailing_zeros(unsure)]] & NOT_PLAIN:
@@ -106,10 +106,11 @@ def read_plain(text, at, stop, symbols, filled, bmp_classes, seconds, unknown):
 
 @part
 def special_at(text, at, end, more, trie, memo):
-    """The longest special token at a span, before an end.
+    """The longest special token from a position on, up to `end`.
 
     Returns:
-        Where it ends, or the span itself where there is none; its class; whether the text after `end` may complete one, or a longer one.
+        Where it ends, or the position itself if there is none; its class; and whether the text after `end` could complete one, or a
+        longer one.
     """
     node, is_open = match_at(text, UTF_16, at, end, more, trie, memo)
     return at + np.uint64(trie.nodes[node, LENGTH]), np.uint64(trie.nodes[node, VALUE]), is_open
@@ -117,7 +118,7 @@ def special_at(text, at, end, more, trie, memo):
 
 @inlined
 def ranks_of(record, lists):
-    """A bit for each rank of canonical ordering that is in a list of symbols."""
+    """A bit for each rank of canonical ordering in a record's list of symbols."""
     ranks = U0
     first = record & NEXT
     for index in range(np.uint64(lists[first])):
@@ -127,9 +128,11 @@ def ranks_of(record, lists):
 
 @inlined
 def run_end(text, at, end, more, record, reader, memo):
-    """Where the run of marks ends that begins before a span, with a class; with `more`, the end of the text if that is open.
+    """Find the end of a run of marks. `record` is that of its first character, and `at` the position after this.
 
-    And the ranks in it, none if it leaves no symbol.
+    Returns:
+        The end; with `more`, the end of the text if a special token may begin there. And a bit for each rank in the run; none if the run
+        leaves no symbol.
     """
     records, lists = reader.records, reader.lists
     ranks, seen = ranks_of(record, lists), record >> OUTPUT_SHIFT
@@ -153,15 +156,15 @@ def run_end(text, at, end, more, record, reader, memo):
 
 @inlined
 def is_fence(record):
-    """Whether a class, by its record, is a fence: a blank with an output."""
+    """Whether a record is that of a fence: a blank with an output."""
     return record > U0 and record & ~FENCE == U0
 
 
 @inlined
 def put_list(number, rank, filled, span, reader, work):
-    """Add the symbols of a list that have a rank, all at one span; how many symbols there are then.
+    """Append the symbols of a list that have a rank, all with one span. Returns the new count of symbols.
 
-    A fence that comes after its like takes it away, and is not added; nor is a mark that leaves no symbol.
+    Two equal fences side by side cancel out. A mark that leaves no symbol is not appended.
     """
     records, lists = reader.records, reader.lists
     symbols, spans = work.symbols, work.spans
@@ -181,14 +184,14 @@ def put_list(number, rank, filled, span, reader, work):
 
 @inlined
 def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
-    """Read what is not one symbol: a special token, a list, or what `bmp_classes` does not know. Of a run of marks, find the end.
+    """Read a special token, a list of symbols, or a character beyond `bmp_classes`; or find the end of a run of marks.
 
-    Where the text goes on elsewhere (`more`) and what begins here may go on with it, nothing is read. A list with one of `run_flags`
-    begins a run of marks, unless it is empty. Of a run that leaves no symbol, or has one character, all is read. Inlined: to hand over all
-    arrays takes four times as long as to read a character of four bytes.
+    A nonempty list with one of `run_flags` begins a run of marks. `read_run` reads the run later, unless it leaves no symbol or has one
+    character only. With `more` the text continues elsewhere: if a token or a run could continue there too, nothing is read. Inlined: a
+    call would pass all arrays, and take four times as long as reading a character of four bytes.
 
     Returns:
-        Where the next begins; how many symbols there are then; of a run of marks that `read_run` is to read the ranks, else 0.
+        The position after what was read; the new count of symbols; a bit for each rank of a run that `read_run` must read, else 0.
     """
     records = reader.records
     symbols, spans, memo = work.symbols, work.spans, work.memo
@@ -220,14 +223,14 @@ def read_other(text, at, stop, more, run_flags, filled, span, reader, work):
 
 @inlined
 def number_spans(spans, begin, end, span):
-    """Give symbols the spans of as many characters, one after the other."""
+    """Give symbols the spans of consecutive characters, one each, from `span` on."""
     for index in range(end - begin):
         spans[begin + np.uint64(index)] = span + np.uint64(index) * STEP
 
 
 @inlined
 def next_span(text, turn, span, reader):
-    """Where what follows the next character begins that has a list with anything in it, and the span of that character."""
+    """Find the next character whose list is not empty. Returns the position after it, and its span."""
     records, lists = reader.records, reader.lists
     while True:
         number, turn = class_at(text, turn, reader)
@@ -238,10 +241,10 @@ def next_span(text, turn, span, reader):
 
 @part
 def read_run(text, filled, reader, work):
-    """Go on with a run of marks, in canonical order, as far as there is room; how many symbols there are then.
+    """Read on in a run of marks, in canonical order, as far as there is room. Returns the new count of symbols.
 
-    The run is gone through once for each rank in it. Spans stay in the order of the text: the first symbol of each character, whichever it
-    is, takes the next span of a character that has any, and its other symbols that of the one before them.
+    There is a pass over the run for each rank in it. Spans ascend although symbols are permuted: the first symbol of each character takes
+    the span of the next character in the text that has symbols, and the character's other symbols repeat the last span.
     """
     reading, records, lists = work.reading, reader.records, reader.lists
     limit = np.uint64(len(work.symbols)) - PAST_LIMIT
@@ -263,7 +266,7 @@ def read_run(text, filled, reader, work):
 
 @inlined
 def begin_run(ranks, begin, stop, span, reading):
-    """Have `read_run` read a run of marks with these ranks; `span` is that of its first character."""
+    """Prepare `read_run` for a run of marks. `span` is that of the run's first character."""
     reading[RANKS], reading[RUN_SPAN] = ranks, span - STEP
     reading[RUN_BEGIN] = reading[RUN_AT] = reading[RUN_TURN] = begin
     reading[RUN_STOP] = stop
@@ -271,33 +274,33 @@ def begin_run(ranks, begin, stop, span, reading):
 
 @inlined
 def begin_reading(starts, work):
-    """Begin to read texts. Symbols that are kept, and the characters before them, stay those of the text that goes on."""
+    """Begin to read texts. The kept symbols and the count of characters stay, for a text that continues from the last call."""
     reading, memo = work.reading, work.memo
     reading[AT] = memo[START] = memo[READ] = np.uint64(starts[0])
     reading[READ_ROW] = reading[RANKS] = memo[NODE] = U0
-    # With it, the place of a character's first unit is its number in its text.
+    # The position of a character, plus `BEFORE`, is then its index in its text.
     work.state[BEFORE] -= reading[AT]
 
 
 @inlined
 def skip_row(starts, reading):
-    """Read no more of the text that is being read."""
+    """Skip the rest of the current text."""
     reading[AT], reading[RANKS] = np.uint64(starts[reading[READ_ROW] + U1]), U0
 
 
 @inlined
 def read(text, starts, more, end, with_spans, reader, work):
-    """Read symbols until there is no room for more, or the texts end.
+    """Read symbols until `work.symbols` is full or the texts end.
 
     Args:
         text, starts, more: as in `fst.runtime.kernels.wordpiece.encode_rows`.
-        end: the class that is put after each text.
-        with_spans: whether spans are asked for. Marks that leave no symbol count only then.
+        end: the class to append after each text.
+        with_spans: whether spans are asked for. Only then may a run begin with a mark that leaves no symbol.
         reader: `fst.machines.reading_arguments.Reader`.
-        work: symbols, spans, state, reading and memo are used.
+        work: only symbols, spans, state, reading and memo are used.
 
     Returns:
-        How many symbols there are, those that were kept included; and whether there is more to read.
+        The number of symbols, kept ones included; and whether there is more to read.
     """
     symbols, spans, state, reading, memo = work.symbols, work.spans, work.state, work.reading, work.memo
     bmp_classes, second_units = reader.bmp_classes, reader.second_units[0]

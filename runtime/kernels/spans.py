@@ -1,4 +1,4 @@
-"""Where ids come from: the characters and the word that each id stands for."""
+"""Spans of ids: the characters and the word that each id comes from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fst.runtime.kernels.words import FAILED
 
 @inlined
 def put_span(spans, first, last, offsets, words, at, word):
-    """Write the characters that an id stands for, those of the symbols from the first to the last, and the number of its word."""
-    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # as one number, since LLVM then writes both halves at once
+    """Write the span of an id, from that of its first symbol to that of its last one, and the number of its word."""
+    span = spans[first] & LOW_HALF | spans[last] >> HALF << HALF  # as one number, so that LLVM writes both halves at once
     offsets[at << U1] = np.int32(span & LOW_HALF)
     offsets[at << U1 | U1] = np.int32(span >> HALF)
     words[at] = np.int32(word)
@@ -22,11 +22,11 @@ def put_span(spans, first, last, offsets, words, at, word):
 
 @inlined
 def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offsets, words, at, word):
-    """Write the spans of words that were found, and of what ends them, up to the word that ends at a stop."""
+    """Write the spans of words that the table holds, and of the symbols that end them, up to the word that ends at `stop`."""
     while np.uint64(stops[index]) != stop:
         start, end = np.uint64(begins[index]), np.uint64(stops[index])
         own = isolated_ids[np.uint64(symbols[end])] >> HALF
-        present = np.uint64(start < end)  # 0 of an empty word: its span is written, and not counted
+        present = np.uint64(start < end)  # 0 for an empty word: its span is written, but not counted
         put_span(spans, start, end - present, offsets, words, at, word)
         at += present
         word += present
@@ -39,7 +39,7 @@ def locate_found(symbols, begins, stops, index, stop, isolated_ids, spans, offse
 
 @inlined
 def locate_missing(scratch, gap, result, start, end, lengths, spans, offsets, words, at, word):
-    """Write the spans of the ids of a word, which is cut by the lengths of its tokens; that never leads out of the word."""
+    """Write the spans of the ids of a pending word. The lengths of its tokens cut it; no span leaves the word, whatever they are."""
     for place in range(gap, result):
         token = np.uint64(scratch[place]) << U1 | np.uint64(place > gap)
         first, after = min(start, end - U1), min(start + np.uint64(lengths[token]), end)
@@ -56,7 +56,7 @@ def locate(symbols, begins, stops, count, scratch, pending, known, results, mach
     offsets, words, state, spans = output.offsets, output.words, work.state, work.spans
     around = np.uint64(len(output.prefix) + len(output.suffix))
     index, at, word = U0, state[COUNT], state[WORD]
-    stops[count] = np.uint32(LOW_HALF)  # no place of a symbol: there is no stop after the last
+    stops[count] = np.uint32(LOW_HALF)  # a sentinel: no symbol has this index
     for item in range(U0, known, U2):
         end = pending[item + U1]
         index, at, word = locate_found(symbols, begins, stops, index, end, isolated_ids, spans, offsets, words, at, word)

@@ -1,4 +1,4 @@
-"""Walks over tries, linear in the text: a new walk goes on where the last one has read, see `fst.matching`."""
+"""Walks over tries in time linear in the text: each walk resumes where the last one stopped reading, see `fst.matching`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, ROOT, U0, U1, U21
 from fst.runtime.kernels.unicode import label_at
 
 NO_NODE = np.uint32(ABSENT)
-START, READ, NODE = 0, 1, 2  # places in the memo of `match_at`
+START, READ, NODE = 0, 1, 2  # indices into the memo of `match_at`
 
 @inlined
 def child_of(node, label, edges):
-    """The node that a label leads to from another, 0 if there is none; the root is 0, and nobody's child."""
+    """The child of a node by a label; 0 if there is none, since the root is no node's child."""
     last = np.uint64(len(edges)) - U1
     slot = (node << U21 ^ label) * HASH_MULTIPLIER >> HALF & last
     while edges[slot, 0] != NO_NODE and (np.uint64(edges[slot, 0]) != node or np.uint64(edges[slot, 1]) != label):
@@ -25,14 +25,14 @@ def child_of(node, label, edges):
 
 @kernel
 def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
-    """Fill in the fields of each node of a `fst.matching.Trie` that follow from its edges and its `ENDING`.
+    """Fill in the fields of a `fst.matching.Trie` that follow from its edges and from `ENDING`.
 
     Args:
-        parents, labels, depths: uint32[nodes], the parent of each node, the label that leads to it, and the items on its path.
-        order: int64[nodes], the nodes by their depth, the root first.
+        parents, labels, depths: uint32[nodes]: for each node its parent, the label of the edge to it, and the items on its path.
+        order: int64[nodes], the nodes sorted by depth, the root first.
         overlapping: whether a walk may start inside a string that an earlier walk has found.
         edges: as in `fst.matching.Trie`.
-        nodes: likewise; `ENDING` and `IS_INNER` are given, all other fields are filled.
+        nodes: as in `fst.matching.Trie`, with `ENDING` and `IS_INNER` given; the other fields are filled.
     """
     nodes[0, VALUE] = nodes[0, LEAST] = -1
     for node in order[1:]:
@@ -43,7 +43,8 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
         skip, rest = depth, U0
         if parent != ROOT and (ending < 0 or overlapping):
             skip, rest = np.uint64(nodes[parent, SKIP]), np.uint64(nodes[parent, REST])
-            # From `skip` on, the parent's path is the path of `rest`. Extend that by the label, or skip on, unless a string begins there.
+            # From `skip` on, the parent's path equals the path of `rest`. Extend it by the label, or else skip further; but stop at a
+            # position where a string begins.
             while rest or skip == np.uint64(depths[parent]):
                 child = child_of(rest, label, edges)
                 if child or not rest:
@@ -58,20 +59,21 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
 
 @part
 def match_at(items, pair, at, end, more, trie, memo):
-    """The node at which a walk from a place ends. It says which strings begin at the place; 0 if none does.
+    """Walk from a position. The node where the walk ends tells the strings that begin at the position.
 
-    Items that an earlier walk has read are not read again. Callers ask for places in ascending order, until they reset `memo`; for places
-    inside a string that was found they ask only if the trie is `overlapping`.
+    Items that an earlier walk has read are not read again. Callers must ask for positions in ascending order until they reset `memo`, and
+    skip positions inside a found string unless the trie is `overlapping`.
 
     Args:
         items, pair: a text, as UTF-16 or as other items, see `label_at`.
-        at, end: the place, and where the text ends.
-        more: whether the text goes on after `end`.
+        at, end: the position, and where the text ends.
+        more: whether the text continues after `end`.
         trie: `fst.matching.Trie`.
-        memo: uint64[3]: the first place that no walk has settled; how far the walk from there has read; and its node.
+        memo: uint64[3]. `START`: the first position that no walk has settled. `READ`: how far the walk from there has read. `NODE`: its
+            node.
 
     Returns:
-        The node; and whether the text after `end` may complete a string here, or a longer one.
+        The node, 0 if no string begins there; and whether the text after `end` could complete a string there, or a longer one.
     """
     edges, nodes = trie.edges, trie.nodes
     start, read, node = memo[START], memo[READ], memo[NODE]

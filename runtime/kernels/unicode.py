@@ -1,10 +1,10 @@
-"""Units of text: UTF-16 from UTF-8 and from Python's str and bytes, and code points from UTF-16.
+"""Kernels over units of text: UTF-16 from UTF-8 and from Python's str and bytes, and code points from UTF-16.
 
-The Unicode Standard 17, table 3-7, says which sequences of bytes are characters.
+The Unicode Standard 17, table 3-7, defines the well-formed sequences of bytes.
 
-`gather_strings` and `gather_bytes` read the objects of a list where they are. The list keeps them alive, and while such a kernel runs
-nobody else may change it: `fst.runtime.texts` hands over a list of its own. Lengths come first, so that nothing is written where there is
-no room, and rows of another type are found before anything else is.
+`gather_strings` and `gather_bytes` read the objects of a list in place. The list keeps its objects alive, and nobody else may change it
+while a kernel runs: `fst.runtime.texts` passes a list of its own. Both kernels read all lengths before any text. So they never write past
+the room, and find rows of another type before anything is written.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from fst.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.intrinsics import bytes_length, bytes_of, characters, string_length, trailing_zeros, widen
 from fst.runtime.kernels.numbers import LOW_10, U0, U1, U2, U3, U4, U6, U10, U11, U12, U18, U32, U64
 
-SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and what it leaves
-UTF_16, ITEMS = HIGH_SURROGATE, U1  # what begins a pair of items: a high surrogate; nothing
-CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # the least bytes that go on, or begin so many
+SURROGATE, HIGH_SURROGATE, LOW_SURROGATE = np.uint64(0xFC00), np.uint64(0xD800), np.uint64(0xDC00)  # a mask, and its two results
+UTF_16, ITEMS = HIGH_SURROGATE, U1  # `item & SURROGATE` of the first item of a pair; no item masked gives 1
+CONTINUATION, TWO, THREE, FOUR = (np.uint64(n) for n in (0x80, 0xC2, 0xE0, 0xF0))  # lowest continuation byte; lowest first byte of 2, 3, 4
 SURROGATES, SUPPLEMENTARY = np.uint64(0xD800 >> 11), np.uint64(0x10000)
 OF_STR, OF_BYTES = 0, 1
 LAST_BITS, FIRST_SURROGATE = np.uint16(0xF800), np.uint16(0xD800)
 
 @inlined
 def label_at(items, at, pair):
-    """The label at a place, and where the next one begins. A label is an item, or a code point if `pair` is `UTF_16`."""
+    """The label at a position, and the position of the next one. A label is an item, or a code point if `pair` is `UTF_16`."""
     first = np.uint64(items[at])
     if first & SURROGATE != pair:
         return first, at + U1
@@ -33,7 +33,7 @@ def label_at(items, at, pair):
 
 @inlined
 def pairs(text, at, stop):
-    """How many characters of a text have two units."""
+    """The number of characters in a part of a text that have two units."""
     count = U0
     while at < stop:
         count += np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE)
@@ -43,13 +43,13 @@ def pairs(text, at, stop):
 
 @inlined
 def follower(data, at):
-    """The six bits of a byte that continues a character; what is 64 or more is none."""
+    """The six bits of a continuation byte; 64 or more if the byte is not one."""
     return np.uint64(data[at]) ^ CONTINUATION
 
 
 @inlined
 def character_at(data, at, left):
-    """The code point at a place before which so many bytes are left, and how many bytes it has; none where there is no character."""
+    """The code point at a position and its length in bytes; the length is 0 if it is malformed. `left` bytes remain from there on."""
     first = np.uint64(data[at])
     if first < THREE:
         if first < TWO or left < U2:
@@ -71,7 +71,7 @@ def character_at(data, at, left):
 
 @inlined
 def put_code(code, text, filled):
-    """Write a code point as one unit or two; where the next one goes."""
+    """Write a code point as one unit or two. Returns the position after it."""
     if code >= SUPPLEMENTARY:
         code -= SUPPLEMENTARY
         text[filled] = HIGH_SURROGATE | code >> U10
@@ -83,7 +83,7 @@ def put_code(code, text, filled):
 
 @inlined
 def put_characters(data, at, stop, text, filled):
-    """Write a run of ASCII, and a run of characters that are not; whether they are UTF-8."""
+    """Write a run of ASCII and then a run of other characters. Returns both positions, and whether the bytes are UTF-8."""
     while at < stop and np.uint64(data[at]) < CONTINUATION:
         text[filled] = data[at]
         at += U1
@@ -99,9 +99,12 @@ def put_characters(data, at, stop, text, filled):
 
 @inlined
 def put_utf_8(data, at, stop, text, filled):
-    """Write UTF-8 from one place to before another as units, 32 at a time where it is ASCII; where the next goes, and whether it is UTF-8.
+    """Write the UTF-8 from `at` to `stop` as UTF-16, ASCII 32 bytes at a time.
 
-    What is behind the place is read too, and written, if there is any; it is written again when its turn comes.
+    A step may read bytes past `stop` and write their units; the next row overwrites these.
+
+    Returns:
+        The position after the last unit, and whether the bytes are UTF-8.
     """
     is_text = True
     while at < stop and is_text:
@@ -110,7 +113,7 @@ def put_utf_8(data, at, stop, text, filled):
             plain = min(U32 if wide == U0 else trailing_zeros(wide), stop - at)
             at += plain
             filled += plain
-            if wide == U0:  # a branch: the next step need not wait for the zeros
+            if wide == U0:  # a branch, so that the next step need not wait for `trailing_zeros`
                 continue
         at, filled, is_text = put_characters(data, at, stop, text, filled)
     return filled, is_text
@@ -118,16 +121,16 @@ def put_utf_8(data, at, stop, text, filled):
 
 @kernel
 def transcode(data, starts, text, unit_starts):
-    """UTF-16 of rows of UTF-8, 32 bytes at a time where they are ASCII.
+    """Transcode rows from UTF-8 to UTF-16, ASCII 32 bytes at a time.
 
     Args:
         data: uint8[n].
-        starts: int64[rows + 1], where each row begins in it, ascending; the last is n.
+        starts: int64[rows + 1], ascending: where each row begins in `data`; the last is n.
         text: uint16[n + 32], filled.
-        unit_starts: int64[rows + 1], filled: where each row begins in it, and the last one ends.
+        unit_starts: int64[rows + 1], filled: where each row begins in `text`, and where the last one ends.
 
     Returns:
-        How many rows are UTF-8 before the first that is not.
+        The index of the first row that is not UTF-8; the number of rows if all are.
     """
     rows, filled = np.uint64(len(starts)) - U1, U0
     unit_starts[0] = 0
@@ -141,7 +144,7 @@ def transcode(data, starts, text, unit_starts):
 
 @inlined
 def rows_that_fit(rows, count, limits, kind):
-    """How many rows of a list go into a block; -1 where one of them is of another kind."""
+    """The number of rows of a list that fit into `limits`; -1 if one of them is of another type."""
     most, longest, least = limits
     left, fitting = most, 0
     while fitting < count:
@@ -157,7 +160,7 @@ def rows_that_fit(rows, count, limits, kind):
 
 @inlined
 def put_narrow(data, text, at):
-    """Copy bytes to units, none beyond the last; whether they are ASCII."""
+    """Copy bytes to units, and write nothing past the last. Returns the position after it, and whether all bytes are ASCII."""
     end, wide = np.uint64(len(data)), U0
     if end < U32:
         for index in range(end):
@@ -174,7 +177,7 @@ def put_narrow(data, text, at):
 
 @inlined
 def put_units(units, text, at):
-    """Copy units; whether one is a surrogate."""
+    """Copy units. Returns the position after the last, and whether one is a surrogate."""
     wrong = np.uint16(0)
     for index in range(np.uint64(len(units))):
         unit = units[np.uint64(index)]
@@ -185,7 +188,7 @@ def put_units(units, text, at):
 
 @inlined
 def put_codes(codes, text, at):
-    """Write code points as units; whether one is a surrogate."""
+    """Write code points as units. Returns the position after the last, and whether one is a surrogate."""
     wrong = U0
     for index in range(np.uint64(len(codes))):
         code = np.uint64(codes[np.uint64(index)])
@@ -196,16 +199,16 @@ def put_codes(codes, text, at):
 
 @object_kernel
 def gather_strings(rows, count, limits, text, starts):
-    """UTF-16 of the first rows of a list of str.
+    """Write the first rows of a list of str as UTF-16.
 
     Args:
-        rows, count: the address of the list, and how many rows it has.
-        limits: (characters of all rows, at most; of one row, at most; how many rows there are at least, else none).
-        text: uint16[n], room for two units for each of so many characters, filled.
-        starts: int64[count + 1], filled: where each row begins in it, and the last one ends.
+        rows, count: the address of the list, and its number of rows.
+        limits: as in `fst.runtime.texts.Limits`.
+        text: uint16[n], two units for each character within the limits, filled.
+        starts: int64[count + 1], filled: where each row begins in `text`, and where the last one ends.
 
     Returns:
-        How many rows they are, -1 where one is no str; and whether they are text: nothing in them is a surrogate.
+        The number of rows written, -1 if one is not a str; and whether they have no surrogates.
     """
     fitting = rows_that_fit(rows, count, limits, OF_STR)
     at, any_wrong = U0, False
@@ -223,14 +226,14 @@ def gather_strings(rows, count, limits, text, starts):
 
 @object_kernel
 def gather_bytes(rows, count, limits, text, starts):
-    """UTF-16 of the first rows of a list of bytes of UTF-8.
+    """Write the first rows of a list of bytes, UTF-8, as UTF-16.
 
     Args:
-        rows, count, limits, text, starts: as in `gather_strings`, with bytes in the place of characters; up to 32 units behind the last one
-            may be written.
+        rows, count, limits, text, starts: as in `gather_strings`, with bytes instead of characters. Up to 32 units past the last one may
+            be written.
 
     Returns:
-        How many rows they are, -1 where one is no bytes; and whether they are text.
+        The number of rows written, -1 if one is not bytes; and whether they are UTF-8.
     """
     fitting = rows_that_fit(rows, count, limits, OF_BYTES)
     at, are_text = U0, True

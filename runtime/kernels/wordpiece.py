@@ -1,29 +1,30 @@
-"""WordPiece: symbols into token ids. What the kernels compute is `fst.machines.wordpiece.Walk`, one symbol after the other.
+"""WordPiece: symbols into token ids. `fst.machines.wordpiece.Walk` specifies the result, one symbol after the other.
 
-Text goes through in chunks of some thousand symbols, and each chunk through six loops. Each loop does one thing to the whole chunk, with
-hardly a branch that depends on the text, so that the processor works at many places of the text at a time::
+A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one thing to the whole chunk, with
+hardly a branch that depends on the text, so that the processor works at many positions at the same time::
 
     read           text → symbols: one look-up a character
-    find_words     symbols → the places at which words begin and end
-    find_slots     words → their slots in the table of words, which are on their way to the cache by then
-    look_up        words → ids; a word that the table does not hold is pending, and leaves a gap
-    transduce      pending words, all at once, a symbol at a time through δ′ and σ′; their ids go into the gaps
-    emit           ids → their final place, without the gaps, and with the frame of each text
+    find_words     symbols → begins and ends of words
+    find_slots     words → their slots in the table of words, which are prefetched
+    look_up        words → ids; a word that the table does not hold is pending, and leaves a gap for its ids
+    transduce      pending words → ids in the gaps: all words together, one symbol at a time, through δ′ and σ′
+    emit           ids → output, without the gaps, and with the frame of each text
 
-Added tokens inside words, which the table of words then does not hold, are found between `look_up` and `transduce` (`find_tokens`). The
-rest of such a word becomes words of its own (`cut_words`), until the ids of all are put together (`join_words`). A text in which another
-contextual token may stand is noted; `fst.runtime.fallback_added_tokens` reads it again, and its symbols come back to `encode_read`.
+Words with added tokens inside are not in the table of words, so they are pending. Between `look_up` and `transduce`, `find_tokens` finds
+these tokens, and `cut_words` makes pending words of the pieces around them; at the end `join_words` puts the ids of each word together.
+`suspects` notes a text that may hold another contextual added token. `fst.runtime.fallback_added_tokens` then reads this text again, and
+`encode_read` encodes its symbols.
 
-Where spans are asked for, `locate` writes, before `emit`, which characters each id stands for.
+If spans are asked for, `locate` writes them before `emit`.
 
-Kernels check nothing. They take for granted:
+Kernels check nothing. They require:
 
-- the table is proven, or was just made by the compiler;
-- ``text`` is valid UTF-16 in the processor's byte order, and ``starts`` ascends within it and never cuts a character
-  (`fst.runtime.texts` sees to that);
-- ``output.ids`` has room for the ids of each text by the bound that the table proves, for the frame around it, for the symbols that were
-  kept, and for `fst.machines.kernel_call.SLACK` more, which may be written and are not counted;
-- `fst.machines.kernel_call.work_of` made the arrays of ``work``, and only kernels write to them.
+- The table is proven, or comes directly from the compiler.
+- ``text`` is valid UTF-16 in the processor's byte order; ``starts`` ascends within it, and cuts no character. `fst.runtime.texts`
+  ensures this.
+- ``output.ids`` has room for the ids of each text by the table's proven bound, for frames, for kept symbols, and for
+  `fst.machines.kernel_call.SLACK` more ids, which may be written but are not counted.
+- The arrays in ``work`` come from `fst.machines.kernel_call.work_of`, and only kernels write to them.
 """
 
 from __future__ import annotations
@@ -61,23 +62,25 @@ from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up
 
 @inlined
 def prefetch_step(entries, state, symbols, following, records):
-    """Have what a state's next step may load brought into the cache: its finish entry, and its transition by the symbol that follows."""
+    """Prefetch the entries that a state's next step may load: its finish entry, and its transition on the next symbol."""
     prefetch(entries, state)
     prefetch(entries, state + (records[np.uint64(symbols[following])] >> LABEL_SHIFT))
 
 
 @inlined
 def sort_words(symbols, machine, pending, count, active, results, longer):
-    """Sort pending words by length, the longest first, with the states that their first symbols lead to.
+    """Sort pending words by length, the longest first, into active words, and enter the state of each one's first symbol.
 
-    An active word is ``state | place of its next id << 32`` and its first symbol. Words without a symbol, and with too many, come last.
+    An active word has two items: ``state | index of its next id << 32``, and the index of its first symbol. Empty and overlong words come
+    last.
 
     Returns:
-        The length of the longest; `longer` has for each length the number of words as long or longer, and 0 for the next length.
+        The length of the longest word. `longer` holds for each length, and for the one after the longest, the number of words at least
+        this long.
     """
     records, start_targets, entries, params = machine.reader.records, machine.start_targets, machine.entries, machine.params
     longest, most = params[LONGEST], U0
-    for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than where the last one ends
+    for length in range(min(longest, pending[count - U1]) + U2 if count else U2):  # no word is longer than the end of the last one
         longer[length] = U0
     for index in range(U0, count, U2):
         word, end = pending[index], pending[index + U1]
@@ -109,7 +112,7 @@ def sort_words(symbols, machine, pending, count, active, results, longer):
 
 @inlined
 def put_pooled(pool, output, scratch, place):
-    """Write the ids of a list of the pool; where the next one goes."""
+    """Write the ids of a list in the pool. Returns the index after the last."""
     while pool[output] < LAST_OUTPUT:
         scratch[place] = np.int32(pool[output])
         place += U1
@@ -120,7 +123,7 @@ def put_pooled(pool, output, scratch, place):
 
 @inlined
 def finish_words(step, first, last, machine, scratch, active, results):
-    """Write the ids that words of so many symbols end with."""
+    """Write the final ids of the active words with `step` symbols: those from index `first` to before `last`."""
     entries, pool = machine.entries, machine.pool
     for index in range(first << U1, last << U1, U2):
         state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
@@ -135,10 +138,10 @@ def finish_words(step, first, last, machine, scratch, active, results):
 
 @part
 def transduce(symbols, machine, scratch, pending, count, active, results, longer):
-    """Send pending words through the transducer, all at once, a symbol at a time: none waits for the memory of another.
+    """Run the transducer over all pending words together, one symbol at a time, so that no word waits for another's memory access.
 
-    Words are sorted, so that those that go on are the first. Where the ids of a word end, or `FAILED`, is written to `results` at the
-    symbol that ends it.
+    Words are sorted, so the unfinished ones come first. At the symbol that ends a word, `results` gets the index where its ids end, or
+    `FAILED`.
     """
     records, entries, pool, params = machine.reader.records, machine.entries, machine.pool, machine.params
     most = sort_words(symbols, machine, pending, count, active, results, longer)
@@ -152,7 +155,7 @@ def transduce(symbols, machine, scratch, pending, count, active, results, longer
             entry = entries[state + label]
             default = entry >> LABEL_SHIFT != label
             follow = (record if default else entry) & NEXT
-            # On the default it is the finish entry that counts. It is loaded always: a branch would often be mispredicted.
+            # On the default, the output is that of the finish entry. A conditional index avoids a branch that is often mispredicted.
             entry = entries[state + (U0 if default else label)]
             output = entry >> OUTPUT_SHIFT & OUTPUT
             scratch[place] = np.int32(output)
@@ -169,7 +172,7 @@ def transduce(symbols, machine, scratch, pending, count, active, results, longer
 
 @inlined
 def copy(source, begin, end, ids, at):
-    """Copy ids, sixteen at a time; where the next one goes."""
+    """Copy ids, sixteen at a time. Returns the index after the last."""
     for index in range(U0, end - begin, U16):
         for offset in range(16):
             ids[at + np.uint64(index) + np.uint64(offset)] = source[begin + np.uint64(index) + np.uint64(offset)]
@@ -178,9 +181,9 @@ def copy(source, begin, end, ids, at):
 
 @inlined
 def frame(around, at, output):
-    """Write ids that stand before or after a text; where the next one goes.
+    """Write one side of a frame. Returns the index after the last id.
 
-    Inlined: a call would hand over all arrays, and cost a row of Python code a tenth of its time.
+    Inlined: a call would pass all arrays, which costs a tenth of the time for rows of Python code.
     """
     ids = output.ids
     for index in range(len(around)):
@@ -195,7 +198,7 @@ def frame(around, at, output):
 
 @part
 def emit(symbols, scratch, written, pending, count, results, params, output, state):
-    """Write ids to their final place, and end texts."""
+    """Write ids to the output, and the frames and ends of texts."""
     prefix, suffix, ids, ends = output.prefix, output.suffix, output.ids, output.ends
     at, begin, row = state[COUNT], U0, state[ROW]
     for index in range(U0, count, U2):
@@ -220,11 +223,11 @@ def emit(symbols, scratch, written, pending, count, results, params, output, sta
 
 @part
 def encode_symbols(filled, machine, output, work):
-    """Encode the words that are complete; how many symbols are kept, those of the last word."""
+    """Encode the complete words, and move the symbols of the last, incomplete word to the front. Returns the number of symbols kept."""
     symbols, spans, pending, scratch, results, state = work.symbols, work.spans, work.pending, work.scratch, work.results, work.state
     begins, stops, slots, tokens, pieces = work.begins, work.stops, work.slots, work.tokens, work.pieces
     params, isolated_ids = machine.params, machine.isolated_ids
-    # A fence at the end may be taken away by the next symbol: the word before it may go on.
+    # The next symbol may cancel a fence at the end, so that the word before the fence continues.
     fenced = filled > U0 and is_fence(machine.reader.records[np.uint64(symbols[filled - U1])])
     filled -= U1 if fenced else U0
     found = find_words(symbols, filled, params, work.masks, begins, stops, U1)
@@ -237,9 +240,9 @@ def encode_symbols(filled, machine, output, work):
         cut = find_tokens(symbols, pending, count, machine, output.suspects, state, tokens, work.symbol_memo)
         if cut:
             of_words, known = pieces, cut_words(symbols, pending, count, tokens, cut, machine.added.params[FILLER], spans, pieces)
-            if len(output.offsets):  # once more, with all blanks: one after a token may end what a pending word has
+            if len(output.offsets):  # find the words again, with all blanks: a blank after a token may end a pending word
                 found = find_words(symbols, filled, params, work.masks, begins, stops, U0)
-    transduce(symbols, machine, scratch, of_words, known, work.active, results, slots)  # slots are looked at already
+    transduce(symbols, machine, scratch, of_words, known, work.active, results, slots)  # slots are no longer needed: reused as `longer`
     if len(output) > IDS_ALONE and len(output.offsets):
         locate(symbols, begins, stops, found, scratch, of_words, known, results, machine, output, work)
     if len(output) > IDS_ALONE and cut:
@@ -247,14 +250,14 @@ def encode_symbols(filled, machine, output, work):
     emit(symbols, scratch, written, pending, count, results, params, output, state)
     start = np.uint64(begins[found])
     state[BESIDE] = np.uint64(symbols[start - U1]) if found else state[BESIDE]
-    kept = min(filled - start, params[LONGEST] + U1)  # a longer word is not looked up, however long it is
+    kept = min(filled - start, params[LONGEST] + U1)  # enough to tell that the word is too long to be looked up
     for index in range(kept):
         symbols[index] = symbols[start + np.uint64(index)]
     if len(output) > IDS_ALONE and len(output.offsets) and kept:
         end = spans[filled - U1]
         for index in range(kept):
             spans[index] = spans[start + np.uint64(index)]
-        spans[kept - U1] = end  # where the word goes on after what was left out of it
+        spans[kept - U1] = end  # the last kept symbol stands for all that were dropped
     if fenced:
         symbols[kept], spans[kept] = symbols[filled], spans[filled]
         kept += U1
@@ -263,18 +266,18 @@ def encode_symbols(filled, machine, output, work):
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """The ids of texts.
+    """Encode texts.
 
     Args:
         text: uint16[n], UTF-16 of all texts.
-        starts: int64[rows + 1], where each text begins; the last is where the last one ends.
-        more: uint64, 1 where the last text goes on in the next call, else 0.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        more: uint64, 1 if the last text continues in the next call, else 0.
         machine: `fst.machines.wordpiece_arguments.Arguments`.
-        output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` where more than ids is asked for; filled.
+        output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` for spans and suspects; filled.
         work: `fst.machines.kernel_call.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        Where reading stopped: the end, or with `more` before a character that what follows may belong to.
+        The position where reading stopped: the end; or, with `more`, a character that may belong together with the text that follows.
     """
     state, reading = work.state, work.reading
     with_spans = len(output) > IDS_ALONE and len(output.offsets) > 0
@@ -288,18 +291,18 @@ def encode_rows(text, starts, more, machine, output, work):
         filled, is_more = read(text, starts, more, machine.params[END_CLASS], with_spans, machine.reader, work)
         state[KEPT] = encode_symbols(filled, machine, output, work)
         if len(output) > IDS_ALONE and len(output.suspects) and is_more and output.suspects[reading[READ_ROW]]:
-            skip_row(starts, reading)  # the text is read again, and as a whole
+            skip_row(starts, reading)  # the fallback reads the whole text again
     state[BEFORE] += reading[AT]
     return reading[AT]
 
 
 @kernel
 def encode_read(read_symbols, read_spans, machine, output, work):
-    """The ids of texts whose symbols are known.
+    """Encode texts that the fallback has read into symbols.
 
     Args:
-        read_symbols: uint16[n], classes of symbols, one or more, and after each text the class that ends it.
-        read_spans: uint64[n], the characters of its text that each comes from, ``first | one past the last << 32``.
+        read_symbols: uint16[n], n > 0: the classes of all texts, with the class that ends a text after each.
+        read_spans: uint64[n], the span of each symbol in its text, ``first | one past the last << 32``.
         machine, output, work: as in `encode_rows`.
     """
     symbols, spans, state = work.symbols, work.spans, work.state

@@ -1,4 +1,4 @@
-"""Words: where they are among symbols, and the ids that the table of words has for them."""
+"""Words: where they begin and end in symbols, and their ids in the table of words."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fst.runtime.kernels.intrinsics import at_least, equal_to, hash_of, is_key, 
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U6, U8, U63
 
 LONGEST_WORD = np.uint64(WORD_SYMBOLS)  # symbols in a word that the table may hold
-FAILED = np.uint64(1 << 63)  # in place of where the ids of a word end: it has no segmentation
+FAILED = np.uint64(1 << 63)  # the result of a word without a segmentation, instead of the index where its ids end
 
 @inlined
-def put_bits(mask, base, params, count):
-    """Write the places of the bits of a mask, from a first number on; how many params there are then."""
+def put_bits(mask, base, numbers, count):
+    """Append the indices of the ones in a mask, plus `base`, to `numbers`. Returns the new count."""
     found, index = ones(mask), U0
     while index < found:
-        for offset in range(8):  # eight at a time: the number of rounds is predicted better than the number of bits
-            params[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
+        for offset in range(8):  # eight at a time: the processor predicts the number of rounds better than the number of ones
+            numbers[count + index + np.uint64(offset)] = base + trailing_zeros(mask)
             mask &= mask - U1
         index += U8
     return count + found
@@ -27,12 +27,12 @@ def put_bits(mask, base, params, count):
 
 @part
 def find_words(symbols, filled, params, masks, begins, stops, omits):
-    """Where each word begins, and where it ends: at a symbol that is not a part of words. There may be nothing between the two.
+    """Write where each word begins and ends. A word ends at a symbol that is not a part of words, and may be empty.
 
-    A blank that follows such a symbol ends nothing, and has no id: with `omits` it is left out.
+    A blank after such a symbol ends only an empty word, and has no id: with `omits` it is skipped.
 
     Returns:
-        How many words there are; where the next one begins is written too.
+        The number of words. The begin of the next word is written, too.
     """
     last = filled + U63 >> U6
     for word in range(last):
@@ -42,7 +42,7 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
     if filled & U63:
         masks[last - U1 << U1] &= (U1 << (filled & U63)) - U1
     masks[last << U1 | U1] = U0
-    count = after = before = U0  # words that end; words that are begun after; whether one ends right before
+    count = after = before = U0  # ends written; begins written after the first; whether the last symbol ends a word
     begins[0] = 0
     for word in range(last):
         mask, base = masks[word << 1], np.uint64(word) << U6
@@ -56,13 +56,13 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
 
 @inlined
 def mask_for(length):
-    """The place of the mask that makes a key of a word of a length."""
+    """The index of the masks for a word of a length in `key_masks`."""
     return min(length, LONGEST_WORD + U1) << U2
 
 
 @part
 def find_slots(symbols, begins, stops, count, machine, slots):
-    """Find the slot of each word. Slots are fetched here and looked at in a loop of its own, which is a third faster than both in one."""
+    """Find and prefetch the slot of each word. `look_up` reads the slots in a loop of its own: a third faster than one loop for both."""
     words, displacements, key_masks, params = machine.words, machine.displacements, machine.key_masks, machine.params
     highest = np.uint64(len(words) >> 2) - U1
     bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
@@ -76,11 +76,12 @@ def find_slots(symbols, begins, stops, count, machine, slots):
 
 @part
 def look_up(symbols, begins, stops, slots, count, machine, scratch, pending):
-    """Look up words, and what ends them.
+    """Look up words, and the symbols that end them.
 
     Returns:
-        How many ids there are, gaps included, and how many items `pending` has. A pending word was not found, or ends a text, or both:
-        ``gap | start << 32`` (where its ids go; where the word starts, or its end if it was found) and its end.
+        The number of ids in `scratch`, gaps included, and the number of items in `pending`. A word is pending if it was not found, or if
+        it ends a text. Its two items are ``gap | start << 32`` and its end: `gap` is the index where its ids go; `start` is where the
+        word starts, or its end if it was found.
     """
     isolated_ids, words, key_masks, last = machine.isolated_ids, machine.words, machine.key_masks, machine.params[END_CLASS]
     place, known = U0, U0
@@ -102,7 +103,7 @@ def look_up(symbols, begins, stops, slots, count, machine, scratch, pending):
             pending[known] = place | start << HALF
             pending[known + U1] = end
             known += U2
-            # An id for each symbol at most, and one that is written and not counted.
+            # Room for an id a symbol, and for one that is written but not counted.
             place += U0 if start == end else length + U1
         scratch[place] = np.int32(own & LOW_HALF)
         place += own >> HALF

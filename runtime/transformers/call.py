@@ -1,13 +1,13 @@
-"""The call: texts in, what a model is fed out; arguments and results are those of ``transformers.PreTrainedTokenizerFast.__call__``.
+"""The call: texts to model inputs. Arguments and results are those of ``transformers.PreTrainedTokenizerFast.__call__``.
 
-A call goes through four steps::
+A call has four steps::
 
-    resolve     arguments → `Options`: what they mean for this tokenizer
-    gather      text, text_pair → `Inputs`: a flat list of texts, and which of them make a sample
-    plan_rows   the ids of all texts → which of them go into each row: truncation and windows
-    lay_out     the plan → arrays: special tokens around, type ids and masks beside, padding before or behind
+    resolve     arguments → `Options`: their meaning for this tokenizer
+    gather      text, text_pair → `Inputs`: a flat list of texts, and the texts of each sample
+    plan_rows   ids of all texts → plan: the ids of each row, after truncation and windows
+    lay_out     plan → arrays: with special tokens, padding, type ids and masks
 
-Nothing of it is state: what a call asks for goes from one step to the next.
+A call leaves no state behind: each step passes its result on to the next.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FI
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
 MAX_NUMBER = (1 << 63) - 1
-FEW_TEXTS = 1 << 10  # texts, at most, that go the short way, and samples whose array is kept for the next call with as many
-SHORT_TEXTS = 1 << 14  # characters, at most, in them
+FEW_TEXTS = 1 << 10  # maximum of texts for `_encoded_short`, and of samples whose array is cached
+SHORT_TEXTS = 1 << 14  # maximum of characters for `_encoded_short`
 plan_rows, lay_out = (Deferred("fst.runtime.kernels.model_inputs", name) for name in ("plan_rows", "lay_out"))
 
 
 class Model(Protocol):
-    """A tokenizer, as calls use it."""
+    """The part of a tokenizer that calls use."""
 
     @property
     def _ids_runner(self) -> Runner: ...
@@ -86,22 +86,23 @@ class Template(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What the arguments of a call mean.
+    """The resolved arguments of a call.
 
     Attributes:
-        special: whether special tokens are put around texts.
-        cut: ``cut`` of `fst.runtime.kernels.model_inputs.plan_rows`; `tight`: it is to truncate, and there is less than no room.
-        max_ids: how many ids of a text without a second one are of use; None: all of them.
-        windows: whether there is a row for each window.
+        special: whether to put special tokens around texts.
+        cut: ``cut`` of `fst.runtime.kernels.model_inputs.plan_rows`.
+        tight: whether truncation is asked for, but `max_length` is less than the special tokens of one text or of two.
+        max_ids: the number of ids needed from a text that has no second one; None: all.
+        windows: whether each window gets a row.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
-        width: what rows are padded to if it is fixed.
-        multiple: what the length of padded rows is a multiple of.
-        pad_left: whether padding comes first.
+        width: the length of padded rows for `FIXED`.
+        multiple: the number of which the length of padded rows is a multiple.
+        pad_left: whether to pad on the left.
         words: whether texts come split into words.
         whole: whether they do not, and no offsets are asked for.
         kind: "np", "pt", or None for lists.
-        names: members that are a number for each token, "input_ids" first.
-        template: with planes for these.
+        names: the members with a number for each token, "input_ids" first.
+        template: the templates, with a plane for each of `names`.
         offsets, length: whether these members are asked for.
     """
 
@@ -123,7 +124,7 @@ class Options:
     length: bool
 
     def padded(self, longest: int) -> int:
-        """What rows are padded to, by the length of the longest; 0 is nothing."""
+        """The length of padded rows, from that of the longest row; 0 without padding."""
         if self.padding == NOTHING:
             return 0
         width = self.width if self.padding == FIXED else longest
@@ -131,13 +132,13 @@ class Options:
 
 
 class Inputs(NamedTuple):
-    """Texts.
+    """The texts of a call.
 
     Attributes:
-        texts: those of all samples or, if they came split, their words: first texts, then second ones.
+        texts: the texts of all samples, or their words if they came split: all first texts, then all second ones.
         samples: ``samples`` of `fst.runtime.kernels.model_inputs.plan_rows`.
-        paired: whether there are second ones.
-        alone: whether it is one sample, and no batch.
+        paired: whether there are second texts.
+        alone: whether the call has a single sample that is not in a batch.
     """
 
     texts: Sequence[str]
@@ -147,13 +148,13 @@ class Inputs(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Which ids go where.
+    """The rows of a call, as a plan.
 
     Attributes:
         plan: ``plan`` of `fst.runtime.kernels.model_inputs.plan_rows`.
-        width: what rows are padded to.
-        size: the length of every row, padding included; None: they are not of one length.
-        options: of the call.
+        width: the length to which rows are padded.
+        size: the length of every row, padding included; None if rows differ in length.
+        options: the options of the call.
     """
 
     plan: Ints
@@ -167,7 +168,7 @@ class Layout(NamedTuple):
         return np.maximum(self.plan[:, LENGTH], self.width)
 
     def put(self, values: NDArray[np.int32], template: Template) -> Ints:
-        """What each id has, in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
+        """Lay out a value for each id in the first plane, and constants in the others: int64[planes, n], rows one after the other."""
         single, pair = template
         count = len(self.plan) * self.size if self.size is not None else self.sizes.sum()
         planes = np.empty((single.shape[1] - 1, count), np.int64)
@@ -175,12 +176,12 @@ class Layout(NamedTuple):
         return planes
 
     def rows(self, plane: Any) -> Iterator[Any]:
-        """What is one after the other, row by row."""
+        """Split a plane into rows."""
         ends = np.cumsum(self.sizes).tolist()
         return (plane[begin:end] for begin, end in pairwise([0, *ends]))
 
     def members(self, planes: Ints) -> dict[str, Any]:
-        """The members of the result that are a number for each token."""
+        """The members of the result with a number for each token."""
         names, kind = self.options.names, self.options.kind
         if self.size is None or kind is None:
             return {name: self.member(name, plane) for name, plane in zip(names, planes, strict=True)}
@@ -189,7 +190,7 @@ class Layout(NamedTuple):
         return {name: arrays[plane] for plane, name in enumerate(names)}
 
     def member(self, name: str, plane: Ints) -> Any:
-        """A member of the result from a number, or a span, for each token."""
+        """The member of the result for a plane, which has a number, or a span, for each token."""
         kind = self.options.kind
         if kind is None:
             flat = plane.tolist()
@@ -199,16 +200,16 @@ class Layout(NamedTuple):
         return as_tensor(name, plane.reshape(len(self.plan), self.size, *plane.shape[1:] if self.size else ()), kind)
 
     def numbers(self, name: str, numbers: Ints) -> Any:
-        """A member of the result from a number for each row."""
+        """The member of the result for an array with a number for each row."""
         kind = self.options.kind
         return numbers.tolist() if kind is None else as_tensor(name, numbers.copy(), kind)
 
 
 class Caller:
-    """What a tokenizer's calls need to know of it.
+    """Runs the calls of one tokenizer.
 
     Args:
-        metadata: of its table.
+        metadata: the metadata of its table.
         ids: token → id.
     """
 
@@ -241,10 +242,10 @@ class Caller:
         return_offsets_mapping: bool,
         return_length: bool,
     ) -> Options:
-        """What the arguments of a call mean.
+        """Check the arguments of a call, and resolve them to options.
 
         Raises:
-            ValueError: one of them has no such value, or two of them do not go together.
+            ValueError: an argument has an unknown value, or two of them contradict each other.
         """
         if max_length is not None and padding is False and truncation is None:
             truncation = True
@@ -278,7 +279,7 @@ class Caller:
             special=bool(add_special_tokens),
             cut=np.array([strategy, *rooms, stride, cut_left, windows, *added, self._reverse], np.int64),
             tight=strategy != KEEP and min(rooms) < 0,
-            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more: whether there is more is asked too
+            max_ids=None if strategy == KEEP or cut_left or windows else rooms[0] + 1,  # one more tells whether there are more
             windows=windows,
             padding=filling,
             width=longest,
@@ -294,17 +295,17 @@ class Caller:
         )
 
     def filler(self, padding: Any) -> int:
-        """The id that fills rows.
+        """The id of the padding token.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the vocabulary has none.
         """
         if self._pad_id is None:
             raise ValueError(f"padding={padding!r}: the vocabulary's source names no token for it, such as '[PAD]', or does not hold it")
         return self._pad_id
 
     def run(self, model: Model, text: Any, text_pair: Any, options: Options, threads: int | None) -> BatchEncoding:
-        """Make what `fst.Tokenizer.__call__` gives."""
+        """Make the result of `fst.Tokenizer.__call__`."""
         if threads is not None:
             thread_count(threads)
         short = _encoded_short(model, text) if options.whole and text_pair is None and type(text) is list else None
@@ -328,14 +329,14 @@ class Caller:
         return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
     def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
-        """All rows of a call, with all that is known of their tokens."""
+        """All rows of a call, each with its tokens and their spans, and with its overflowing rows."""
         rows, samples = self._traced(model, inputs, options, threads)
         if options.cut[STRATEGY] == KEEP:
             return rows
         cut = options.cut.copy()
         cut[WINDOWS] = True
         asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads)
-        # The rows are all windows already, or windows of all samples are made when those of one are first asked for.
+        # Either the rows are all windows already; or the windows of all samples are made once those of any sample are asked for.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
@@ -357,7 +358,7 @@ class Caller:
         return rows, layout.plan[:, SAMPLE]
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
-        """Begin and end of the characters of each token: int64[2, n]."""
+        """Begin and end of each token's span: int64[2, n]."""
         assert batch.offsets is not None
         template = self._template(layout.options.special, ("offset",))
         return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
@@ -369,15 +370,15 @@ class Caller:
 
 
 def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
-    """Lay the texts of a call out one after the other.
+    """Gather the texts of a call in one list.
 
     Args:
         text, text_pair: as in `fst.Tokenizer.__call__`.
         words: whether texts come split into words.
 
     Raises:
-        TextError: they are not texts; the message says where.
-        ValueError: there are not as many second texts as first ones.
+        TextError: an item is not a text; the message names its row.
+        ValueError: the numbers of first and of second texts differ.
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
         return Inputs(text, _singles(len(text)), False, False)
@@ -414,7 +415,7 @@ def _few_singles(count: int) -> Ints:
 
 
 def _sample(row: int, given: Any, words: bool) -> tuple[Any, Any]:
-    """The first and the second text of a sample, or None."""
+    """The first text of a sample, and the second one or None."""
     if _is_text(given, words):
         return given, None
     if isinstance(given, list | tuple) and len(given) == 2 and all(_is_text(text, words) for text in given):
@@ -428,7 +429,7 @@ def _is_text(given: Any, words: bool) -> bool:
 
 
 def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, threads: int | None) -> Batch:
-    """The ids of texts, and where they come from if that is asked for."""
+    """The ids of texts, and their spans if these are asked for."""
     try:
         max_ids = None if inputs.paired else options.max_ids
         return model._encode(rows_of(inputs.texts), frame=NO_FRAME, with_spans=with_spans, max_ids=max_ids, threads=threads)
@@ -437,7 +438,7 @@ def _batch(model: Model, inputs: Inputs, options: Options, with_spans: bool, thr
 
 
 def _not_text(inputs: Inputs) -> TextError | None:
-    """The error for the first sample that is not text, by its own number: texts are more, of pairs or in words."""
+    """The error for the first sample that is not text. It names the row of the sample, not that of the text in `inputs.texts`."""
     for row, (first, first_end, second, second_end, _) in enumerate(inputs.samples.tolist()):
         for text in (*inputs.texts[first:first_end], *inputs.texts[second:second_end]):
             place = next((place for place, char in enumerate(text) if "\ud800" <= char <= "\udfff"), None)
@@ -447,7 +448,7 @@ def _not_text(inputs: Inputs) -> TextError | None:
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """The ids of texts, which may have room behind them, and where those of each begin."""
+    """The ids of texts, perhaps with unused room behind, and where the ids of each text begin."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short
@@ -456,9 +457,9 @@ def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None
 
 
 def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | None:
-    """The same for a few short texts, without the steps that many need.
+    """The same for a few short texts, without the overhead of a batch.
 
-    None where they are not few, or not short, or not texts, or where the fallback may have to read them.
+    None if there are too many texts, they are too long or not text, or the tokenizer has a fallback.
     """
     if not 0 < len(texts) <= FEW_TEXTS or not model._ids_runner.is_plain:
         return None
@@ -466,7 +467,7 @@ def _encoded_short(model: Model, texts: Sequence[Any]) -> tuple[Ids, Ints] | Non
 
 
 def _planned(splits: Ints, samples: Ints, options: Options) -> Layout:
-    """Truncate samples, and say what goes where."""
+    """Truncate samples, and plan the rows."""
     cut = options.cut
     if options.tight:
         _check_room(samples, cut)
@@ -494,7 +495,7 @@ def _others(windows: Callable[[], list[list[Encoding]]], sample: int) -> list[En
 
 
 def _check_room(samples: Ints, cut: Ints) -> None:
-    """Refuse a length that special tokens alone exceed."""
+    """Refuse a `max_length` that the special tokens alone exceed."""
     for paired in set(samples[:, PAIRED].tolist()):
         room, added = int(cut[ROOM + paired]), int(cut[ADDED + paired])
         if room < 0:
@@ -502,7 +503,7 @@ def _check_room(samples: Ints, cut: Ints) -> None:
 
 
 def _refusal(row: int, sample: list[int], splits: Ints, cut: Ints) -> ValueError:
-    """The error for a sample that cannot be truncated as it is asked."""
+    """The error for a sample that cannot be truncated as asked."""
     first, first_end, second, second_end, paired = sample
     strategy, room, stride = int(cut[STRATEGY]), int(cut[ROOM + paired]), int(cut[STRIDE])
     lengths = [int(splits[first_end] - splits[first]), int(splits[second_end] - splits[second])]
@@ -535,7 +536,7 @@ def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[st
 
 
 def _constants(names: Sequence[str], number: int, type_id: int, attended: int, special: int, text: int) -> list[int]:
-    """What a special token, a token of a text, or padding has in planes."""
+    """The constants of a special token, of a text's tokens, or of padding, one for each plane."""
     fields = {
         "input_ids": number,
         "token_type_ids": type_id,
@@ -549,12 +550,12 @@ def _constants(names: Sequence[str], number: int, type_id: int, attended: int, s
 
 
 def _added(template: Sequence[Sequence[Any]]) -> int:
-    """How many special tokens there are in a template."""
+    """The number of special tokens in a template."""
     return sum(len(content) for content, _ in template if not isinstance(content, str))
 
 
 def _choice(name: str, asked: Any, choices: Any) -> Any:
-    """What is asked for by one of some values, or by an enumeration's member of such a value."""
+    """The choice for an argument, which is one of some values, or an enumeration's member with such a value."""
     value = getattr(asked, "value", asked)
     if value not in choices:
         raise ValueError(f"{name}={value!r}: there are {', '.join(map(repr, choices))}")
@@ -562,7 +563,7 @@ def _choice(name: str, asked: Any, choices: Any) -> Any:
 
 
 def _count(name: str, asked: Any) -> int:
-    """A number that is not below 0."""
+    """Check an argument that is a whole number from 0 to `MAX_NUMBER`."""
     try:
         number = index(asked)
     except TypeError:

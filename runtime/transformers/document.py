@@ -1,4 +1,4 @@
-"""A ``tokenizer.json`` from tables: what the reference reads, and what compiles to the same tables again."""
+"""A ``tokenizer.json`` from tables. The reference can read it, and it compiles to the same tables again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # s
 
 
 def document(tables: Tables) -> Json:
-    """A ``tokenizer.json`` that these tables could have been compiled from.
+    """A ``tokenizer.json`` that compiles to these tables.
 
     Example:
         >>> from fst.compile import wordpiece
@@ -43,7 +43,7 @@ def document(tables: Tables) -> Json:
 
 
 def added_tokens(added: AddedTokens) -> list[Json]:
-    """The added tokens by their ids, as a ``tokenizer.json`` lists them."""
+    """The added tokens in the order of their ids, as in a ``tokenizer.json``."""
     flags = {content: dict.fromkeys(CONTEXTUAL_FLAGS, False) for content in added.specials}
     flags |= {content: {flag: getattr(token, flag) for flag in CONTEXTUAL_FLAGS} for content, token in added.contextual.items()}
     by_id = sorted(added.ids.items(), key=lambda token: token[1])

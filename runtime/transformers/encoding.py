@@ -1,4 +1,4 @@
-"""What a call gives: the arrays that a model is fed with, and for each row of them which token stands for which characters and words.
+"""The result of a call: the arrays for a model, and for each row the characters and the word of each token.
 
 Names and meanings are those of ``transformers.BatchEncoding`` and ``tokenizers.Encoding``.
 """
@@ -24,14 +24,14 @@ TENSORS = ("np", "pt")
 
 
 class CharSpan(NamedTuple):
-    """From one character of a text to before another."""
+    """Characters of a text, from `start` to before `end`."""
 
     start: int
     end: int
 
 
 class TokenSpan(NamedTuple):
-    """From one token of a row to before another."""
+    """Tokens of a row, from `start` to before `end`."""
 
     start: int
     end: int
@@ -39,15 +39,15 @@ class TokenSpan(NamedTuple):
 
 @dataclass(eq=False)
 class Encoding:
-    """One row: its tokens, and where they come from. Only `pad` and `truncate` change it.
+    """One row: its tokens with their words and spans. Only `pad` and `truncate` change it.
 
-    Words and characters are those of the text that ``sequence_index`` says: 0 is the first one, 1 the second of a pair; in a row of one
-    text they are the row's, whatever it says. Where texts came split into words, offsets are within a word.
+    Words and characters are counted within a text. ``sequence_index`` selects it: 0 the first text, 1 the second of a pair; it is ignored
+    in a row of one text. If texts came split into words, offsets are counted within a word.
 
     Attributes:
-        tokens: the tokens, special ones and padding included; so with all that follows.
-        n_sequences: how many texts there are in it, 1 or 2.
-        table: int64[8, tokens], what the properties below are made of, in their order; -1 is None. Nothing writes to it.
+        tokens: the tokens, special ones and padding included, as in all properties below.
+        n_sequences: the number of texts in the row, 1 or 2.
+        table: int64[8, tokens], the values of the properties below, in their order; -1 is None. It is never written to.
         cut_off: makes the rows of `overflowing`; None: there are none.
     """
 
@@ -79,12 +79,12 @@ class Encoding:
 
     @property
     def special_tokens_mask(self) -> list[int]:
-        """1 for special tokens that were put around texts, and for padding; 0 for all others."""
+        """1 for special tokens around texts, and for padding; 0 for all others."""
         return self._list(3)
 
     @property
     def sequence_ids(self) -> list[int | None]:
-        """The text that each token is of, 0 or 1; None for special tokens that were put around texts, and for padding."""
+        """The text of each token, 0 or 1; None for special tokens around texts, and for padding."""
         return _or_none(self._list(4))
 
     @property
@@ -94,18 +94,18 @@ class Encoding:
 
     @property
     def offsets(self) -> list[Span]:
-        """Begin and end of each token's characters within its text; (0, 0) where there are none."""
+        """The span of each token within its text; (0, 0) for special tokens around texts, and for padding."""
         return list(zip(self._list(6), self._list(7), strict=True))
 
     @property
     def words(self) -> list[int | None]:
-        """`word_ids` by its old name, which warns, as in ``tokenizers``."""
+        """The deprecated name of `word_ids`; it warns, as in ``tokenizers``."""
         warnings.warn("Encoding.words is deprecated; use Encoding.word_ids", DeprecationWarning, stacklevel=2)
         return self.word_ids
 
     @property
     def overflowing(self) -> list[Encoding]:
-        """Copies of the rows that truncation cut off this one. They have no `overflowing` themselves."""
+        """Copies of the rows that truncation cut off from this one. They have no `overflowing` rows themselves."""
         return [replace(row, tokens=[*row.tokens]) for row in self._overflowing]
 
     @Lazy
@@ -113,15 +113,15 @@ class Encoding:
         return [] if self.cut_off is None else [replace(row, tokens=[*row.tokens]) for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
-        """Fill this row and those in `overflowing` up to a length; longer rows stay as they are.
+        """Pad this row, and those in `overflowing`, to a length; longer rows stay as they are.
 
         Args:
-            length: in tokens.
-            direction: "right" or "left", the side of the padding.
+            length: the length in tokens.
+            direction: the side of the padding, "right" or "left".
             pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
 
         Raises:
-            ValueError: there is no such direction.
+            ValueError: `direction` has an unknown value.
         """
         _check(direction)
         for row in self._overflowing:
@@ -133,15 +133,15 @@ class Encoding:
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
-        """Cut the row to a length. The rows cut off replace those in `overflowing`. Which text a token belongs to is lost.
+        """Cut the row to a length. The rows cut off replace those in `overflowing`. All rows then count as rows of one text.
 
         Args:
-            max_length: in tokens, special ones included.
-            stride: how many tokens a row in `overflowing` shares with the one before it.
-            direction: "right" or "left", where tokens are cut off.
+            max_length: the length in tokens, special ones included.
+            stride: the number of tokens that a row in `overflowing` shares with the one before it.
+            direction: the side on which tokens are cut off, "right" or "left".
 
         Raises:
-            ValueError: `stride` is not less than `max_length`, or there is no such direction.
+            ValueError: `stride` is not less than `max_length`, or `direction` has an unknown value.
         """
         _check(direction)
         if max_length >= len(self):
@@ -166,35 +166,35 @@ class Encoding:
         raise UnsupportedError(f"set_sequence_id({sequence_id}): a row's texts are those of the call; pass the second one as text_pair")
 
     def token_to_sequence(self, token_index: int) -> int | None:
-        """The text that a token is of."""
+        """The text of a token, 0 or 1; None if it is in none."""
         return _or_none([self._at(4, token_index)])[0]
 
     def token_to_word(self, token_index: int) -> int | None:
-        """The word that a token is of."""
+        """The number of a token's word within its text; None if it is in none."""
         return _or_none([self._at(5, token_index)])[0]
 
     def token_to_chars(self, token_index: int) -> Span | None:
-        """The characters that a token stands for."""
+        """The span of a token; None if it is in no text."""
         if self._at(4, token_index) < 0:
             return None
         return self._at(6, token_index), self._at(7, token_index)
 
     def char_to_token(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The first token that stands for a character."""
+        """The first token whose span holds a character; None if there is none."""
         first, end = self._range(sequence_index)
         begins, ends = self.table[6:8, first:end]
         return _first_of(np.flatnonzero((begins <= char_pos) & (char_pos < ends)) + first)
 
     def char_to_word(self, char_pos: int, sequence_index: int = 0) -> int | None:
-        """The word that a character is of."""
+        """The number of a character's word within its text; None if it has no token."""
         token = self.char_to_token(char_pos, sequence_index)
         return None if token is None else self.token_to_word(token)
 
     def word_to_tokens(self, word_index: int, sequence_index: int = 0) -> Span | None:
-        """The tokens that a word became, as the first of them and the one behind the last."""
+        """The tokens of a word, as the first one and one past the last."""
         first, end = self._range(sequence_index)
         words = self.table[5, first:end]
-        # Words ascend within a text. In a row of two texts of which neither is meant, the reference reads up to the first higher one.
+        # Words ascend within a text. If `sequence_index` selects neither of two texts, the reference stops at the first higher word.
         words = words[: np.argmax(words > word_index)] if (words > word_index).any() else words
         found = np.flatnonzero(words == word_index) + first
         return (int(found[0]), int(found[-1]) + 1) if len(found) and word_index >= 0 else None
@@ -205,7 +205,7 @@ class Encoding:
         return None if span is None else (int(self.table[6, span[0]]), int(self.table[7, span[1] - 1]))
 
     def _part(self, first: int, end: int) -> Encoding:
-        """A copy of some tokens as a row of one text."""
+        """A row with a copy of the tokens from `first` to before `end`."""
         return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy())
 
     def _list(self, field: int) -> list[int]:
@@ -213,11 +213,11 @@ class Encoding:
         return found
 
     def _at(self, field: int, token_index: int) -> int:
-        """A field of a token; -1 where there is no such token."""
+        """A field of a token; -1 if there is no such token."""
         return int(self.table[field, token_index]) if 0 <= token_index < len(self) else -1
 
     def _range(self, sequence_index: int) -> Span:
-        """The tokens from the first to before the last that are of a text; all of them where it is not there."""
+        """The tokens of a text, as the first one and one past the last; all tokens if the row has no such text."""
         if not 0 <= sequence_index < self.n_sequences:
             return 0, len(self)
         found = np.flatnonzero(self.table[4] == sequence_index)
@@ -225,15 +225,15 @@ class Encoding:
 
 
 class BatchEncoding(UserDict[str, Any]):
-    """What a call gives: a dictionary of lists or arrays whose members are attributes too, and the rows they were made of.
+    """The result of a call: a dictionary of lists or arrays, and the rows behind them.
 
-    ``encoding["input_ids"]`` and ``encoding.input_ids`` are a member, ``encoding[0]`` is the first row, an `Encoding`. Methods that take
-    two numbers may be given the second one alone: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Which characters tokens stand for is
-    found out when it is first asked; texts are kept for it. It does not go into a pickle.
+    ``encoding["input_ids"]`` and ``encoding.input_ids`` are the same member; ``encoding[0]`` is the first row, an `Encoding`. Methods that
+    take a row and an index also take the index alone, for the first row: ``char_to_token(5)`` is ``char_to_token(0, 5)``. Rows are only
+    made when they are first asked for; the result keeps the texts for this. Pickles contain the members, but not the rows.
 
     Args:
         data: the members.
-        rows: gives the rows when they are asked for; None: there are none.
+        rows: makes the rows; None: they are not available.
     """
 
     def __init__(self, data: dict[str, Any] | None = None, rows: Callable[[], Sequence[Encoding]] | None = None) -> None:
@@ -256,7 +256,7 @@ class BatchEncoding(UserDict[str, Any]):
 
     @property
     def is_fast(self) -> bool:
-        """True: tokens can be traced to words and characters."""
+        """True: tokens can be mapped to words and characters."""
         return True
 
     @Lazy
@@ -264,7 +264,7 @@ class BatchEncoding(UserDict[str, Any]):
         """All rows.
 
         Raises:
-            ValueError: it comes from a pickle, or from something else than a call.
+            ValueError: the encoding comes from a pickle, or not from a call.
         """
         if self._rows is None:
             raise ValueError("the rows of this encoding are not known here: they do not go into a pickle; ask before, or encode again")
@@ -272,7 +272,7 @@ class BatchEncoding(UserDict[str, Any]):
 
     @property
     def n_sequences(self) -> int | None:
-        """How many texts there are in the first row, 1 or 2; None if there is no row."""
+        """The number of texts in the first row, 1 or 2; None if there are no rows."""
         return self.encodings[0].n_sequences if self.encodings else None
 
     def tokens(self, batch_index: int = 0) -> list[str | None]:
@@ -280,41 +280,41 @@ class BatchEncoding(UserDict[str, Any]):
         return self.encodings[batch_index].tokens
 
     def word_ids(self, batch_index: int = 0) -> list[int | None]:
-        """For each token of a row the number of its word within its text; None for special tokens around texts, and for padding."""
+        """The number of each token's word within its text; None for special tokens around texts, and for padding."""
         return self.encodings[batch_index].word_ids
 
     def sequence_ids(self, batch_index: int = 0) -> list[int | None]:
-        """For each token of a row the text that it is of, 0 or 1; None for special tokens around texts, and for padding."""
+        """The text of each token in a row, 0 or 1; None for special tokens around texts, and for padding."""
         return self.encodings[batch_index].sequence_ids
 
     def token_to_sequence(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The text that a token is of."""
+        """The text of a token, 0 or 1; None if it is in none."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_sequence(token)
 
     def token_to_word(self, batch_or_token_index: int, token_index: int | None = None) -> int | None:
-        """The word that a token is of."""
+        """The number of a token's word within its text; None if it is in none."""
         row, token = self._row(batch_or_token_index, token_index)
         return row.token_to_word(token)
 
     def token_to_chars(self, batch_or_token_index: int, token_index: int | None = None) -> CharSpan | None:
-        """The characters that a token stands for."""
+        """The span of a token; None if it is in no text."""
         row, token = self._row(batch_or_token_index, token_index)
         span = row.token_to_chars(token)
         return None if span is None else CharSpan(*span)
 
     def char_to_token(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The first token that stands for a character."""
+        """The first token whose span holds a character; None if there is none."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_token(char, sequence_index)
 
     def char_to_word(self, batch_or_char_index: int, char_index: int | None = None, sequence_index: int = 0) -> int | None:
-        """The word that a character is of."""
+        """The number of a character's word within its text; None if it has no token."""
         row, char = self._row(batch_or_char_index, char_index)
         return row.char_to_word(char, sequence_index)
 
     def word_to_tokens(self, batch_or_word_index: int, word_index: int | None = None, sequence_index: int = 0) -> TokenSpan | None:
-        """The tokens that a word became."""
+        """The tokens of a word."""
         row, word = self._row(batch_or_word_index, word_index)
         span = row.word_to_tokens(word, sequence_index)
         return None if span is None else TokenSpan(*span)
@@ -326,10 +326,10 @@ class BatchEncoding(UserDict[str, Any]):
         return None if span is None else CharSpan(*span)
 
     def convert_to_tensors(self, tensor_type: Any = None) -> BatchEncoding:
-        """Make arrays of members that are lists: numpy's for "np", PyTorch's for "pt", none for None. It changes this very object.
+        """Convert members that are lists to arrays, in place: numpy's for "np", PyTorch's for "pt". None converts nothing.
 
         Raises:
-            ValueError: there is no such kind, or rows of a member are not of one length.
+            ValueError: `tensor_type` has an unknown value, or the rows of a member differ in length.
             ImportError: PyTorch is not installed.
         """
         kind = tensor_kind(tensor_type)
@@ -338,24 +338,24 @@ class BatchEncoding(UserDict[str, Any]):
         return self
 
     def to(self, device: Any, *, non_blocking: bool = False) -> BatchEncoding:
-        """Move members that are PyTorch's to a device. It changes this very object."""
+        """Move members that are PyTorch tensors to a device, in place."""
         self.data = {
             name: value.to(device=device, non_blocking=non_blocking) if hasattr(value, "to") else value for name, value in self.data.items()
         }
         return self
 
     def _row(self, row_or_index: int, index: int | None) -> tuple[Encoding, int]:
-        """A row and an index into it, from both, or from the index alone."""
+        """A row and an index into it. With one number alone, this is the index, and the row is the first one."""
         if index is None:
             return self.encodings[0], row_or_index
         return self.encodings[row_or_index], index
 
 
 def tensor_kind(asked: Any) -> str | None:
-    """The kind of arrays that is asked for, by its name or by an enumeration's member of this value.
+    """The kind of arrays for an argument: "np", "pt", None, or an enumeration's member with such a value.
 
     Raises:
-        ValueError: there is no such kind.
+        ValueError: the argument has another value.
     """
     kind = getattr(asked, "value", asked)
     if kind is not None and kind not in TENSORS:
@@ -364,15 +364,15 @@ def tensor_kind(asked: Any) -> str | None:
 
 
 def as_tensor(name: str, value: Any, kind: str) -> Any:
-    """An array of the kind, int64; what is one already stays, and its memory is shared where it can be.
+    """Convert a value to an array of a kind, int64. An array of this kind is returned as it is; "pt" shares the memory of numpy arrays.
 
     Args:
-        name: of the member, for messages.
-        value: numbers, lists of them, an array, or a list of arrays, for rows that are not of one length.
-        kind: "np", or "pt".
+        name: the name of the member, for messages.
+        value: numbers, lists of numbers, an array, or a list of arrays if rows differ in length.
+        kind: "np" or "pt".
 
     Raises:
-        ValueError: rows are not of one length, and it is "pt".
+        ValueError: rows differ in length, and `kind` is "pt".
         ImportError: PyTorch is not installed.
     """
     if kind == "np":
@@ -407,7 +407,7 @@ def _check(direction: str) -> None:
 
 
 def _windows(count: int, longest: int, stride: int, direction: str) -> list[Span]:
-    """Spans that together cover a row of so many tokens; the first is the one that the row keeps."""
+    """Windows that cover a row of `count` tokens; the row itself keeps the first."""
     step = longest - stride
     begins = range(0, max(count - stride, 1), step)
     spans = [(begin, min(begin + longest, count)) for begin in begins]

@@ -1,4 +1,4 @@
-"""A tokenizer in the dress of ``transformers``: for whatever takes a fast tokenizer of that library and feeds models with it."""
+"""A tokenizer with the interface of ``transformers``, for code that takes a fast tokenizer of that library."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "paddin
 def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> Any:
     """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
 
-    It is a ``transformers.PreTrainedTokenizerBase``, and goes wherever a ``BertTokenizerFast`` goes: pipelines, data collators, trainers,
-    sentence-transformers. It is called with the arguments of that, and gives a ``transformers.BatchEncoding``. It can be pickled, and
-    ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and `fst.compile.wordpiece` compiles to equal tables. What would
-    change the vocabulary, such as ``add_tokens``, is refused.
+    It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` in pipelines, data collators, trainers and
+    sentence-transformers. A call takes the same arguments, and gives a ``transformers.BatchEncoding``. The tokenizer can be pickled.
+    ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that `fst.compile.wordpiece` compiles to equal tables. Methods
+    that change the vocabulary, such as ``add_tokens``, are refused.
 
     Args:
-        tokenizer: what it encodes and decodes with.
-        threads: the default of the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
-            ``save_pretrained`` does not, since it belongs to a machine.
-        settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and others, as
-            transformers names them, in place of those that tables keep of the vocabulary's source.
+        tokenizer: the tokenizer that encodes and decodes.
+        threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
+            ``save_pretrained`` does not, since it depends on the computer.
+        settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
+            transformers. They override those from the vocabulary's source.
 
     Returns:
         A ``transformers.PreTrainedTokenizerBase``.
 
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: it is older than version 5, or a setting contradicts the table.
+        UnsupportedError: transformers is older than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -58,7 +58,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
 
 def __getattr__(name: str) -> Any:
-    # Pickles name the class; it is made when it is first asked for, because it takes transformers to make it.
+    # Pickles refer to the class by name. It is only made on demand, because its base comes from transformers.
     if name == "FstTokenizerFast":
         return _class()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -81,11 +81,11 @@ def _transformers() -> Any:
 
 
 class FastTokenizer:
-    """What a fast tokenizer does its own way; all else is ``transformers.PreTrainedTokenizerBase``, which is put behind it.
+    """The members of a fast tokenizer that override ``transformers.PreTrainedTokenizerBase``, its second base class.
 
     Attributes:
-        fst: what it encodes and decodes with.
-        threads: the default of the argument `threads` of calls.
+        fst: the tokenizer that encodes and decodes.
+        threads: the default for the argument `threads` of calls.
     """
 
     is_fast = True
@@ -131,7 +131,7 @@ class FastTokenizer:
         threads: int | None = None,
         **others: Any,
     ) -> Any:
-        """The call, after the base has looked at its arguments. Arguments in `others` that `fst.Tokenizer` does not take are ignored."""
+        """Run a call whose arguments the base class has checked. Other arguments that `fst.Tokenizer` does not take are ignored."""
         if self.split_special_tokens if split_special_tokens is None else split_special_tokens:
             raise UnsupportedError("split_special_tokens: special tokens in a text are always found; leave it False")
         if sanitize_control_tokens:
@@ -156,7 +156,7 @@ class FastTokenizer:
         return _transformers().BatchEncoding(made.data, _Rows(made), n_sequences=1 + paired)
 
     def _padding(self) -> Tokenizer:
-        """The tokenizer, which pads with the token that is set."""
+        """The tokenizer, remade if `pad_token` was set to another token."""
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
@@ -164,7 +164,7 @@ class FastTokenizer:
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
-        """The tokens of a text, or of two."""
+        """The tokens of a text, or of a pair of texts."""
         tokens: list[str] = self._encode_plus(text, pair, add_special_tokens=add_special_tokens, **arguments).tokens()
         return tokens
 
@@ -177,7 +177,7 @@ class FastTokenizer:
         return self.clean_up_tokenization(text) if cleans else text
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
-        """A text from tokens."""
+        """Join tokens into a text."""
         return decoded(tokens, self.fst._metadata.settings.decoder)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
@@ -196,7 +196,7 @@ class FastTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many tokens there are without the added ones; `len` has all."""
+        """The number of tokens without added ones; `len` counts all tokens."""
         return self.fst._metadata.model.model_tokens
 
     def get_vocab(self) -> dict[str, int]:
@@ -231,7 +231,7 @@ class FastTokenizer:
         return 0
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
-        """How many special tokens are put around a text, or around two."""
+        """The number of special tokens around a text, or around a pair of texts."""
         templates = self.fst._metadata.templates
         template = templates.pair if pair else templates.single
         return sum(len(content) for content, _ in template if not isinstance(content, str))
@@ -242,7 +242,7 @@ class FastTokenizer:
 
     @property
     def decoder(self) -> Any:
-        """The decoder of ``tokenizers`` that joins tokens as the table says; None if it names none."""
+        """The decoder of ``tokenizers`` with the table's settings; None if the table has none."""
         from tokenizers.decoders import WordPiece
 
         decoder = self.fst._metadata.settings.decoder
@@ -270,13 +270,13 @@ class FastTokenizer:
 
         Args:
             save_directory: an existing folder.
-            filename_prefix: what the name begins with, as in ``PREFIX-vocab.txt``.
+            filename_prefix: the prefix in ``PREFIX-vocab.txt``.
 
         Returns:
             The path of the file.
 
         Raises:
-            UnsupportedError: the ids are not the numbers of the lines, or a token holds a line feed.
+            UnsupportedError: the ids are not the line numbers from 0 on, or a token contains a line feed.
         """
         tokens = list(self.fst.get_vocab().items())[: self.vocab_size]
         if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
@@ -292,7 +292,7 @@ class FastTokenizer:
         legacy_format: bool | None = None,  # noqa: ARG002
         filename_prefix: str | None = None,
     ) -> tuple[str, ...]:
-        """Write the tokenizer.json, and name the class that takes it as it stands."""
+        """Write the tokenizer.json, and name the class in the settings that loads it unchanged."""
         settings = json.loads(Path(file_names[0]).read_text("utf-8"))
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
@@ -306,17 +306,17 @@ class _Backend:
     """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer, with the members that transformers reads.
 
     Args:
-        model: of the table's metadata.
-        size: how many tokens there are, added ones included.
+        model: the model in the table's metadata.
+        size: the number of tokens, added ones included.
     """
 
     def __init__(self, model: Model, size: int) -> None:
-        # By this, token-classification pipelines know that a word may be several tokens.
+        # Token-classification pipelines read it to tell whether a word may be several tokens.
         self.model = SimpleNamespace(continuing_subword_prefix=model.continuing_subword_prefix)
         self._sizes = model.model_tokens, size
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """How many tokens there are, with added ones or without."""
+        """The number of tokens, with or without added ones."""
         size: int = self._sizes[with_added_tokens]
         return size
 
@@ -326,7 +326,7 @@ class _Backend:
 
 
 class _Rows(Sequence[Encoding]):
-    """The rows of a result, which are made when the first of them is asked for."""
+    """The rows of a result. All are made when the first one is asked for."""
 
     def __init__(self, made: BatchEncoding) -> None:
         self._made = made
@@ -339,7 +339,7 @@ class _Rows(Sequence[Encoding]):
 
 
 def _longest(ids: Any) -> int:
-    """How many ids there are in the longest row."""
+    """The number of ids in the longest row."""
     if len(getattr(ids, "shape", ())) == 2:
         return int(ids.shape[1])
     return len(ids) if len(ids) and isinstance(ids[0], int) else max(map(len, ids), default=0)
