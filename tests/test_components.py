@@ -115,10 +115,12 @@ PRE_TOKENIZERS: dict[str, list[Part]] = {
     "runs of punctuation": [SPLIT, {"type": "Punctuation", "behavior": "Contiguous"}],
     "punctuation both ways": [{"type": "Punctuation", "behavior": behavior} for behavior in ("MergedWithNext", "MergedWithPrevious")],
 }
-each_composing = pytest.mark.parametrize("normalizer", COMPOSING.values(), ids=COMPOSING)
-each_normalizer = pytest.mark.parametrize("normalizer", NORMALIZERS.values(), ids=NORMALIZERS)
-each_pre_tokenizer = pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS.values(), ids=PRE_TOKENIZERS)
-some_composing = pytest.mark.parametrize("normalizer", thinned([pytest.param(value, id=name) for name, value in COMPOSING.items()], 4))
+
+
+def each(argument: str, components: dict[str, list[Part]], share: int) -> pytest.MarkDecorator:
+    """A test of each of some components, one of `share` by default."""
+    return pytest.mark.parametrize(argument, thinned([pytest.param(parts, id=name) for name, parts in components.items()], share))
+
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -204,14 +206,14 @@ def known() -> list[str]:
 
 
 @pytest.mark.sampled
-@each_normalizer
+@each("normalizer", NORMALIZERS, 2)
 def test_notable_characters(normalizer: list[Part]) -> None:
     """What each normalizer makes of a character, beside letters and between marks, is what the reference makes of it."""
     check_words(normalizer, [SPLIT], [CONTEXT.format(char) for char in sample(notable()[::13], 6, str(normalizer))])
 
 
 @pytest.mark.sampled
-@each_composing
+@each("normalizer", COMPOSING, 2)
 def test_notable_characters_composed(normalizer: list[Part]) -> None:
     """What normalizers that compose make of a character is what the reference makes of it."""
     chars = sample(notable()[::13], 12, str(normalizer))
@@ -227,7 +229,7 @@ def test_every_character(name: str) -> None:
 
 
 @pytest.mark.sampled
-@each_pre_tokenizer
+@each("pre_tokenizer", PRE_TOKENIZERS, 2)
 def test_notable_characters_split(pre_tokenizer: list[Part]) -> None:
     """Where each pre-tokenizer splits, beside letters and beside its like, is where the reference splits."""
     chars = sample(notable()[::13], 6, str(pre_tokenizer))
@@ -279,7 +281,7 @@ def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
 
 
 @pytest.mark.sampled
-@each_composing
+@each("normalizer", COMPOSING, 2)
 def test_mixtures_composed(normalizer: list[Part]) -> None:
     """Normalizers that compose make the words that the reference makes of mixtures."""
     check_words(normalizer, [BERT], sample(mixtures(4, 1000), 10))
@@ -381,7 +383,7 @@ def words_after(char: str) -> Iterator[str]:
             *(pytest.param([NFKD], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
             *(pytest.param(NORMALIZERS[name], [BERT, DIGITS], id=name) for name in NORMALIZERS),
         ],
-        4,
+        8,
     ),
 )
 def test_ids(normalizer: list[Part], pre_tokenizer: list[Part], load: Load) -> None:
@@ -400,7 +402,9 @@ def test_walk(load: Load) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", thinned(["words", "words and numbers", "runs of punctuation"], 3))
+@pytest.mark.parametrize(
+    "name", ["runs of punctuation", *(pytest.param(name, marks=pytest.mark.slow) for name in ("words", "words and numbers"))]
+)
 def test_fences_over_chunks(name: str, load: Load) -> None:
     """Runs of one kind of characters are one word where a chunk ends in them, too, and end where the other kind begins."""
     reference, tokenizer = load(document([], PRE_TOKENIZERS[name], small_vocabulary()))
@@ -590,7 +594,7 @@ COMPOSED_TEXTS = [
 ]
 
 
-@some_composing
+@each("normalizer", COMPOSING, 4)
 def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     """A text in which something may compose has the reference's ids by its second reading, and every other by its first."""
     source = document(normalizer, [BERT], small_vocabulary())

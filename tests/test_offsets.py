@@ -412,7 +412,7 @@ def test_options(number: int, values: Sequence[Any], reference: Callable[..., To
             *(pytest.param(parts, [BERT, DIGITS], id=name) for name, parts in (NORMALIZERS | COMPOSING).items()),
             *(pytest.param(NORMALIZERS["the quick tour's"], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
         ],
-        4,
+        6,
     ),
 )
 def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:

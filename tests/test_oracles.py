@@ -357,7 +357,13 @@ def tokenizer_of(plan: Plan, layout: str, compile_: Callable[..., Tables], folde
         path = folder / "tokenizer.json"
         path.write_text(json.dumps(tokenizer_json(plan)), encoding="utf-8")
         return fst.Tokenizer(compile_(path, layout=layout))
-    return fst.Tokenizer(compile_(list(plan.source) if isinstance(plan.source, tuple) else plan.source, layout=layout, **plan.options))
+    return compiled(plan.source, tuple(sorted(plan.options.items())), layout, compile_)
+
+
+@functools.cache
+def compiled(source: Source, options: tuple[tuple[str, Any], ...], layout: str, compile_: Callable[..., Tables]) -> fst.Tokenizer:
+    """Compile a source; plans that ask for the same one share it."""
+    return fst.Tokenizer(compile_(list(source) if isinstance(source, tuple) else source, layout=layout, **dict(options)))
 
 
 def answer(tokenizer: fst.Tokenizer, check: Check) -> Any:
