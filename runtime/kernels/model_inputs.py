@@ -8,9 +8,9 @@ from fst.jit import inlined, kernel
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.plan import (
     ADDED,
-    BEGIN,
     CUT_LEFT,
-    END,
+    FIRST_BEGIN,
+    FIRST_END,
     KEEP,
     LENGTH,
     ONLY_FIRST,
@@ -91,7 +91,7 @@ def plan_rows(splits, samples, cut, plan):
     rows, longest, least, most = 0, 0, np.int64(1 << 62), 0
     for sample in range(len(samples)):
         paired = samples[sample, PAIRED]
-        begin, end = splits[samples[sample, BEGIN]], splits[samples[sample, END]]
+        begin, end = splits[samples[sample, FIRST_BEGIN]], splits[samples[sample, FIRST_END]]
         begin_2, end_2 = splits[samples[sample, SECOND_BEGIN]], splits[samples[sample, SECOND_END]]
         size, size_2 = kept(end - begin, end_2 - begin_2, paired, strategy, cut[ROOM + paired])
         count, count_2 = count_windows(end - begin, size, stride), count_windows(end_2 - begin_2, size_2, stride)
@@ -111,7 +111,7 @@ def plan_rows(splits, samples, cut, plan):
                 begun, ended = window(begin, end, size, stride, from_left, index)
                 begun_2, ended_2 = window(begin_2, end_2, size_2, stride, from_left, index_2)
                 length = ended - begun + ended_2 - begun_2 + added
-                plan[rows, BEGIN], plan[rows, END], plan[rows, SECOND_BEGIN], plan[rows, SECOND_END] = begun, ended, begun_2, ended_2
+                plan[rows, FIRST_BEGIN], plan[rows, FIRST_END], plan[rows, SECOND_BEGIN], plan[rows, SECOND_END] = begun, ended, begun_2, ended_2
                 plan[rows, PAIRED], plan[rows, SAMPLE], plan[rows, LENGTH] = paired, sample, length
                 least, most = min(least, length), max(most, length)
             rows += 1
@@ -160,7 +160,7 @@ def lay_out(values, plan, single, pair, width, from_left, out):
                 put_pieces(out, at, U1, pieces, piece, 0)
                 at += U1
                 continue
-            begin, end = np.uint64(plan[row, BEGIN + 2 * text]), np.uint64(plan[row, END + 2 * text])
+            begin, end = np.uint64(plan[row, FIRST_BEGIN + 2 * text]), np.uint64(plan[row, FIRST_END + 2 * text])
             for index in range(end - begin):
                 out[U0, at + np.uint64(index)] = values[begin + np.uint64(index)]
             put_pieces(out, at, end - begin, pieces, piece, 1)
