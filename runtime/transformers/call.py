@@ -259,7 +259,7 @@ class Caller:
             self.filler(padding)
         multiple = 1 if pad_to_multiple_of is None else _count("pad_to_multiple_of", pad_to_multiple_of) or 1
         if strategy != KEEP and filling != NOTHING and longest % multiple:
-            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so that rows cannot be both")
+            raise ValueError(f"max_length={longest} is no multiple of pad_to_multiple_of={multiple}, so rows cannot have both lengths")
         left = longest - self._added[0]
         if strategy != KEEP and 0 <= left < _count("stride", stride):
             raise ValueError(f"stride={stride}: with max_length={longest} a row has {left} ids of a text, and shares fewer with the next")
@@ -569,5 +569,5 @@ def _count(name: str, asked: Any) -> int:
     except TypeError:
         raise ValueError(f"{name}={asked!r} is no whole number") from None
     if not 0 <= number <= MAX_NUMBER:
-        raise ValueError(f"{name}={number} is below 0, or beyond all bounds")
+        raise ValueError(f"{name}={number} is below 0, or too large")
     return number

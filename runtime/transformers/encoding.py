@@ -390,7 +390,7 @@ def _torch() -> Any:
     try:
         return import_module("torch")
     except ImportError:
-        raise ImportError("return_tensors='pt' takes PyTorch, which is not installed: pip install torch") from None
+        raise ImportError("return_tensors='pt' needs PyTorch, which is not installed: pip install torch") from None
 
 
 def _numpy(value: Any) -> NDArray[Any]:
