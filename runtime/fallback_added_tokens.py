@@ -56,11 +56,11 @@ from fst.runtime.kernels.fallback_arguments import (
     Pattern,
     Symbols,
 )
+from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.texts import Ints, Units
 
 IN_GRAM = 8  # maximum of symbols in a gram, see `fst.machines.wordpiece_arguments.AddedTokens`
 MASK = (1 << 64) - 1
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)
 UTF_32 = "utf-32-le" if sys.byteorder == "little" else "utf-32-be"
 
 

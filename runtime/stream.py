@@ -24,12 +24,12 @@ from fst.errors import TextError
 from fst.machines.kernel_call import BEFORE, COUNT, KEPT, WORD
 from fst.machines.wordpiece import Tables
 from fst.rows import CONTINUES_RUN, HAS_MARKS
+from fst.runtime.kernels.numbers import HALF, LOW_HALF
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Workspace
 
 STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
-HALF, LOW_HALF = np.uint64(32), np.uint64((1 << 32) - 1)  # of a span
 
 
 @dataclass(frozen=True, eq=False)

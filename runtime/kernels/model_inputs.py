@@ -111,7 +111,8 @@ def plan_rows(splits, samples, cut, plan):
                 begun, ended = window(begin, end, size, stride, from_left, index)
                 begun_2, ended_2 = window(begin_2, end_2, size_2, stride, from_left, index_2)
                 length = ended - begun + ended_2 - begun_2 + added
-                plan[rows, FIRST_BEGIN], plan[rows, FIRST_END], plan[rows, SECOND_BEGIN], plan[rows, SECOND_END] = begun, ended, begun_2, ended_2
+                plan[rows, FIRST_BEGIN], plan[rows, FIRST_END] = begun, ended
+                plan[rows, SECOND_BEGIN], plan[rows, SECOND_END] = begun_2, ended_2
                 plan[rows, PAIRED], plan[rows, SAMPLE], plan[rows, LENGTH] = paired, sample, length
                 least, most = min(least, length), max(most, length)
             rows += 1

@@ -13,4 +13,4 @@ STRATEGY, ROOM, PAIR_ROOM, STRIDE, CUT_LEFT, WINDOWS, ADDED, PAIR_ADDED, REVERSE
 # Fields of a sample and of a row in a plan: begin and end of the first text and of the second one, as indices of texts in a sample, and of
 # ids in a row; and whether there is a second text. A row also has the index of its sample and its length without padding.
 FIRST_BEGIN, FIRST_END, SECOND_BEGIN, SECOND_END, PAIRED, SAMPLE, LENGTH = range(7)
-SAMPLE_FIELDS, PLAN_FIELDS = 5, 7
+PLAN_FIELDS = 7
