@@ -454,6 +454,7 @@ def test_transformers_may_be_missing() -> None:
 import sys
 sys.modules["transformers"] = None
 import fst
+from fst.compile import wordpiece
 assert callable(fst.hf) and set(fst.__all__) <= {*dir(fst), *fst.__all__}
 try:
     fst.hf(fst.Tokenizer(wordpiece(["[UNK]", "a"])))
