@@ -23,10 +23,10 @@ from fst.cores import thread_count
 from fst.errors import TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
-from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
+from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import parts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
-from fst.runtime.workspace import Workspace
+from fst.runtime.workspace import Frame, Ids, Workspace
 
 BLOCK = 1 << 17  # characters encoded at a time, or up to twice as many; they stay in a core's own cache
 MAX_CHUNK = 1 << 10  # maximum of rows in a chunk

@@ -12,11 +12,11 @@ from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import SLACK
 from fst.runtime.batch import Batch, Job
-from fst.runtime.run import SHORT, Frame, Ids, Runner
+from fst.runtime.run import SHORT, Runner
 from fst.runtime.stream import Runs, Stream
 from fst.runtime.texts import Ints, Source, Texts, check, rows_of
 from fst.runtime.trim import cut, in_bytes
-from fst.runtime.workspace import Workspace, Workspaces
+from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 OFFSETS = (False, True, "chars", "bytes")
 NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)

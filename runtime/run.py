@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.machines.kernel_call import COUNT, SLACK, IdsOutput, Output, SpansOutput
+from fst.machines.kernel_call import SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, lay_out
-from fst.runtime.workspace import Workspace, Workspaces
+from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
-Ids = NDArray[np.int32]
-Frame = tuple[Ids, Ids]  # the ids before a text and after it
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
 NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
@@ -113,9 +111,10 @@ class Runner:
         workspace = self.workspaces.take()
         ids = None
         if lay_out(text, workspace.text, workspace.short_starts):
-            output = IdsOutput(*frame, workspace.short_ids, workspace.short_ends)
-            self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, output, workspace.work)
-            ids = workspace.short_ids[: workspace.state.item(COUNT)].copy()
+            if workspace.frame is not frame:
+                workspace.frame_short(frame)
+            self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, workspace.short_output, workspace.work)
+            ids = workspace.short_ids[: workspace.short_ends.item()].copy()
         self.workspaces.give_back(workspace)
         return ids
 

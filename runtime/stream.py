@@ -25,9 +25,9 @@ from fst.machines.kernel_call import BEFORE, COUNT, KEPT, WORD
 from fst.machines.wordpiece import Tables
 from fst.rows import CONTINUES_RUN, HAS_MARKS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
-from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Frame, Ids, Runner
+from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
-from fst.runtime.workspace import Workspace
+from fst.runtime.workspace import Frame, Ids, Workspace
 
 STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
 

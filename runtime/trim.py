@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.runtime.batch import Batch
-from fst.runtime.run import Ids
 from fst.runtime.texts import Ints, replaced
+from fst.runtime.workspace import Ids
 
 MALFORMED = "fst.malformed"  # an error handler that decodes malformed UTF-8 to stand-ins, which hold its length
 STAND_IN = 0xDC00  # plus the number of malformed bytes: a lone surrogate, which no text has

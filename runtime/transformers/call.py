@@ -43,9 +43,10 @@ from fst.runtime.kernels.plan import (
     STRIDE,
     WINDOWS,
 )
-from fst.runtime.run import Frame, Ids, Runner
+from fst.runtime.run import Runner
 from fst.runtime.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+from fst.runtime.workspace import Frame, Ids
 
 TRUNCATION = {
     False: KEEP,

@@ -20,7 +20,7 @@ from rows import BOOKS, FOLDER, UNCASED
 
 import fst
 from fst.compile import wordpiece
-from fst.runtime.run import Ids
+from fst.runtime.workspace import Ids
 
 ROUNDS = 9
 SMALL, LARGE = 64, 1 << 16  # characters or bytes of a piece
