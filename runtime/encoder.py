@@ -10,9 +10,8 @@ import numpy as np
 from fst.cores import thread_count
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
-from fst.machines.kernel_call import SLACK
 from fst.runtime.batch import Batch, Job
-from fst.runtime.run import SHORT, Runner
+from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.stream import Runs, Stream
 from fst.runtime.texts import Ints, Source, Texts, check, rows_of
 from fst.runtime.trim import cut, in_bytes
@@ -244,7 +243,7 @@ class Encoder:
     @Lazy
     def _workspaces(self) -> Workspaces:
         table = self._table
-        short = table.ids_per_unit * SHORT + len(self._frame[0]) + len(self._frame[1]) + SLACK
+        short = room_for(table.ids_per_unit, SHORT, 1, self._frame)
         return Workspaces(lambda: Workspace(table.work(), table.unit, short))
 
     @Lazy

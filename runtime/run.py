@@ -28,6 +28,11 @@ def kernel_of(module: str, name: str, fields: int) -> Deferred:  # noqa: ARG001 
     return Deferred(module, name)
 
 
+def room_for(ids_per_unit: int, units: int, rows: int, frame: Frame) -> int:
+    """An upper bound on the ids of some rows with `units` units of text in all, with `SLACK` included."""
+    return units * ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
+
+
 class Buffers:
     """Growing buffers for ids and, if asked for, for their spans.
 
@@ -85,8 +90,8 @@ class Runner:
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
-        """An upper bound on the ids of some rows with `units` units of text in all, with `SLACK` included."""
-        return units * self._ids_per_unit + (len(frame[0]) + len(frame[1])) * rows + SLACK
+        """`room_for` the runner's machine."""
+        return room_for(self._ids_per_unit, units, rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.composition import Placing
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
-from fst.machines.reading_arguments import reader
+from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
 from fst.runtime.decoder import decoded
 from fst.runtime.encoder import Encoder
@@ -257,7 +257,8 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _ids_runner(self) -> Runner:
-        arguments, fallback = self._tables.arguments(), self._fallback(None)
+        arguments = self._tables.arguments()
+        fallback = self._fallback(arguments.reader, None)
         if isinstance(fallback, ContextualTokens):
             arguments = fallback.arguments(arguments)
         return Runner(self._tables, arguments, self._workspaces, fallback=fallback)
@@ -265,15 +266,15 @@ class Tokenizer(Encoder):
     @Lazy
     def _spans_runner(self) -> Runner:
         ids, placing = self._ids_runner, self._metadata.normalizer.placing
-        fallback = self._fallback(placing) if placing else ids.fallback
+        fallback = self._fallback(ids.arguments.reader, placing) if placing else ids.fallback
         arguments = ids.arguments._replace(token_lengths=self._tables.token_lengths())
         return Runner(self._tables, arguments, self._workspaces, with_spans=True, fallback=fallback)
 
-    def _fallback(self, placing: Placing | None) -> Fallback | None:
+    def _fallback(self, reader: Reader, placing: Placing | None) -> Fallback | None:
         """The fallback, which reads texts that kernels cannot; None if they can read every text."""
         composition = self._metadata.normalizer.composition
         if self._metadata.added_tokens.contextual:
-            return ContextualTokens(self._tables, reader(self._tables), placing)
+            return ContextualTokens(self._tables, reader, placing)
         return CompositionFallback(self._tables, composition, placing) if composition or placing else None
 
     def _streaming_runner(self, with_spans: bool) -> Runner:

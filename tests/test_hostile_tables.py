@@ -31,7 +31,7 @@ from fst import npz
 from fst.composition import Composition, Images
 from fst.machines import load
 from fst.machines.added_tokens import MAX_CONTEXTUAL
-from fst.machines.wordpiece import ARRAYS, Tables, Walk
+from fst.machines.wordpiece import Tables, Walk
 from fst.rows import (
     CONTINUES_RUN,
     FAIL,
@@ -869,7 +869,7 @@ NAMES: dict[str, Corruption] = {
 
 DIMENSIONS: dict[str, Corruption] = {
     f"{name} in {said}": array(name, change)
-    for name in ARRAYS
+    for name in Tables.schema()
     for said, change in (
         ("a row more", lambda values: values[None] if values.ndim == 1 else values.ravel()),
         ("columns", lambda values: values[:, None] if values.ndim == 1 else np.pad(values, ((0, 0), (0, 4)))),
@@ -1212,7 +1212,7 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 
 
 @examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from(ARRAYS))
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from([*Tables.schema()]))
 def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
     array = getattr(good[layout], name).copy()

@@ -20,7 +20,7 @@ from fst.cli.about import described, listed
 from fst.cli.bench import unknown_words
 from fst.compile.wordpiece import source_of
 from fst.errors import UnsupportedError
-from fst.machines.wordpiece import ARRAYS, Tables, Walk
+from fst.machines.wordpiece import Tables, Walk
 from fst.rows import FINISH, MAX_LABEL, field_label
 from fst.runtime.transformers.document import document
 
@@ -135,7 +135,7 @@ def changed(value: Any, rng: random.Random) -> Any:
 
 def other_elements(tables: Tables, rng: random.Random) -> Tables:
     """Change elements of an array, its length, or what stands where."""
-    name = rng.choice((*ARRAYS, "words", "token_ids", "token_ends", "token_bytes"))
+    name = rng.choice((*Tables.schema(), "words", "token_ids", "token_ends", "token_bytes"))
     array = getattr(tables, name).copy()
     flat = array.reshape(-1)
     if not len(flat):

@@ -25,7 +25,7 @@ from machines import ADDED, PIECES, compiled
 import fst
 from fst import npz
 from fst.lazy import Lazy
-from fst.machines.wordpiece import ARRAYS, Tables
+from fst.machines.wordpiece import Tables
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 METHODS = tuple(method for method in ("fork", "spawn", "forkserver") if method in multiprocessing.get_all_start_methods())
@@ -99,7 +99,7 @@ def test_unpickled_tokenizer_is_as_the_one_that_was_pickled() -> None:
 def test_unpickled_tables_cannot_be_written() -> None:
     """Arrays that come out of a pickle are read-only for good, and begin where those of a file do."""
     found = pickle.loads(pickle.dumps(tables()))
-    for name in ARRAYS:
+    for name in Tables.schema():
         array = getattr(found, name)
         with pytest.raises(ValueError, match="cannot set WRITEABLE flag"):
             array.flags.writeable = True

@@ -215,9 +215,6 @@ class Tables(ReadingTable):
         words.prove_without(keys, [pattern for pattern in patterns.values() if len(pattern) <= WORD_SYMBOLS])
 
 
-ARRAYS = tuple(Tables.schema())
-
-
 class Walk:
     """One walk over tables, with a count of its look-ups: the specification of the kernel.
 
