@@ -74,7 +74,7 @@ class Runner:
 
     Attributes:
         unit_type: the dtype of a unit of text.
-        is_plain: whether `encode_text` and `encode_texts` may be called: UTF-16, no spans, no fallback.
+        is_plain: whether `encode_text` and `encode_texts` may be called: no spans, no fallback.
         is_noted: whether the kernels note rows for the fallback.
     """
 
@@ -83,7 +83,7 @@ class Runner:
     ) -> None:
         self.arguments, self.workspaces, self.with_spans, self.fallback = arguments, workspaces, with_spans, fallback
         self.unit_type = UNIT_TYPES[table.unit]
-        self.is_plain = table.unit == "utf-16" and not with_spans and not fallback
+        self.is_plain = not with_spans and not fallback
         self._ids_per_unit: int = table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput

@@ -1,8 +1,8 @@
 """Texts in the form that kernels read: one array with the units of many texts, UTF-16 or UTF-8, and where each text begins.
 
 For machines over UTF-16, kernels transcode texts straight from their own memory: str from Python's representation of one, two or four
-bytes a character, bytes and Arrow columns from UTF-8. (If later kernels took ASCII bytes as they are, this would save 1 % of the time, and
-need twice as many kernels.) For machines over UTF-8, a column is read in place.
+bytes a character, bytes and Arrow columns from UTF-8. For machines over UTF-8, kernels do the same; what is UTF-8 already is checked while
+it is copied. A kernel may read `PAST_END` units behind the last one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # skips the look-up of the codec by name
 MAX_GATHERED = 1 << 18  # characters or bytes gathered at a time
-PAST_END = 32  # units that a kernel may write past the last one
-ROOM = 2 * MAX_GATHERED + PAST_END  # units needed for `MAX_GATHERED`
+PAST_END = 32  # units that a kernel may read or write past the last one
+ROOMS = {"utf-16": 2 * MAX_GATHERED + PAST_END, "utf-8": 4 * MAX_GATHERED + PAST_END}  # units needed for `MAX_GATHERED`
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
@@ -32,8 +32,9 @@ Ints = NDArray[np.int64]
 Units = NDArray[Any]  # uint16, UTF-16, or uint8, UTF-8
 Bytes = NDArray[np.uint8]
 
+KERNELS = {np.dtype(np.uint16): "fst.runtime.kernels.unicode", np.dtype(np.uint8): "fst.runtime.kernels.utf_8"}  # by a unit's dtype
 gather_strings, gather_bytes, transcode = (
-    Deferred("fst.runtime.kernels.unicode", name) for name in ("gather_strings", "gather_bytes", "transcode")
+    {dtype: Deferred(module, name) for dtype, module in KERNELS.items()} for name in ("gather_strings", "gather_bytes", "transcode")
 )
 
 
@@ -69,7 +70,7 @@ class Source(Protocol):
         Args:
             first, last: the first row, and one past the last; at least one row.
             limits: bounds on the rows.
-            text: the array to fill, uint16[ROOM], for UTF-16; for UTF-8 only its dtype, uint8, is used.
+            text: the array to fill, uint16 for UTF-16 or uint8 for UTF-8, with the room that `ROOMS` names.
             errors: "strict", or "replace": U+FFFD replaces malformed units, as in ``bytes.decode``.
 
         Returns:
@@ -91,7 +92,7 @@ class Strings:
     """A list of str."""
 
     kind: Any = str
-    kernel = gather_strings
+    kernels = gather_strings
 
     def __init__(self, texts: Sequence[Any]) -> None:
         self._texts = texts
@@ -107,23 +108,11 @@ class Strings:
         """See `Source`."""
         some = self._texts[first:last]
         rows = some if isinstance(some, list) else [*some]  # a list of our own, which no other thread can change
-        if text.dtype == np.uint8:
-            return self._gather_utf_8(rows, first, limits, errors)
         starts = np.empty(len(rows) + 1, np.int64)
-        taken, is_text = self.kernel.call(id(rows), len(rows), limits, text, starts)
+        taken, is_text = self.kernels[text.dtype].call(id(rows), len(rows), limits, text, starts)
         if taken < 0:
             raise self._not_a_batch(first)
         return (text[: starts.item(taken)], starts[: taken + 1]) if is_text else _mended(rows[:taken], first, errors, text.dtype)
-
-    def _gather_utf_8(self, rows: Sequence[Any], first: int, limits: Limits, errors: str) -> tuple[Units, Ints]:
-        if not all(isinstance(text, self.kind) for text in rows):
-            raise self._not_a_batch(first)
-        rows = rows[: fitting(np.cumsum([0, *map(self.kind.__len__, rows)]), limits)]
-        try:
-            encoded = [text.encode() if isinstance(text, str) else text for text in rows]
-            return checked_utf_8(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([0, *map(len, encoded)], dtype=np.int64))
-        except UnicodeError:
-            return _mended(rows, first, errors, np.dtype(np.uint8))
 
     def text(self, row: int) -> Text:
         """See `Source`."""
@@ -143,7 +132,7 @@ class ByteStrings(Strings):
     """A list of bytes of UTF-8."""
 
     kind = bytes
-    kernel = gather_bytes
+    kernels = gather_bytes
 
 
 class Column:
@@ -171,7 +160,7 @@ class Column:
         taken = fitting(ends, limits)
         data, starts = self._data[self._ends[first] : self._ends[first + taken]], ends[: taken + 1]
         try:
-            return checked_utf_8(data, starts) if text.dtype == np.uint8 else of_utf_8(data, starts, text)
+            return of_utf_8(data, starts, text)
         except UnicodeError:
             return _mended([self.text(row) for row in range(first, first + taken)], first, errors, text.dtype)
 
@@ -186,19 +175,6 @@ def fitting(starts: Ints, limits: Limits) -> int:
     long = np.flatnonzero(np.diff(starts[: taken + 1]) > limits.longest)
     taken = int(long[0]) if len(long) else taken
     return taken if taken >= limits.least else 0
-
-
-def checked_utf_8(data: Bytes, starts: Ints) -> tuple[Bytes, Ints]:
-    """Check that each row is UTF-8, and return the arguments.
-
-    Raises:
-        UnicodeError: a row is not UTF-8.
-    """
-    str(data.data, "utf-8")
-    inner = starts[starts < len(data)]
-    if (data[inner] & 0xC0 == 0x80).any():
-        raise UnicodeError
-    return data, starts
 
 
 def rows_of(texts: Texts) -> Source:
@@ -225,12 +201,12 @@ def check(errors: str) -> None:
 
 
 def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
-    """Transcode texts from UTF-8 to UTF-16.
+    """Transcode texts from UTF-8 to UTF-16, or copy them, and check that they are UTF-8.
 
     Args:
         data: uint8[n].
         starts: int64[rows + 1], ascending from 0 to n: where each text begins.
-        text: uint16[n + PAST_END], filled.
+        text: uint16 or uint8[n + PAST_END], filled.
 
     Returns:
         The filled part of `text`; and int64[rows + 1], where each text begins in it, and where the last one ends.
@@ -239,7 +215,7 @@ def of_utf_8(data: Bytes, starts: Ints, text: Units) -> tuple[Units, Ints]:
         UnicodeError: a text is not UTF-8.
     """
     unit_starts = np.empty(len(starts), np.int64)
-    if transcode.call(data, starts, text, unit_starts) < len(starts) - 1:
+    if transcode[text.dtype].call(data, starts, text, unit_starts) < len(starts) - 1:
         raise UnicodeError
     return text[: unit_starts.item(-1)], unit_starts
 
@@ -284,7 +260,7 @@ def length(text: str, kind: type) -> int:
 def lay_out(text: str, into: Units, starts: Ints) -> bool:
     """Lay out one text of at most `MAX_GATHERED` characters, as `Source.gather` does. Returns whether it is free of lone surrogates."""
     rows = [text]
-    _, is_text = gather_strings.call(id(rows), 1, ONE_TEXT, into, starts)
+    _, is_text = gather_strings[into.dtype].call(id(rows), 1, ONE_TEXT, into, starts)
     return bool(is_text)
 
 
@@ -294,7 +270,8 @@ def units(text: str, dtype: np.dtype[Any] = UNIT_TYPES["utf-16"]) -> Units:
     Raises:
         UnicodeEncodeError: the text has a lone surrogate.
     """
-    return np.frombuffer(text.encode() if dtype == np.uint8 else encode_utf_16(text)[0], dtype)
+    data = (text.encode() if dtype == np.uint8 else encode_utf_16(text)[0]) + bytes(PAST_END * dtype.itemsize)
+    return np.frombuffer(data, dtype)[:-PAST_END]
 
 
 def characters(text: Units) -> int:
@@ -318,7 +295,8 @@ def _mended(texts: Sequence[Text], first: int, errors: str, dtype: np.dtype[Any]
     if errors == "strict":
         raise _not_text(texts, first)
     rows = [units(replaced(text), dtype) for text in texts]
-    return np.concatenate(rows), np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return np.concatenate([*rows, np.zeros(PAST_END, dtype)])[:-PAST_END], starts
 
 
 def replaced(text: Text) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.machines.kernel_call import COUNT, IdsOutput
-from fst.runtime.texts import ROOM, UNIT_TYPES
+from fst.runtime.texts import ROOMS, UNIT_TYPES
 
 Ids = NDArray[np.int32]
 Frame = tuple[Ids, Ids]  # the ids before and after a text
@@ -26,7 +26,7 @@ class Workspace:
     Attributes:
         work: as given; `state` is one of its arrays.
         room: the maximum of symbols kept from one call to the next.
-        text: uint16[ROOM], for texts in UTF-16; empty for UTF-8, which is read in place.
+        text: uint16[n] or uint8[n], for texts, see `fst.runtime.texts.ROOMS`.
         short_ids, short_starts, short_ends: arrays for one short text.
         frame, short_output: the frame of the short text before, and the output for texts with it.
     """
@@ -34,7 +34,7 @@ class Workspace:
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
         self.room = len(work.symbols)
-        self.text = np.empty(ROOM if unit == "utf-16" else 0, UNIT_TYPES[unit])  # only memory that is written is committed
+        self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # only memory that is written is committed
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
         self.frame: Frame | None = None

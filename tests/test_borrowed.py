@@ -34,7 +34,7 @@ KERNELS = {
         for output in (IdsOutput, SpansOutput)
         for name in ("encode_rows", "encode_read")
     },
-    **{name: getattr(texts, name) for name in ("gather_strings", "gather_bytes", "transcode")},
+    **{name: getattr(texts, name)[np.dtype(np.uint16)] for name in ("gather_strings", "gather_bytes", "transcode")},
     **{name: getattr(call, name) for name in ("plan_rows", "lay_out")},
     "place": rows.place,
     "displace": word_hash.displace,

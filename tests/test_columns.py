@@ -17,7 +17,7 @@ from machines import PIECES, compiled
 
 import fst
 from fst.runtime import batch
-from fst.runtime.texts import MAX_GATHERED, PAST_END, ROOM, Column, Limits, of_utf_8, rows_of
+from fst.runtime.texts import MAX_GATHERED, PAST_END, ROOMS, Column, Limits, of_utf_8, rows_of
 
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 TEXTS = [*PIECES, "", None, "un b", None, "é", "\U0001f600 世", "", "a" * 40]
@@ -323,7 +323,8 @@ def decoded(rows: list[bytes]) -> list[str] | int:
 def transcoded(rows: list[bytes]) -> list[str] | int:
     """Do the same by the kernel."""
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")
+        room = np.empty(ROOMS["utf-16"], np.uint16)
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, MAX_GATHERED), room, "strict")
     except fst.TextError as error:
         return -1 if error.row is None else error.row
     pieces = itertools.pairwise(starts.tolist())
@@ -367,4 +368,4 @@ def test_characters_do_not_span_rows() -> None:
             assert transcoded([b"a" * 30, b"b" + data[:cut], data[cut:] + b"c" * 40]) == 1
     column = Column(np.frombuffer("世".encode(), np.uint8), np.array([0, 1, 3]))
     with pytest.raises(fst.TextError, match="row 0, position 0"):
-        column.gather(0, 2, Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOM, np.uint16), "strict")
+        column.gather(0, 2, Limits(MAX_GATHERED, MAX_GATHERED), np.empty(ROOMS["utf-16"], np.uint16), "strict")

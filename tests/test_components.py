@@ -34,7 +34,7 @@ from fst.rows import NONE, field_next, pack
 from fst.runtime.encoder import NO_FRAME
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import NO_SUSPECTS
-from fst.runtime.texts import ONE_TEXT, ROOM, rows_of
+from fst.runtime.texts import ONE_TEXT, ROOMS, rows_of
 
 Part = dict[str, Any]
 
@@ -602,7 +602,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     tokenizer = fst.Tokenizer(wordpiece(tmp_path / "tokenizer.json"))
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
-    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOM, np.uint16), "strict")
+    gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
     before = CompositionFallback(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
     suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)

@@ -21,7 +21,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst.runtime import batch as batches
-from fst.runtime.texts import MAX_GATHERED, ROOM, UTF_16, Limits
+from fst.runtime.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
 from fst.runtime.texts import rows_of as batch_rows
 
 BERT = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -317,7 +317,7 @@ def check_gathered(rows: list[Any], limits: Limits, errors: str = "strict") -> N
     """Compare gathered rows with the definition."""
     texts = [row if isinstance(row, str) else row.decode() for row in rows]
     taken = texts[: fitting(list(map(len, rows)), limits)]
-    room = np.full(ROOM, UNWRITTEN, np.uint16)
+    room = np.full(ROOMS["utf-16"], UNWRITTEN, np.uint16)
     text, starts = batch_rows(rows).gather(0, len(rows), limits, room, errors)
     assert text.tobytes() == "".join(taken).encode(UTF_16)
     assert starts.tolist() == [len("".join(taken[:row]).encode(UTF_16)) // 2 for row in range(len(taken) + 1)]
@@ -400,11 +400,11 @@ def test_texts_are_what_they_are_whatever_they_say(times: int, tokenizer: fst.To
 GATHER = """
 import ast, hashlib, sys
 import numpy as np
-from fst.runtime.texts import MAX_GATHERED, ROOM, Limits, rows_of
+from fst.runtime.texts import MAX_GATHERED, ROOMS, Limits, rows_of
 told = []
 for rows in ast.literal_eval(sys.stdin.read()):
     try:
-        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOM, np.uint16), "strict")
+        text, starts = rows_of(rows).gather(0, len(rows), Limits(MAX_GATHERED, 70, 2), np.empty(ROOMS["utf-16"], np.uint16), "strict")
         told.append((text.tolist(), starts.tolist()))
     except Exception as error:
         told.append(str(error))

@@ -126,7 +126,7 @@ def _bytes(_context: Any, builder: Any, row: Any) -> Any:
 
 def _key(builder: Any, symbols: Any, mask: Any) -> Any:
     first, second = (builder.bitcast(pointer, KEY.as_pointer()) for pointer in (symbols, mask))
-    return builder.and_(builder.load(first, align=2), builder.load(second, align=8))
+    return builder.and_(builder.load(first, align=symbols.type.pointee.width // 8), builder.load(second, align=8))
 
 
 def _hash(builder: Any, symbols: Any, mask: Any) -> Any:

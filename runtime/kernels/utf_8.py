@@ -1,0 +1,146 @@
+"""Kernels that lay out texts in UTF-8, from Python's str and bytes and from columns: as `fst.runtime.kernels.unicode` does in UTF-16.
+
+The same functions with the same arguments, except that ``text`` is uint8. They read the lengths of all rows before any text, so they never
+write past the room.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, object_kernel
+from fst.runtime.kernels.intrinsics import bytes_of, characters
+from fst.runtime.kernels.numbers import U0, U1, U6, U8, U12, U18
+from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, U11, character_at, rows_that_fit
+
+LOW_6, STEP = np.uint64(63), U8  # bytes copied at a time
+TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # marks of the first byte of two, three and four
+THREE_BYTES = np.uint64(0x800)  # the first code point of three bytes
+
+
+@inlined
+def put_ascii(data, at, stop, text, filled):
+    """Copy bytes up to the first that is not ASCII, and perhaps a few more. Returns how many are ASCII."""
+    begin = at
+    while at + STEP <= stop:
+        wide = np.uint8(0)
+        for index in range(STEP):
+            byte = data[at + np.uint64(index)]
+            text[filled + (at - begin) + np.uint64(index)] = byte
+            wide |= byte & np.uint8(0x80)
+        if wide:
+            break
+        at += STEP
+    while at < stop and np.uint64(data[at]) < CONTINUATION:
+        text[filled + (at - begin)] = data[at]
+        at += U1
+    return at - begin
+
+
+@inlined
+def put_code(code, text, filled):
+    """Write a code point. Returns the position after it."""
+    if code < CONTINUATION:
+        text[filled] = code
+        return filled + U1
+    if code < THREE_BYTES:
+        text[filled] = TWO | code >> U6
+    else:
+        if code < SUPPLEMENTARY:
+            text[filled] = THREE | code >> U12
+        else:
+            text[filled] = FOUR | code >> U18
+            filled += U1
+            text[filled] = CONTINUATION | code >> U12 & LOW_6
+        filled += U1
+        text[filled] = CONTINUATION | code >> U6 & LOW_6
+    filled += U1
+    text[filled] = CONTINUATION | code & LOW_6
+    return filled + U1
+
+
+@inlined
+def put_codes(codes, text, at):
+    """Write code points. Returns the position after the last, and whether one is a surrogate."""
+    wrong = U0
+    for index in range(np.uint64(len(codes))):
+        code = np.uint64(codes[np.uint64(index)])
+        wrong |= np.uint64(code >> U11 == SURROGATES)
+        at = put_code(code, text, at)
+    return at, wrong != U0
+
+
+@inlined
+def put_narrow(codes, text, at):
+    """Write code points below 256. Returns the position after the last."""
+    end = np.uint64(len(codes))
+    plain = put_ascii(codes, U0, end, text, at)
+    at += plain
+    for index in range(plain, end):
+        at = put_code(np.uint64(codes[np.uint64(index)]), text, at)
+    return at
+
+
+@inlined
+def put_utf_8(data, at, stop, text, filled):
+    """Copy UTF-8. Returns the position after the last byte, and whether the bytes are UTF-8."""
+    while at < stop:
+        plain = put_ascii(data, at, stop, text, filled)
+        at += plain
+        filled += plain
+        while at < stop and np.uint64(data[at]) >= CONTINUATION:
+            _, length = character_at(data, at, stop - at)
+            if length == U0:
+                return filled, False
+            for index in range(length):
+                text[filled + np.uint64(index)] = data[at + np.uint64(index)]
+            at += length
+            filled += length
+    return filled, True
+
+
+@kernel
+def transcode(data, starts, text, unit_starts):
+    """Copy rows of UTF-8; see `fst.runtime.kernels.unicode.transcode`. ``text`` has room for all bytes."""
+    rows, filled = np.uint64(len(starts)) - U1, U0
+    unit_starts[0] = 0
+    for row in range(rows):
+        filled, is_text = put_utf_8(data, np.uint64(starts[row]), np.uint64(starts[row + U1]), text, filled)
+        if not is_text:
+            return row
+        unit_starts[row + U1] = filled
+    return rows
+
+
+@object_kernel
+def gather_strings(rows, count, limits, text, starts):
+    """Write the first rows of a list of str as UTF-8; see `fst.runtime.kernels.unicode.gather_strings`.
+
+    ``text`` has room for four bytes for each character within the limits.
+    """
+    fitting = rows_that_fit(rows, count, limits, OF_STR)
+    at, any_wrong = U0, False
+    starts[0] = 0
+    for row in range(fitting):
+        narrow, units, codes = characters(rows, row)
+        at = put_narrow(narrow, text, at)
+        at, wrong = put_codes(units, text, at)
+        any_wrong |= wrong
+        at, wrong = put_codes(codes, text, at)
+        any_wrong |= wrong
+        starts[row + 1] = at
+    return fitting, not any_wrong
+
+
+@object_kernel
+def gather_bytes(rows, count, limits, text, starts):
+    """Copy the first rows of a list of bytes, UTF-8; see `fst.runtime.kernels.unicode.gather_bytes`."""
+    fitting = rows_that_fit(rows, count, limits, OF_BYTES)
+    at, are_text = U0, True
+    starts[0] = 0
+    for row in range(fitting):
+        data = bytes_of(rows, row)
+        at, is_text = put_utf_8(data, U0, np.uint64(len(data)), text, at)
+        are_text &= is_text
+        starts[row + 1] = at
+    return fitting, are_text
