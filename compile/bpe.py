@@ -10,7 +10,7 @@ from fst.compile.sources.byte_level import bytes_of, spelled
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source
 from fst.compile.text.components import field_of, mapping, only, sequence
-from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.table import Table
 
 Merge = tuple[bytes, bytes]

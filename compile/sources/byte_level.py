@@ -21,21 +21,21 @@ _BYTES = _Bytes({ord(letter): chr(byte) for byte, letter in LETTERS.items()})
 
 
 def spelled(token: bytes) -> str:
-    """The spelling of a token's bytes.
+    r"""The spelling of a token's bytes.
 
     Example:
-        >>> spelled(b" caf\\xc3")
+        >>> spelled(b" caf\xc3")
         'ĠcafÃ'
     """
     return token.decode("latin-1").translate(LETTERS)
 
 
 def bytes_of(spelling: str) -> bytes | None:
-    """The bytes that a token spells; None if it has a character that is the letter of no byte.
+    r"""The bytes that a token spells; None if it has a character that is the letter of no byte.
 
     Example:
         >>> bytes_of("ĠcafÃ"), bytes_of("a b")
-        (b' caf\\xc3', None)
+        (b' caf\xc3', None)
     """
     try:
         return spelling.translate(_BYTES).encode("latin-1")

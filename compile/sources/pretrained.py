@@ -3,7 +3,8 @@
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides what counts. Some
 classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
 it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
-module makes it. A folder of ``vocab.json`` and ``merges.txt`` that names no class is what ``tokenizers.ByteLevelBPETokenizer`` makes of them.
+module makes it. A folder of ``vocab.json`` and ``merges.txt`` that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes
+of them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
@@ -84,11 +84,11 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     text = read_text(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):
-        return _of_json(parse_json(text, path), path, given, kind)
-    if suffix == ".tiktoken" or (suffix != ".txt" and tiktoken.is_ranks(text)):
+    if suffix == ".tiktoken" or tiktoken.is_ranks(text):
         need_kind("BPE", kind)
         return _of_ranks(text, path, given)
+    if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):
+        return _of_json(parse_json(text, path), path, given, kind)
     if kind == "BPE":
         raise VocabularyError(f"{path} holds no BPE vocabulary: name a tokenizer.json, a file of tiktoken, a tekken.json or a folder")
     contradiction = pretrained.contradiction(path, given)

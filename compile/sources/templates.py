@@ -15,6 +15,7 @@ from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
 TEMPLATE = "a template of TemplateProcessing"
+BYTE_LEVEL = "ByteLevel"  # adds no ids
 
 
 BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
@@ -61,12 +62,15 @@ def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
     """What a post-processor that `of_post_processor` has read leaves out of the offsets of tokens.
 
     Raises:
-        UnsupportedError: two processors shorten them, one after the other.
+        UnsupportedError: two processors shorten them, one after the other, or one after ids were added.
     """
-    trimming = [one for one in _processors(part) if one.get("trim_offsets")]
-    if len(trimming) > 1:
-        raise UnsupportedError("post_processor Sequence in which several processors have trim_offsets")
-    return Trimming(trimming[0]["add_prefix_space"]) if trimming else None
+    processors = _processors(part)
+    places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
+    if not places:
+        return None
+    if len(places) > 1 or any(one["type"] != BYTE_LEVEL for one in processors[: places[0]]):
+        raise UnsupportedError("post_processor Sequence with trim_offsets twice, or after a processor that adds ids")
+    return Trimming(processors[places[0]]["add_prefix_space"])
 
 
 def _processors(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
@@ -114,17 +118,18 @@ def _of_template(part: Mapping[str, Any]) -> Templates:
 
 def _of_sequence(part: Mapping[str, Any]) -> Templates:
     processors = sequence(_fields(part, "processors")[0], "processors of a post_processor Sequence")
-    found = [template for template in map(of_post_processor, processors) if template != BARE]
-    if len(found) > 1:
-        raise UnsupportedError(f"post_processor Sequence in which {len(found)} add ids: only one is supported")
-    return found[0] if found else BARE
+    found = [(of_post_processor(one), one) for one in processors]
+    adding = [templates for templates, one in found if any(inner["type"] != BYTE_LEVEL for inner in _processors(one))]
+    if len(adding) > 1:
+        raise UnsupportedError(f"post_processor Sequence of {len(adding)} that add ids: only one is supported")
+    return adding[0] if adding else BARE
 
 
 POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
     "TemplateProcessing": _of_template,
     "BertProcessing": _of_bert,
     "RobertaProcessing": _of_roberta,
-    "ByteLevel": _of_byte_level,
+    BYTE_LEVEL: _of_byte_level,
     "Sequence": _of_sequence,
 }
 

@@ -13,11 +13,12 @@ import sys
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.bpe import BpeModel
-from fst.compile.sources.byte_level import spelled
+from fst.compile.sources.byte_level import bytes_of
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
@@ -27,7 +28,7 @@ from fst.metadata import BYTE_LEVEL, AddedTokens
 
 OPTIONS = ("encoding", "pattern", "special")
 INPUTS = ["input_ids", "attention_mask"]
-LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?(?:\n|\Z)){1,3}", re.ASCII)
+LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
 
 class Encoding(NamedTuple):
@@ -120,7 +121,7 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
     if name is not None and name not in ENCODINGS:
-        raise UnsupportedError(f"encoding {quoted(name)}: there are {', '.join(ENCODINGS)}; for another, give its pattern and special tokens")
+        raise UnsupportedError(f"encoding {quoted(name)}: there are {', '.join(ENCODINGS)}; of another, give pattern and special tokens")
     if name is None and "pattern" not in given:
         said = f"say which encoding it is, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
         raise VocabularyError(f"{path} holds ranks, and no pattern that splits text: {said}")
@@ -171,21 +172,22 @@ def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: s
     by_id = {rank: token for token, rank in ranks.items()}
     holders: dict[int, str] = {}
     for token, number in special.items():
+        found = f"{where}: special token {quoted(token)}"
         if not isinstance(token, str) or not token or type(number) is not int:
-            raise VocabularyError(f"{where}: special token {quoted(token)} with the id {quoted(number)}: a token that is text, and a whole number")
+            raise VocabularyError(f"{found} with the id {quoted(number)}; a token is text, and its id a whole number")
         if number in by_id:
-            raise VocabularyError(f"{where}: special token {quoted(token)} has the id {number}, which is the rank of {quoted(by_id[number])}")
-        if token.encode(errors="replace") in ranks and spelled(token.encode(errors="replace")) == token:
-            raise VocabularyError(f"{where}: special token {quoted(token)} is also a token with a rank; leave one out")
+            raise VocabularyError(f"{found} has the id {number}, which is the rank of {quoted(by_id[number])}")
+        if bytes_of(token) in ranks:
+            raise VocabularyError(f"{found} is also a token with a rank; leave one out")
         if holders.setdefault(number, token) != token:
-            raise VocabularyError(f"{where}: special tokens {quoted(holders[number])} and {quoted(token)} have one id, {number}")
+            raise VocabularyError(f"{found} has the id {number}, as {quoted(holders[number])} has")
     _need_no_beginnings(special, where)
 
 
 def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
     """Refuse a special token that begins with another: tiktoken tries them in an order that differs from run to run."""
     ordered = sorted(special)
-    for first, second in zip(ordered, ordered[1:], strict=False):
+    for first, second in pairwise(ordered):
         if second.startswith(first):
             both = f"special tokens {quoted(first)} and {quoted(second)}, of which one begins with the other"
             raise UnsupportedError(f"{where}: {both}: tiktoken finds either, by chance")

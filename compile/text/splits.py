@@ -70,8 +70,9 @@ def _steps(part: Component) -> Parts:
     if kind == "Punctuation":
         return (_split(_class("punctuation"), _behavior(part)),)
     white = _split(_class("white"), "Removed")
-    inside = {"WhitespaceSplit": (), "Whitespace": (_split(_class("word"), "Contiguous"),), "BertPreTokenizer": (_split(_class("punctuation")),)}
-    return (white, *inside[kind])
+    if kind == "Whitespace":
+        return white, _split(_class("word"), "Contiguous")
+    return (white, _split(_class("punctuation"))) if kind == "BertPreTokenizer" else (white,)
 
 
 def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
