@@ -124,6 +124,21 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
+class SpecialToken(click.ParamType):
+    """A token and its id, with "=" between them."""
+
+    name = "token=id"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
+        """Split at the last "="."""
+        if isinstance(value, tuple):
+            return value
+        token, _, number = value.rpartition("=")
+        if not token or not (number.isascii() and number.isdigit()):
+            self.fail(f"{value!r} is not TOKEN=ID, such as '<|endoftext|>=50256'", param, ctx)
+        return token, int(number)
+
+
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
 
 table_argument = click.argument("table", type=FileName())
@@ -187,27 +202,46 @@ def main() -> None:
     help="Split at blanks and punctuation, or not at all.",
 )
 @click.option(
+    "--encoding",
+    metavar="NAME",
+    show_default="by the name of SOURCE",
+    help="The encoding of a .tiktoken file: cl100k_base, o200k_base, p50k_base, r50k_base or gpt2.",
+)
+@click.option("--pattern", metavar="REGEX", show_default="the encoding's", help="What matches the pieces of a text, as tiktoken takes it.")
+@click.option(
+    "--special",
+    type=SpecialToken(),
+    multiple=True,
+    metavar="TOKEN=ID",
+    show_default="the encoding's",
+    help="A special token and its id; may be repeated.",
+)
+@click.option(
     "--layout",
     type=click.Choice(["auto", "dense", "compact"]),
     default="auto",
     show_default=True,
     help="dense: one look-up per character. compact: at most two, and a much smaller table.",
 )
-def compile_command(source: str, output: str, layout: str, **options: Any) -> None:
+def compile_command(source: str, output: str, special: tuple[tuple[str, int], ...], **options: Any) -> None:
     """Compile a vocabulary, SOURCE, into a table file.
 
-    SOURCE is one of these:
+    SOURCE is one of these, also packed with gzip:
 
     \b
-      tokenizer.json   as the library tokenizers reads it
-      vocab.txt        one token a line
-      a folder         that holds these, tokenizer_config.json and the like; it is read as
-                       by AutoTokenizer.from_pretrained of transformers
+      tokenizer.json   WordPiece or byte-level BPE, as the library tokenizers reads it
+      vocab.txt        WordPiece, one token a line
+      NAME.tiktoken    byte-level BPE, with --encoding, unless NAME is an encoding's, or
+                       with --pattern and --special
+      tekken.json      byte-level BPE, as mistral-common reads it
+      a folder         that holds a tokenizer.json, a vocab.txt, or vocab.json and merges.txt,
+                       tokenizer_config.json and the like; it is read as by
+                       AutoTokenizer.from_pretrained of transformers
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
-    An option overrides SOURCE. A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: the first four
-    options are on.
+    An option overrides SOURCE. --encoding, --pattern and --special are for a .tiktoken file alone, all others for WordPiece. A vocab.txt
+    alone does not say how it is to be used, so BERT's own settings are the default: the first four options are on.
 
     What cannot be compiled exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info`
     shows them; nothing is cut or padded unless a call asks for it.
@@ -220,6 +254,8 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
       HF_HUB_OFFLINE=1 fst compile BAAI/bge-small-en-v1.5 -o bge.npz
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile vocab.txt -o small.npz --layout compact
+      fst compile cl100k_base.tiktoken -o cl100k.npz
+      fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
     """
     from fst.compile.sources.pretrained import FILES
 
@@ -227,15 +263,15 @@ def compile_command(source: str, output: str, layout: str, **options: Any) -> No
     path = target(output)
     if is_device(path):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
-    from fst.compile import wordpiece
+    from fst.compile import tokenizer
     from fst.jit import no_collector
 
     note(f"compiling {source} …")
     begun = monotonic()
     with no_collector():
-        tables = wordpiece(source, layout=layout, **options)
-    tables.save(path)
-    note(f"{output}: {tables.metadata.automaton.layout}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
+        table = tokenizer(source, special=dict(special) or None, **options)
+    table.save(path)
+    note(f"{output}: {table.about.get('layout', table.kind)}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
 
 def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:

@@ -3,6 +3,6 @@
 Source → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
 """
 
-from fst.compile.api import wordpiece
+from fst.compile.api import bpe, tokenizer, wordpiece
 
-__all__ = ["wordpiece"]
+__all__ = ["bpe", "tokenizer", "wordpiece"]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from fst.compile.bpe import BpeModel
 from fst.compile.compilers import assembled
-from fst.compile.sources.read import read
+from fst.compile.sources.read import OPTIONS, read
+from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, quoted
 from fst.machines.wordpiece import Tables
 from fst.metadata import LAYOUTS
+from fst.table import Table
 
 
 def wordpiece(
@@ -58,9 +62,7 @@ def wordpiece(
 
     Source: Song et al. 2021, *Fast WordPiece Tokenization*, Sections 3.4, 3.6 and 4.
     """
-    layouts = ("auto", *LAYOUTS)
-    if layout not in layouts:
-        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, layouts))}")
+    _need_layout(layout)
     options = {
         "lowercase": lowercase,
         "strip_accents": strip_accents,
@@ -71,4 +73,66 @@ def wordpiece(
         "max_input_chars_per_word": max_input_chars_per_word,
         "pre_tokenizer": pre_tokenizer,
     }
+    tables = assembled(read(source, options, WordPieceModel.kind), layout)
+    assert isinstance(tables, Tables)
+    return tables
+
+
+def bpe(
+    source: Any, *, encoding: str | None = None, pattern: str | None = None, special: Mapping[str, int] | None = None
+) -> Table:
+    """Compile a byte-level BPE vocabulary.
+
+    For every string the ids equal those of the reference for the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
+    ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, and mistral-common for a ``tekken.json``.
+
+    A ``.tiktoken`` file says neither how text is split nor which special tokens there are. The options do. A file with the name of an
+    encoding, such as ``cl100k_base.tiktoken``, needs none. Other sources state everything themselves and take no options.
+
+    Args:
+        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; each of these also packed with gzip; a folder with a
+            ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; or a str that names no file but a model
+            on the Hugging Face Hub.
+        encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
+        pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
+        special: special tokens and their ids, instead of the encoding's.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or does not say enough, or the Hub does not have it or is out of reach.
+        UnsupportedError: the source asks for something that this version does not do; the message names it. Or huggingface_hub is not
+            installed.
+        OSError: the source cannot be read.
+    """
+    return assembled(read(source, {"encoding": encoding, "pattern": pattern, "special": special}, BpeModel.kind), "auto")
+
+
+def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
+    """Compile a vocabulary of any kind: the source says which.
+
+    Args:
+        source: whatever `fst.compile.wordpiece` or `fst.compile.bpe` takes.
+        layout: of WordPiece; see `fst.compile.wordpiece`.
+        options: options of the function for the source's kind, which override the source.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
+        UnsupportedError: the source asks for something that this version does not do, or an option is not for a source of its kind; the
+            message names it. Or huggingface_hub is not installed.
+        OSError: the source cannot be read.
+        TypeError: there is no such option.
+
+    Example:
+        >>> tokenizer(["[UNK]", "un", "##able"], unk_token="[UNK]").kind
+        'wordpiece'
+    """
+    _need_layout(layout)
+    unknown = sorted(options.keys() - set(OPTIONS))
+    if unknown:
+        raise TypeError(f"tokenizer() got an unexpected keyword argument {unknown[0]!r}; there are {', '.join(OPTIONS)}")
     return assembled(read(source, options), layout)
+
+
+def _need_layout(layout: str) -> None:
+    layouts = ("auto", *LAYOUTS)
+    if layout not in layouts:
+        raise UnsupportedError(f"layout {quoted(layout)}: there are {', '.join(map(repr, layouts))}")

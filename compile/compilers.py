@@ -1,33 +1,53 @@
-"""The models that can be compiled, one line each: how a model is read from a ``tokenizer.json``, and how its source is compiled."""
+"""The models that can be compiled, one entry each: how a model and the text before it are read, and how its source is compiled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fst.compile import wordpiece
+from fst.compile import bpe, wordpiece
 from fst.compile.sources.mistaken import ONLY
-from fst.compile.sources.source import Model, Source
-from fst.compile.text.components import field_of, kind_of, mapping
+from fst.compile.sources.source import Model, Source, TextPipeline
+from fst.compile.text import normalizers, pre_tokenizers, splits
+from fst.compile.text.components import Component, field_of, kind_of, mapping
 from fst.errors import UnsupportedError, cut
-from fst.machines.wordpiece import Tables
+from fst.metadata import BYTE_LEVEL, Decoder
+from fst.table import Table
+
+Text = Callable[[Component | None, Component | None], TextPipeline]
 
 
 class Compiler(NamedTuple):
     """How one kind of model becomes a table.
 
     Attributes:
+        kind: the type of the model in a ``tokenizer.json``. In lower case it is the name of the public function for this kind alone.
         model: reads the ``model`` of a ``tokenizer.json``.
+        text: reads its ``normalizer`` and its ``pre_tokenizer``.
+        decoder: the type of the ``decoder`` that is supported.
         assemble: compiles a source with such a model, in a layout.
     """
 
+    kind: str
     model: Callable[[Mapping[str, Any]], Model]
-    assemble: Callable[[Source[Any], str], Tables]
+    text: Text
+    decoder: str
+    assemble: Callable[[Source[Any], str], Table]
 
 
-COMPILERS: Mapping[str, Compiler] = {
-    wordpiece.WordPieceModel.kind: Compiler(wordpiece.WordPieceModel.of_json, wordpiece.assemble),
-}
+def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
+    return TextPipeline(normalizers.components(normalizer), pre_tokenizers.components(pre_tokenizer))
+
+
+def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
+    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), splits.components(pre_tokenizer))
+
+
+_ALL = (
+    Compiler(wordpiece.WordPieceModel.kind, wordpiece.WordPieceModel.of_json, _words, Decoder.kind, wordpiece.assemble),
+    Compiler(bpe.BpeModel.kind, bpe.BpeModel.of_json, _pieces, BYTE_LEVEL.kind, bpe.assemble),
+)
+COMPILERS: Mapping[str, Compiler] = {compiler.kind: compiler for compiler in _ALL}
 
 
 def compiler_of(model: Mapping[str, Any]) -> Compiler:
@@ -39,23 +59,31 @@ def compiler_of(model: Mapping[str, Any]) -> Compiler:
     return _compiler(model.get("type") or _kind_by_fields(model))
 
 
-def assembled(source: Source[Model], layout: str) -> Tables:
-    """The tables of a source."""
+def assembled(source: Source[Model], layout: str) -> Table:
+    """The table of a source."""
     return COMPILERS[source.model.kind].assemble(source, layout)
+
+
+def need_kind(found: str, wanted: str | None) -> None:
+    """Refuse a model of another kind than the wanted one; None wants any.
+
+    Raises:
+        UnsupportedError: it is another.
+    """
+    if wanted not in (None, found):
+        raise UnsupportedError(f"model {found}: fst.compile.{wanted.lower()} takes only {wanted}; take fst.compile.{found.lower()}")
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """The model of a ``tokenizer.json``. Older files may omit its type.
 
     Raises:
-        UnsupportedError: no compiler reads its type, or it has the fields of another model.
+        UnsupportedError: no compiler reads its type.
         ValueError: the document has no model, or the model is not laid out as one.
     """
     model = mapping(field_of(document, "model", "it"), "model")
     if "type" in model and model["type"] is not None:
         _compiler(kind_of(model, "model"))
-    elif "merges" in model:
-        _compiler("BPE")
     return model
 
 

@@ -19,11 +19,11 @@ from fst.compile.text.alphabets import alphabet as alphabet_of
 from fst.compile.text.alphabets import folded
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.word_hash import word_table
-from fst.errors import VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.failure import link
 from fst.machines.wordpiece import Tables
 from fst.metadata import Model
-from fst.rows import MAX_WORD
+from fst.rows import MAX_WORD, WHITE_SPACE
 from fst.transducer import Transducer, fold
 from fst.trie import Strings, Trie, build
 
@@ -123,6 +123,8 @@ def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray
 
 def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     """The tables of a vocabulary."""
+    if source.trimming:
+        _need_untrimmed([*source.model.tokens, *source.added.ids])
     alphabet, transducer = automaton(source)
     model, contextual = source.model, source.added.contextual
     rows = lay_out(transducer, _visits(transducer.trie), layout)
@@ -150,6 +152,13 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(list(everything.values()), np.int32),
     )
+
+
+def _need_untrimmed(tokens: list[str]) -> None:
+    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for white space too."""
+    for token in tokens:
+        if token.strip(WHITE_SPACE + "Ġ") != token:
+            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
 
 
 SETTINGS = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from fst.composition import Composition, Placing
 from fst.errors import TableError, listed
@@ -275,12 +275,31 @@ class Decoder:
     """How tokens are joined.
 
     Attributes:
+        kind: its type in a ``tokenizer.json``.
         prefix: the first characters of a token that continues the word before it.
         cleanup: whether blanks before punctuation and contractions are removed.
     """
 
+    kind: ClassVar[str] = "WordPiece"
     prefix: str = stored_as(TEXT)
     cleanup: bool = stored_as(FLAG)
+
+
+class ByteLevelDecoder(Decoder):
+    """How tokens that are strings of bytes are joined: their bytes together are UTF-8."""
+
+    kind: ClassVar[str] = "ByteLevel"
+
+
+BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
+_BYTE_LEVEL_STORED = {"kind": ByteLevelDecoder.kind}
+_WORDPIECE = record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', true or false")
+DECODER = Rule(
+    lambda value: value == _BYTE_LEVEL_STORED or _WORDPIECE.holds(value),
+    f"{_WORDPIECE.expected}; or {_BYTE_LEVEL_STORED}",
+    lambda value: BYTE_LEVEL if value == _BYTE_LEVEL_STORED else _WORDPIECE.read(value),
+    lambda decoder: dict(_BYTE_LEVEL_STORED) if decoder == BYTE_LEVEL else _WORDPIECE.write(decoder),
+)
 
 
 def _is_truncation(value: Any) -> bool:
@@ -327,7 +346,7 @@ class Settings:
         clean_up_tokenization_spaces: whether blanks before punctuation are removed from decoded text once more.
     """
 
-    decoder: Decoder | None = stored_as(or_null(record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', true or false")))
+    decoder: Decoder | None = stored_as(or_null(DECODER))
     truncation: Mapping[str, Any] | None = stored_as(
         or_null(Rule(_is_truncation, "a mapping with direction, max_length, strategy and stride, as in tokenizer.json"))
     )

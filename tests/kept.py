@@ -23,7 +23,7 @@ FOLDER = Path()  # conftest.py sets it
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> Tables:
     """The tables of a source of tokens: read anew, compiled unless they are kept."""
-    return assemble(read(source, options), layout)
+    return assemble(read(source, options, WordPieceModel.kind), layout)
 
 
 def assemble(source: Source[WordPieceModel], layout: str) -> Tables:

@@ -970,7 +970,11 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(STRINGS, NO_STRINGS),
     "strip_accents": ("null", 0, 1, 1.0, 2, "true", [], {}),
     "specials": (None, [], 1, "[UNK]", {"[UNK]": None}, {"[UNK]": True}, {"[UNK]": -1}, {"[UNK]": 1 << 22}, {"[UNK]": "1"}),
-    "decoder": (*NO_MAPPINGS, *spoilt({"prefix": "##", "cleanup": True}, prefix=NO_TEXTS, cleanup=NO_FLAGS, type=("BPE",))),
+    "decoder": (
+        *NO_MAPPINGS,
+        *spoilt({"prefix": "##", "cleanup": True}, prefix=NO_TEXTS, cleanup=NO_FLAGS, type=("BPE",)),
+        *({"kind": "WordPiece"}, {"kind": None}),
+    ),
     "truncation": (
         *NO_MAPPINGS,
         *spoilt(

@@ -51,6 +51,11 @@ def roberta(*, trim_offsets: Any = True, add_prefix_space: Any = True) -> Part:
     return processing("RobertaProcessing", trim_offsets=trim_offsets, add_prefix_space=add_prefix_space)
 
 
+def byte_level(*, trim_offsets: Any = True) -> Part:
+    """Describe a ByteLevel."""
+    return {"type": "ByteLevel", "trim_offsets": trim_offsets, "add_prefix_space": True}
+
+
 def text(name: str, type_id: Any = 0) -> Part:
     """Describe a piece that is a text."""
     return {"Sequence": {"id": name, "type_id": type_id}}
@@ -129,6 +134,12 @@ POST_PROCESSORS: dict[str, Any] = {
     "a Sequence of nothing": sequence(),
     "a Sequence of one": sequence(processing("BertProcessing")),
     "a Sequence in a Sequence": sequence(sequence(roberta())),
+    "ByteLevel, which adds nothing": byte_level(),
+    "Sequences of ByteLevels": sequence(byte_level(trim_offsets=False), sequence(byte_level()), sequence()),
+    "ByteLevel before a template": sequence(
+        byte_level(), template([special("one"), text("A", 2)], [special("one"), text("A", 3), special("two", 1), text("B", 1)])
+    ),
+    "ByteLevel after RoBERTa's": sequence(roberta(trim_offsets=False), byte_level(trim_offsets=False)),
     "BERT's template": template(
         [special("one"), text("A"), special("two")],
         [special("one"), text("A"), special("two"), text("B", 1), special("two", 1)],
@@ -175,9 +186,11 @@ ONCE, EACH = "'single' does not have its text exactly once", "'pair' does not ha
 @pytest.mark.parametrize(
     ("post_processor", "message"),
     [
-        ({"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}, "post_processor ByteLevel: only Templ"),
-        (sequence({"type": "ByteLevel"}), "post_processor ByteLevel"),
-        (sequence(processing("BertProcessing"), processing("BertProcessing")), "post_processor Sequence of 2: only a Sequence of one"),
+        ({"type": "Other"}, "post_processor Other: only TemplateProcessing, BertProcessing"),
+        (sequence({"type": "Other"}), "post_processor Other"),
+        (sequence(processing("BertProcessing"), processing("BertProcessing")), "post_processor Sequence of 2 that add ids: only one"),
+        (sequence(byte_level(), roberta()), "post_processor Sequence with trim_offsets twice"),
+        (sequence(processing("BertProcessing"), byte_level()), "Sequence with trim_offsets twice, or after a processor that adds ids"),
         (processing("BertProcessing", trim_offsets=True), "BertProcessing has 'trim_offsets'"),
         (template([text("A")]) | {"sep": ["</s>", 2]}, "TemplateProcessing has 'sep'"),
         (template([special("one")]), ONCE),

@@ -11,15 +11,16 @@ BERT_NAMES = {"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]", 
 ROBERTA_NAMES = {"sep_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "mask_token": "<mask>"}
 
 
-def named_tokens(specials: Container[str], unk_token: str, padding: Any) -> dict[str, str]:
-    """The names of the special tokens with a usual spelling, of the unknown token, and of the one that padding names.
+def named_tokens(specials: Container[str], unk_token: str | None, padding: Any) -> dict[str, str]:
+    """The names of the special tokens with a usual spelling, of the unknown token if there is one, and of the one that padding names.
 
     Example:
         >>> named_tokens({"[PAD]", "<s>", "<x>"}, "<unk>", None)
         {'unk_token': '<unk>', 'pad_token': '[PAD]', 'cls_token': '<s>'}
     """
     named = {name: token for names in (ROBERTA_NAMES, BERT_NAMES) for name, token in names.items() if token in specials}
-    named["unk_token"] = unk_token
+    if unk_token is not None:
+        named["unk_token"] = unk_token
     if isinstance(padding, Mapping) and isinstance(padding.get("pad_token"), str):
         named["pad_token"] = padding["pad_token"]
     return {name: named[name] for name in BERT_NAMES if name in named}

@@ -1,26 +1,27 @@
-"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size. They come from strangers."""
+"""Read the files of a vocabulary: UTF-8 text and JSON, of limited size, also packed with gzip. They come from strangers."""
 
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 from fst.errors import VocabularyError, cut
 
 MAX_SOURCE_BYTES = 1 << 28
+GZIP = b"\x1f\x8b"
+_WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
+    """The text of a file, or of what is in it if it is packed with gzip.
 
     Raises:
-        VocabularyError: it is too large, is not UTF-8, or begins with a byte-order mark.
+        VocabularyError: it is too large, is damaged, is not UTF-8, or begins with a byte-order mark.
         OSError: it cannot be read.
     """
-    if path.stat().st_size > MAX_SOURCE_BYTES:
-        raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is")
-    data = path.read_bytes()
+    data = _contents(path)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -29,6 +30,52 @@ def read_text(path: Path) -> str:
     if text.startswith("\ufeff"):
         raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
     return text
+
+
+def beginning(path: Path, size: int) -> bytes:
+    """The first bytes of a file, at most `size`; of one that is packed with gzip, those of what is in it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as stream:
+        begun = stream.read(size)
+    if not begun.startswith(GZIP):
+        return begun
+    try:
+        return zlib.decompressobj(_WITH_GZIP_HEADER).decompress(begun, size)
+    except zlib.error:
+        return begun
+
+
+def _contents(path: Path) -> bytes:
+    too_large = f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is"
+    if path.stat().st_size > MAX_SOURCE_BYTES:
+        raise VocabularyError(too_large)
+    data = path.read_bytes()
+    if not data.startswith(GZIP):
+        return data
+    try:
+        data = _unpacked(data)
+    except (zlib.error, EOFError):
+        raise VocabularyError(f"{path} is packed with gzip, and damaged or cut short: download it again") from None
+    if len(data) > MAX_SOURCE_BYTES:
+        raise VocabularyError(too_large)
+    return data
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What is in all members of a gzip file, which stand one after the other; of more than the limit, only a little more than that."""
+    found: list[bytes] = []
+    room = MAX_SOURCE_BYTES + 1
+    while data and room > 0:
+        member = zlib.decompressobj(_WITH_GZIP_HEADER)
+        found.append(member.decompress(data, room))
+        room -= len(found[-1])
+        if room > 0 and not member.eof:
+            raise EOFError
+        data = member.unused_data
+    return b"".join(found)
 
 
 def parse_json(text: str, path: Path) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-ONLY = "only WordPiece vocabularies, such as BERT's, can be compiled"
+from fst.compile.sources.files import beginning
+
+ONLY = "only WordPiece and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
 COMPRESSED = "is compressed with {}: decompress it first"
 
 _BEGINNINGS = (
     (rb"\Z", "is empty: save it, or download it, again"),
-    (rb"\x1f\x8b", COMPRESSED.format("gzip")),
     (rb"BZh[1-9]", COMPRESSED.format("bzip2")),
     (rb"\xfd7zXZ", COMPRESSED.format("xz")),
     (rb"\x28\xb5\x2f\xfd", COMPRESSED.format("zstd")),
@@ -23,8 +24,7 @@ _BEGINNINGS = (
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "is text in UTF-32: save it as UTF-8"),
     (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
     (rb"\n.\n.{1,200}?\x18[\x01-\x06]", f"is a SentencePiece model: {ONLY}"),
-    (rb"([A-Za-z0-9+/]+=* \d+\r?\n){3}", f"is a tiktoken file of byte-pair ranks: {ONLY}"),
-    (rb"#version: ", f"holds the merges of a BPE tokenizer: {ONLY}"),
+    (rb"#version: ", "holds the merges of a BPE tokenizer: compile its folder, with the vocab.json in it"),
     (rb".{4}\0{4}\{\"", "holds the weights of a model, as safetensors: name the vocabulary beside it"),
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),
 )
@@ -38,6 +38,5 @@ def mistaken(path: Path) -> str | None:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as stream:
-        begun = stream.read(LOOKED_AT)
+    begun = beginning(path, LOOKED_AT)
     return next((f"{path} {said}" for pattern, said in BEGINNINGS if pattern.match(begun)), None)

@@ -3,7 +3,8 @@
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides what counts. Some
 classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
 it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
-module makes it.
+module makes it. A folder of ``vocab.json`` and ``merges.txt`` that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes
+of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.compilers import model_of
+from fst.compile.compilers import compiler_of, model_of
+from fst.compile.sources import merges_txt
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import ONLY
@@ -26,7 +28,7 @@ from fst.metadata import MAX_MODEL_LENGTH
 DOCUMENT, CONFIG, VOCABULARY = "tokenizer.json", "tokenizer_config.json", "vocab.txt"
 SPECIALS, ADDED, MODEL = "special_tokens_map.json", "added_tokens.json", "config.json"
 ELSE = f"to compile the {DOCUMENT} or the {VOCABULARY} in it alone, name that"
-FILES = (DOCUMENT, CONFIG, VOCABULARY, SPECIALS, ADDED, MODEL)
+FILES = (DOCUMENT, CONFIG, VOCABULARY, merges_txt.VOCABULARY, merges_txt.MERGES, SPECIALS, ADDED, MODEL)
 
 Json = dict[str, Any]
 BERT_INPUTS, OTHER_INPUTS = ("input_ids", "token_type_ids", "attention_mask"), ("input_ids", "attention_mask")
@@ -104,7 +106,7 @@ class Files:
     """The contents of a folder's files; a missing file counts as empty.
 
     Attributes:
-        document: tokenizer.json, or None.
+        document: tokenizer.json, or what states the same as vocab.json and merges.txt, or None.
         lines: the tokens of vocab.txt, or None if tokenizer.json has them.
         config: tokenizer_config.json.
         specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
@@ -180,11 +182,15 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
 def _files(folder: Path) -> Files:
     document, lines = _object(folder / DOCUMENT), None
     if document is None:
-        if not (folder / VOCABULARY).is_file():
+        if (folder / VOCABULARY).is_file():
+            lines = parse_lines(read_text(folder / VOCABULARY))
+        elif (folder / merges_txt.VOCABULARY).is_file() and (folder / merges_txt.MERGES).is_file():
+            document = merges_txt.document(folder)
+        else:
             names = sorted(path.name for path in folder.iterdir())
             found = f", but {listed(names)}" if names else ""
-            raise VocabularyError(f"{folder} holds neither a {DOCUMENT} nor a {VOCABULARY}{found}; {ONLY}")
-        lines = parse_lines(read_text(folder / VOCABULARY))
+            needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {merges_txt.VOCABULARY} and {merges_txt.MERGES}"
+            raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
     config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
     return Files(document, lines, config, specials, added, model)
 
@@ -204,8 +210,15 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
     _refuse(files.config)
     name = _class(files)
     family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
+    if family is not None and files.document is not None:
+        _need_wordpiece(compiler_of(model_of(files.document)).kind, name)
     tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
     return _document(files, family, tokens), _settings(files, family, tokens, is_class_known=name is not None)
+
+
+def _need_wordpiece(kind: str, name: str | None) -> None:
+    if kind != "WordPiece":
+        raise UnsupportedError(f"model {kind}, of which tokenizer_class {name} makes WordPiece; {ELSE}")
 
 
 def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
@@ -326,7 +339,7 @@ def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_
         found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
-        usual = named_tokens(specials, field_of(model_of(files.document), "unk_token", "model"), files.document.get("padding"))
+        usual = named_tokens(specials, model_of(files.document).get("unk_token"), files.document.get("padding"))
         found["named_tokens"] = {**usual, **found["named_tokens"]}
     return found
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from fst.compile.sources import hub, pretrained, tokenizer_json
+from fst.compile.compilers import need_kind
+from fst.compile.sources import hub, pretrained, tekken, tiktoken, tokenizer_json
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.source import Source, TextPipeline
@@ -22,22 +23,35 @@ from fst.rows import MAX_OUTPUT
 
 NO_NORMALIZER = {"type": "BertNormalizer", **dict.fromkeys(FLAGS, False)}
 PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
-TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # all other options are the model's
+TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece are the model's
+OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
+
+Given = Mapping[str, Any]
 
 
-def read(source: str | Path | Sequence[str], options: Mapping[str, Any]) -> Source[Any]:
+def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     """Read a source; options that are not None override it.
+
+    Args:
+        source: a file, a folder, the name of a model, the tokens of WordPiece, or a ``tiktoken.Encoding``.
+        options: options of the compiler.
+        kind: the kind of model that it must have; None: any.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or has no unknown token.
-        UnsupportedError: it asks for something that this version does not do.
+        UnsupportedError: it asks for something that this version does not do, or has a model of another kind, or an option is not for it.
         OSError: it cannot be read.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(source, str | Path):
-        return _of_path(_found(source), given, str(source))
+        return _of_path(_found(source), given, str(source), kind)
     if isinstance(source, Mapping):
         raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
+    if tiktoken.is_encoding(source):
+        need_kind("BPE", kind)
+        _refuse(given, "a tiktoken.Encoding says it itself")
+        return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
+    need_kind("WordPiece", kind)
     tokens = {token: number for number, token in enumerate(source)}
     return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
 
@@ -49,11 +63,10 @@ def _found(source: str | Path) -> Path:
     return path
 
 
-def _of_path(path: Path, given: Mapping[str, Any], where: str) -> Source[Any]:
+def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[Any]:
     """Read a file or a folder. If that fails, the message says what the file is, if its first bytes tell."""
     try:
-        found = _of_folder(path) if path.is_dir() else _of_file(path, given)
-        return _checked(_with_options(found, given), where)
+        return _checked(_of_folder(path, given, kind) if path.is_dir() else _of_file(path, given, kind), where)
     except VocabularyError:
         files = [path / name for name in pretrained.FILES] if path.is_dir() else [path]
         message = next(filter(None, map(mistaken, filter(Path.is_file, files))), None)
@@ -62,31 +75,59 @@ def _of_path(path: Path, given: Mapping[str, Any], where: str) -> Source[Any]:
         raise
 
 
-def _of_folder(path: Path) -> Source[Any]:
+def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     document, settings = pretrained.read(path)
-    source = tokenizer_json.of_document(document, path)
-    return replace(source, settings=replace(source.settings, **settings))
+    source = tokenizer_json.of_document(document, path, kind)
+    return _with_options(replace(source, settings=replace(source.settings, **settings)), given)
 
 
-def _of_file(path: Path, given: Mapping[str, Any]) -> Source[Any]:
+def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     text = read_text(path)
-    if path.suffix == ".json" or (path.suffix != ".txt" and text.lstrip().startswith("{")):
-        return tokenizer_json.of_document(parse_json(text, path), path)
+    suffix = Path(path.name.removesuffix(".gz")).suffix
+    if suffix == ".tiktoken" or tiktoken.is_ranks(text):
+        need_kind("BPE", kind)
+        return _of_ranks(text, path, given)
+    if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):
+        return _of_json(parse_json(text, path), path, given, kind)
+    if kind == "BPE":
+        raise VocabularyError(f"{path} holds no BPE vocabulary: name a tokenizer.json, a file of tiktoken, a tekken.json or a folder")
     contradiction = pretrained.contradiction(path, given)
     if contradiction:
         logging.getLogger("fst").warning("fst: %s", contradiction)
-    return of_tokens(parse_lines(text), given)
+    return _with_options(of_tokens(parse_lines(text), given), given)
 
 
-def _with_options(source: Source[Any], given: Mapping[str, Any]) -> Source[Any]:
-    """The source with the compiler's options."""
+def _of_json(document: Any, path: Path, given: Given, kind: str | None) -> Source[Any]:
+    if not tekken.is_tekken(document):
+        return _with_options(tokenizer_json.of_document(document, path, kind), given)
+    need_kind("BPE", kind)
+    _refuse(given, f"{path} says it itself")
+    return tekken.of_document(document, path)
+
+
+def _of_ranks(text: str, path: Path, given: Given) -> Source[Any]:
+    _refuse({name: value for name, value in given.items() if name not in tiktoken.OPTIONS}, "only WordPiece has it")
+    return tiktoken.of_text(text, path, given)
+
+
+def _refuse(given: Given, why: str) -> None:
+    for name in given:
+        raise UnsupportedError(f"{name}: {why}; leave the option out")
+
+
+def _with_options(source: Source[Any], given: Given) -> Source[Any]:
+    """The source with the compiler's options, all of which are WordPiece's."""
+    _refuse({name: value for name, value in given.items() if name in tiktoken.OPTIONS}, "only a file of tiktoken's ranks needs it")
+    if source.model.kind != "WordPiece":
+        _refuse(given, "only WordPiece has it")
+        return source
     model = {name: value for name, value in given.items() if name not in TEXT_OPTIONS}
     named = {"unk_token": given["unk_token"]} if "unk_token" in given else {}
     settings = replace(source.settings, named_tokens={**source.settings.named_tokens, **named})
     return replace(source, model=replace(source.model, **model), text=_text_with(source.text, given), settings=settings)
 
 
-def _text_with(text: TextPipeline, given: Mapping[str, Any]) -> TextPipeline:
+def _text_with(text: TextPipeline, given: Given) -> TextPipeline:
     flags = {name: given[name] for name in FLAGS if name in given}
     if flags:
         normalizers = tuple(text.normalizers) or (NO_NORMALIZER,)

@@ -19,7 +19,7 @@ class Model(Protocol):
     Attributes:
         kind: its type in a ``tokenizer.json``.
         tokens: token → id.
-        unk_token: the token for text that has no segmentation.
+        unk_token: the token for text that has no segmentation; None if there is none.
     """
 
     @property
@@ -29,10 +29,10 @@ class Model(Protocol):
     def tokens(self) -> Mapping[str, int]: ...  # noqa: D102
 
     @property
-    def unk_token(self) -> str: ...  # noqa: D102
+    def unk_token(self) -> str | None: ...  # noqa: D102
 
     def check(self, where: str) -> None:
-        """Raise a VocabularyError if the model cannot be compiled; `where` begins the message."""
+        """Raise a VocabularyError or an UnsupportedError if the model cannot be compiled; `where` begins the message."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,17 @@ class TextPipeline:
 
     normalizers: Sequence[Component]
     pre_tokenizers: Sequence[Component]
+
+
+@dataclass(frozen=True)
+class Trimming:
+    """The offsets of tokens leave out the white space at their ends.
+
+    Attributes:
+        add_prefix_space: whether the first blank of a text stays.
+    """
+
+    add_prefix_space: bool
 
 
 # The settings of a source that asks for nothing.
@@ -75,6 +86,7 @@ class Source(Generic[AnyModel_co]):
         added: the added tokens, as `fst.compile.text.added_tokens.completed` takes them.
         templates: which ids stand around texts.
         settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
+        trimming: what the offsets of tokens leave out; None: nothing.
     """
 
     model: AnyModel_co
@@ -82,3 +94,4 @@ class Source(Generic[AnyModel_co]):
     added: AddedTokens
     templates: Templates
     settings: Settings
+    trimming: Trimming | None = None

@@ -6,14 +6,16 @@ keeps the type id of its piece where special tokens are left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from fst.compile.sources.source import Trimming
 from fst.compile.text.components import field_of, kind_of, sequence
 from fst.errors import UnsupportedError, cut, listed, quoted
 from fst.metadata import FIRST, MAX_TYPE_ID, SECOND, Piece, Template, Templates
 
 TEMPLATE = "a template of TemplateProcessing"
+BYTE_LEVEL = "ByteLevel"  # adds no ids
 
 
 BARE = Templates(((FIRST, 0),), ((FIRST, 0), (SECOND, 1)))
@@ -56,9 +58,26 @@ def of_post_processor(part: Mapping[str, Any] | None) -> Templates:
     return POST_PROCESSORS[kind](part)
 
 
-def trims(part: Mapping[str, Any] | None) -> bool:
-    """Whether a post-processor excludes white space at the ends of tokens from their offsets."""
-    return part is not None and (part.get("trim_offsets") is True or any(map(trims, part.get("processors", ()))))
+def trimming(part: Mapping[str, Any] | None) -> Trimming | None:
+    """What a post-processor that `of_post_processor` has read leaves out of the offsets of tokens.
+
+    Raises:
+        UnsupportedError: two processors shorten them, one after the other, or one after ids were added.
+    """
+    processors = _processors(part)
+    places = [place for place, one in enumerate(processors) if one.get("trim_offsets")]
+    if not places:
+        return None
+    if len(places) > 1 or any(one["type"] != BYTE_LEVEL for one in processors[: places[0]]):
+        raise UnsupportedError("post_processor Sequence with trim_offsets twice, or after a processor that adds ids")
+    return Trimming(processors[places[0]]["add_prefix_space"])
+
+
+def _processors(part: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """A post-processor, or those of a Sequence."""
+    if part is None:
+        return []
+    return [one for inner in part["processors"] for one in _processors(inner)] if part["type"] == "Sequence" else [part]
 
 
 def added_ids(template: Template) -> list[int]:
@@ -73,9 +92,18 @@ def _of_bert(part: Mapping[str, Any]) -> Templates:
 
 def _of_roberta(part: Mapping[str, Any]) -> Templates:
     cls, sep, *flags = _fields(part, "cls", "sep", "trim_offsets", "add_prefix_space")
+    _need_flags(flags)
+    return roberta(_id(cls), _id(sep))
+
+
+def _of_byte_level(part: Mapping[str, Any]) -> Templates:
+    _need_flags(_fields({"use_regex": True, **part}, "trim_offsets", "add_prefix_space", "use_regex"))
+    return BARE
+
+
+def _need_flags(flags: Sequence[Any]) -> None:
     if not all(isinstance(flag, bool) for flag in flags):
         raise ValueError("trim_offsets and add_prefix_space are true or false")
-    return roberta(_id(cls), _id(sep))
 
 
 def _of_template(part: Mapping[str, Any]) -> Templates:
@@ -90,15 +118,18 @@ def _of_template(part: Mapping[str, Any]) -> Templates:
 
 def _of_sequence(part: Mapping[str, Any]) -> Templates:
     processors = sequence(_fields(part, "processors")[0], "processors of a post_processor Sequence")
-    if len(processors) > 1:
-        raise UnsupportedError(f"post_processor Sequence of {len(processors)}: only a Sequence of one is supported")
-    return of_post_processor(processors[0] if processors else None)
+    found = [(of_post_processor(one), one) for one in processors]
+    adding = [templates for templates, one in found if any(inner["type"] != BYTE_LEVEL for inner in _processors(one))]
+    if len(adding) > 1:
+        raise UnsupportedError(f"post_processor Sequence of {len(adding)} that add ids: only one is supported")
+    return adding[0] if adding else BARE
 
 
 POST_PROCESSORS: Mapping[str, Callable[[Mapping[str, Any]], Templates]] = {
     "TemplateProcessing": _of_template,
     "BertProcessing": _of_bert,
     "RobertaProcessing": _of_roberta,
+    BYTE_LEVEL: _of_byte_level,
     "Sequence": _of_sequence,
 }
 

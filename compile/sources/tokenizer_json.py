@@ -6,22 +6,30 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fst.compile.compilers import compiler_of, model_of
+from fst.compile.compilers import compiler_of, model_of, need_kind
 from fst.compile.sources import pretrained
 from fst.compile.sources.conventions import model_input_names, named_tokens, side
-from fst.compile.sources.mistaken import ONLY
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
-from fst.compile.sources.templates import of_post_processor, trims
-from fst.compile.text import normalizers, pre_tokenizers
+from fst.compile.sources.merges_txt import MERGES
+from fst.compile.sources.source import NO_SETTINGS, Source
+from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
-from fst.compile.text.components import field_of, kind_of, only
+from fst.compile.text.components import field_of, kind_of, only, sequence
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.metadata import Decoder
-from fst.rows import WHITE_SPACE
+from fst.metadata import BYTE_LEVEL, Decoder
 
 
-def of_document(source: Any, path: Path) -> Source[Any]:
-    """The source that a parsed ``tokenizer.json`` states; `path` is for messages."""
+def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
+    """The source that a parsed ``tokenizer.json`` states.
+
+    Args:
+        source: the value of the JSON.
+        path: its name in messages.
+        kind: the kind of model that it must have; None: any.
+
+    Raises:
+        VocabularyError: it is not laid out as a tokenizer.json.
+        UnsupportedError: it asks for something that is not supported, or has a model of another kind.
+    """
     if not isinstance(source, dict):
         tokens = "; write tokens one a line into a vocab.txt" if isinstance(source, list) else ""
         raise VocabularyError(f"{path} is not laid out as a tokenizer.json: it is no JSON object, but {quoted(source)}{tokens}")
@@ -29,7 +37,7 @@ def of_document(source: Any, path: Path) -> Source[Any]:
     if other:
         raise VocabularyError(f"{path} {other}")
     try:
-        return _of_parts(source)
+        return _of_parts(source, kind)
     except UnsupportedError as error:
         raise UnsupportedError(f"{path}: {error}") from None
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError) as error:
@@ -41,27 +49,27 @@ def _other(source: dict[str, Any], path: Path) -> str | None:
     if path.name in (pretrained.CONFIG, pretrained.SPECIALS, pretrained.ADDED, pretrained.MODEL):
         return f"is one of several files of a tokenizer, and holds no vocabulary: compile their folder, {path.parent}"
     if source and all(type(number) is int for number in source.values()):
-        return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: {ONLY}, from a tokenizer.json or a vocab.txt"
+        return f"maps {len(source):,} tokens to ids, as GPT-2's vocab.json does: compile its folder, with the {MERGES} in it"
     if "model" in source:
         return None
     return "is not laid out as a tokenizer.json: it has no 'model'" + (f", but {listed(source)}" if source else "")
 
 
-def _of_parts(source: dict[str, Any]) -> Source[Any]:
+def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     only(source, "tokenizer.json", "version truncation padding added_tokens normalizer pre_tokenizer post_processor decoder model")
     if source.get("version", "1.0") != "1.0":
         raise UnsupportedError(f"tokenizer.json version {quoted(source['version'])}: only 1.0 is known")
     part = model_of(source)
-    model = compiler_of(part).model(part)
+    compiler = compiler_of(part)
+    need_kind(compiler.kind, kind)
+    model = compiler.model(part)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    if trims(source.get("post_processor")):
-        _need_untrimmed([*model.tokens, *added.ids])
-    text = TextPipeline(normalizers.components(source.get("normalizer")), pre_tokenizers.components(source.get("pre_tokenizer")))
+    text = compiler.text(source.get("normalizer"), source.get("pre_tokenizer"))
     truncation, padding = source.get("truncation"), source.get("padding")
     settings = replace(
         NO_SETTINGS,
-        decoder=_decoder(source.get("decoder")),
+        decoder=_decoder(source.get("decoder"), compiler.decoder),
         truncation=truncation,
         padding=padding,
         named_tokens=named_tokens(added.ids, model.unk_token, padding),
@@ -69,22 +77,20 @@ def _of_parts(source: dict[str, Any]) -> Source[Any]:
         truncation_side=side(truncation),
         padding_side=side(padding),
     )
-    return Source(model, text, added, templates, settings)
+    return Source(model, text, added, templates, settings, trimming(source.get("post_processor")))
 
 
-def _need_untrimmed(tokens: list[str]) -> None:
-    """Refuse tokens that trim_offsets would shorten: it takes the letter Ġ for white space too."""
-    for token in tokens:
-        if token.strip(WHITE_SPACE + "Ġ") != token:
-            raise UnsupportedError(f"post_processor with trim_offsets, which would shorten the token {quoted(token)}: set it to false")
-
-
-def _decoder(part: dict[str, Any] | None) -> Decoder | None:
+def _decoder(part: dict[str, Any] | None, supported: str) -> Decoder | None:
     if part is None:
         return None
     kind = kind_of(part, "decoder")
-    if kind != "WordPiece":
-        raise UnsupportedError(f"decoder {cut(kind)}: only WordPiece is supported")
+    if kind == "Sequence" and len(sequence(field_of(part, "decoders", "decoder"), "decoders of a decoder Sequence")) == 1:
+        return _decoder(part["decoders"][0], supported)
+    if kind != supported:
+        raise UnsupportedError(f"decoder {cut(kind)}: only {supported} is supported")
+    if kind == BYTE_LEVEL.kind:
+        only(part, "decoder", "type add_prefix_space trim_offsets use_regex")
+        return BYTE_LEVEL
     only(part, "decoder", "type prefix cleanup")
     prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
     if not isinstance(prefix, str) or not isinstance(cleanup, bool):

@@ -64,12 +64,27 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
             raise UnsupportedError(f"added tokens {both} with one id, {number}: number the vocabulary's tokens without gaps")
     special = {part["content"] for part in parts if part.get("special")}
     found = {part["content"]: _token(number, part) for number, part in last.items()}
+    return _told_apart(found, special)
+
+
+def numbered(ids: Mapping[str, int]) -> AddedTokens:
+    """Special tokens with ids of their own, which are found in raw text wherever they stand.
+
+    Example:
+        >>> numbered({"<|endoftext|>": 100257}).specials
+        {'<|endoftext|>': 100257}
+    """
+    return _told_apart({content: _token(number, {"content": content}) for content, number in ids.items()}, ids)
+
+
+def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
+    """Added tokens by how they are found; decoding leaves out the special ones."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
         contextual=contextual,
         context=None,
-        skipped=tuple(sorted(found[content].id for content in special.intersection(found))),
+        skipped=tuple(sorted(found[content].id for content in found.keys() & set(special))),
     )
 
 

@@ -38,16 +38,21 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
+WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # what may come before byte-level BPE
 
 
-def components(component: Component | None) -> tuple[dict[str, Any], ...]:
+def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict[str, Any], ...]:
     """The normalizers of a ``tokenizer.json``, in order.
+
+    Args:
+        component: from the file.
+        known: the supported types and their fields.
 
     Raises:
         UnsupportedError: one is not supported.
         ValueError: one is malformed.
     """
-    return flat(component, "normalizer", "normalizers", KNOWN)
+    return flat(component, "normalizer", "normalizers", known)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,43 @@
+"""GPT-2's letters for bytes: byte-level vocabularies spell each byte of a token as one printable letter, such as Ġ for a blank.
+
+Source: ``bytes_to_unicode`` of GPT-2. Bytes that are printable in Latin-1 keep their letter; the others, in order, have U+0100 and on.
+"""
+
+from __future__ import annotations
+
+_PRINTABLE = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+LETTERS = {byte: chr(byte) for byte in _PRINTABLE} | {byte: chr(256 + place) for place, byte in enumerate(_OTHERS)}
+
+
+class _Bytes(dict[int, str]):
+    """Letter → the character of Latin-1 with the number of its byte. No byte has another character."""
+
+    def __missing__(self, _: int) -> str:
+        return "\uffff"
+
+
+_BYTES = _Bytes({ord(letter): chr(byte) for byte, letter in LETTERS.items()})
+
+
+def spelled(token: bytes) -> str:
+    r"""The spelling of a token's bytes.
+
+    Example:
+        >>> spelled(b" caf\xc3")
+        'ĠcafÃ'
+    """
+    return token.decode("latin-1").translate(LETTERS)
+
+
+def bytes_of(spelling: str) -> bytes | None:
+    r"""The bytes that a token spells; None if it has a character that is the letter of no byte.
+
+    Example:
+        >>> bytes_of("ĠcafÃ"), bytes_of("a b")
+        (b' caf\xc3', None)
+    """
+    try:
+        return spelling.translate(_BYTES).encode("latin-1")
+    except UnicodeEncodeError:
+        return None

@@ -1,0 +1,193 @@
+"""Encodings of tiktoken: files of ranks, and live ``tiktoken.Encoding`` objects.
+
+A ``.tiktoken`` file has a token in base64 and its rank in each line, and nothing else. The pattern that splits text and the special tokens
+are defined in code; those of OpenAI's encodings are here.
+
+Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.py``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fst.compile.bpe import BpeModel
+from fst.compile.sources.byte_level import bytes_of
+from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.sources.templates import BARE
+from fst.compile.text.added_tokens import numbered
+from fst.compile.text.splits import BYTES, Pattern, matches
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.metadata import BYTE_LEVEL, AddedTokens
+
+OPTIONS = ("encoding", "pattern", "special")
+INPUTS = ["input_ids", "attention_mask"]
+LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
+
+
+class Encoding(NamedTuple):
+    """What a file of ranks does not say.
+
+    Attributes:
+        pattern: the pieces of a text are what it matches.
+        special: special tokens and their ids.
+    """
+
+    pattern: Pattern
+    special: Mapping[str, int]
+
+
+_GPT2 = Encoding(
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+    {"<|endoftext|>": 50256},
+)
+ENCODINGS: Mapping[str, Encoding] = {
+    "gpt2": _GPT2,
+    "r50k_base": _GPT2,
+    "p50k_base": _GPT2,
+    "cl100k_base": Encoding(
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s",
+        {
+            "<|endoftext|>": 100257,
+            "<|fim_prefix|>": 100258,
+            "<|fim_middle|>": 100259,
+            "<|fim_suffix|>": 100260,
+            "<|endofprompt|>": 100276,
+        },
+    ),
+    "o200k_base": Encoding(
+        "|".join(
+            [
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+                r"\p{N}{1,3}",
+                r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+                r"\s*[\r\n]+",
+                r"\s+(?!\S)",
+                r"\s+",
+            ]
+        ),
+        {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
+    ),
+}
+
+
+def is_encoding(source: object) -> bool:
+    """Whether a source is a ``tiktoken.Encoding``. There is none before tiktoken is imported."""
+    library = sys.modules.get("tiktoken")
+    return library is not None and isinstance(source, library.Encoding)
+
+
+def of_encoding(encoding: Any) -> Source[BpeModel]:
+    """The source that a ``tiktoken.Encoding`` is."""
+    return of_ranks(encoding._mergeable_ranks, Encoding(encoding._pat_str, encoding._special_tokens), f"the encoding {encoding.name!r}")
+
+
+def is_ranks(text: str) -> bool:
+    """Whether a text begins as a file of ranks does."""
+    return LINES.match(text) is not None
+
+
+def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
+    """The source that a file of ranks states, together with options of the compiler: ``encoding``, ``pattern`` and ``special``.
+
+    Raises:
+        VocabularyError: the file is malformed, or nothing says which encoding it is.
+        UnsupportedError: the encoding is not known.
+    """
+    return of_ranks(_ranks(text, path), _encoding(path, given), str(path))
+
+
+def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
+    """The source of tokens with their ranks, and of an encoding; `where` begins messages."""
+    _need_apart(ranks, encoding.special, where)
+    return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
+
+
+def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens) -> Source[BpeModel]:
+    """The source of a model that tiktoken runs: no id stands around a text."""
+    settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
+    return Source(model, TextPipeline((), (matches(pattern), BYTES)), added, BARE, settings)
+
+
+def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
+    """The encoding of a file: the named one, else the one that its name names unless a pattern is given; options override its parts."""
+    stem = path.name.partition(".")[0]
+    name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
+    if name is not None and name not in ENCODINGS:
+        raise UnsupportedError(f"encoding {quoted(name)}: there are {', '.join(ENCODINGS)}; of another, give pattern and special tokens")
+    if name is None and "pattern" not in given:
+        said = f"say which encoding it is, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
+        raise VocabularyError(f"{path} holds ranks, and no pattern that splits text: {said}")
+    pattern, special = ENCODINGS[name] if name is not None else ("", {})
+    return Encoding(given.get("pattern", pattern), given.get("special", special))
+
+
+def _ranks(text: str, path: Path) -> dict[bytes, int]:
+    ranks: dict[bytes, int] = {}
+    lines: dict[int, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line:
+            continue
+        token, rank = _rank(line, f"{path}, line {number}")
+        if token in ranks:
+            raise VocabularyError(f"{path}, line {number}: the token {quoted(token)} of line {lines[ranks[token]]} again; leave one out")
+        if rank in lines:
+            raise VocabularyError(f"{path}, line {number}: the rank {rank} of line {lines[rank]} again; each token has its own")
+        ranks[token], lines[rank] = rank, number
+    return ranks
+
+
+def _rank(line: str, where: str) -> tuple[bytes, int]:
+    """The token and the rank of a line."""
+    fields = line.split()
+    if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
+        raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a blank and its rank")
+    return base64_bytes(fields[0], where), int(fields[1])
+
+
+def base64_bytes(token: str, where: str) -> bytes:
+    """The bytes of a token in base64.
+
+    Raises:
+        VocabularyError: it is no base64, or empty; the message begins with `where`.
+    """
+    try:
+        data = b64decode(token, validate=True)
+    except ValueError as error:
+        raise VocabularyError(f"{where}: the token {quoted(token)} is not base64: {error}") from None
+    if not data:
+        raise VocabularyError(f"{where}: an empty token")
+    return data
+
+
+def _need_apart(ranks: Mapping[bytes, int], special: Mapping[str, int], where: str) -> None:
+    """Refuse special tokens that have the id or the name of another token, or that tiktoken finds by chance."""
+    by_id = {rank: token for token, rank in ranks.items()}
+    holders: dict[int, str] = {}
+    for token, number in special.items():
+        found = f"{where}: special token {quoted(token)}"
+        if not isinstance(token, str) or not token or type(number) is not int:
+            raise VocabularyError(f"{found} with the id {quoted(number)}; a token is text, and its id a whole number")
+        if number in by_id:
+            raise VocabularyError(f"{found} has the id {number}, which is the rank of {quoted(by_id[number])}")
+        if bytes_of(token) in ranks:
+            raise VocabularyError(f"{found} is also a token with a rank; leave one out")
+        if holders.setdefault(number, token) != token:
+            raise VocabularyError(f"{found} has the id {number}, as {quoted(holders[number])} has")
+    _need_no_beginnings(special, where)
+
+
+def _need_no_beginnings(special: Mapping[str, int], where: str) -> None:
+    """Refuse a special token that begins with another: tiktoken tries them in an order that differs from run to run."""
+    ordered = sorted(special)
+    for first, second in pairwise(ordered):
+        if second.startswith(first):
+            both = f"special tokens {quoted(first)} and {quoted(second)}, of which one begins with the other"
+            raise UnsupportedError(f"{where}: {both}: tiktoken finds either, by chance")

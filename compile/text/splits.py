@@ -1,0 +1,99 @@
+"""Pre-tokenizers of byte-level BPE, brought into one form: splits by patterns, and then the bytes of each piece.
+
+The form is a list of
+
+- ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
+  "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
+- ``{"type": "PrefixSpace"}``: each piece that does not begin with a blank gets one. (ByteLevel's ``add_prefix_space``, which comes before
+  its own pattern.)
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fst.compile.text import characters, pre_tokenizers
+from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
+from fst.errors import UnsupportedError, quoted
+
+KNOWN: Fields = {
+    **pre_tokenizers.KNOWN,
+    "Split": {"pattern": MAPPING, "behavior": STRING, "invert": FLAG},
+    "ByteLevel": {"add_prefix_space": FLAG, "trim_offsets": FLAG, "use_regex": FLAG_OR_NULL},
+}
+Pattern = str
+
+GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of ByteLevel in tokenizers
+PREFIX_SPACE = {"type": "PrefixSpace"}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+
+Parts = tuple[dict[str, Any], ...]
+
+
+def components(component: Component | None) -> Parts:
+    """The pre-tokenizers of a ``tokenizer.json`` in the form above.
+
+    Raises:
+        UnsupportedError: one is not supported, or the last is not ByteLevel.
+        ValueError: one is malformed.
+
+    Example:
+        >>> [part["type"] for part in components({"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True})]
+        ['PrefixSpace', 'Split', 'ByteLevel']
+    """
+    parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
+    kinds = [part["type"] for part in parts]
+    if "ByteLevel" not in kinds:
+        raise UnsupportedError("model BPE without a pre_tokenizer ByteLevel: only byte-level BPE can be compiled")
+    if kinds.index("ByteLevel") < len(kinds) - 1:
+        raise UnsupportedError(f"pre_tokenizer {kinds[kinds.index('ByteLevel') + 1]} after ByteLevel, where it would split bytes")
+    return tuple(step for part in parts for step in _steps(part))
+
+
+def matches(pattern: Pattern) -> dict[str, Any]:
+    """The split of tiktoken: the pieces are what its pattern matches."""
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
+
+
+def _steps(part: Component) -> Parts:
+    """One pre-tokenizer in the form above."""
+    kind = part["type"]
+    if kind == "ByteLevel":
+        prefixed = (PREFIX_SPACE,) if part["add_prefix_space"] else ()
+        split = () if part["use_regex"] is False else (_split(GPT2),)
+        return (*prefixed, *split, BYTES)
+    if kind == "Split":
+        return (_checked(part),)
+    if kind == "Digits":
+        return (_split(_class("numeric"), "Isolated" if part["individual_digits"] else "Contiguous"),)
+    if kind == "Punctuation":
+        return (_split(_class("punctuation"), _behavior(part)),)
+    white = _split(_class("white"), "Removed")
+    if kind == "Whitespace":
+        return white, _split(_class("word"), "Contiguous")
+    return (white, _split(_class("punctuation"))) if kind == "BertPreTokenizer" else (white,)
+
+
+def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": False}
+
+
+def _checked(part: Component) -> dict[str, Any]:
+    """A Split of the file, if its pattern and its behaviour are such."""
+    pattern = part["pattern"]
+    if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
+        raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
+    return {**part, "behavior": _behavior(part)}
+
+
+def _behavior(part: Component) -> str:
+    behavior = part["behavior"] or "Isolated"
+    if behavior not in pre_tokenizers.BEHAVIORS:
+        raise ValueError(f"pre_tokenizer {part['type']} has {quoted(behavior)} for its behavior")
+    return behavior
+
+
+def _class(name: str) -> Pattern:
+    r"""The class of the characters that the reference counts as such; its Unicode version is not that of ``\p{…}`` in its patterns."""
+    return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in characters.properties()[name]) + "]"
