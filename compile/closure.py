@@ -242,6 +242,10 @@ def close_states(
     last[0], depths[0], held_from[0], held_from[1], count, size = -1, 0, 0, 0, 1, 0
     state = 0
     while state < count:
+        if size + 256 > len(targets):
+            return -2
+        if count + 257 > len(last) or held_from[count] + 256 * (most + 1) > len(held) or 2 * (count + 256) > len(slots):
+            return -1
         starts[state] = size
         used = 0
         if state == 0:
@@ -264,10 +268,6 @@ def close_states(
                 if kid:
                     kids[byte * most + counts[byte]] = kid
                     counts[byte] += 1
-        if size + used > len(targets):
-            return -2
-        if count + used + 1 > len(last) - 1 or held_from[count] + used * (most + 1) > len(held) or 2 * (count + used) > len(slots):
-            return -1
         for place in range(used):
             byte = np.int64(touched[place])
             token = done[byte] - 1 if done[byte] else atoms[byte]

@@ -92,10 +92,10 @@ def close(tokens: Canonical) -> States:
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
     room = FIRST_ROOM * len(tokens.rank)
-    labels, targets = np.empty(MAX_SLOTS, np.uint8), np.empty(MAX_SLOTS, np.int32)  # takes no memory until it is written
+    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # takes no memory until it is written
     while True:
         last, depths, starts, held_from = (np.empty(room + 1, np.int32) for _ in range(4))
-        held = np.empty(8 * room + widest, np.int32)
+        held = np.empty(8 * room + 2 * widest, np.int32)
         slots = np.zeros(1 << (2 * room).bit_length(), np.int32)
         of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms
         scratch = kids, counts, done, touched, key

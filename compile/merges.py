@@ -4,8 +4,8 @@ BPE begins with the single bytes of a piece. While a pair of neighbours is in th
 several. The letters, which `fst.compile.item_sets` and `fst.merging` share:
 
 - t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
-- pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone; ρ(t): the rank of this merge, and -1 for
-  an atom.
+- pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
+- ρ(t): the rank of this merge; -1 for an atom.
 - A token is *canonical* if BPE makes it from its own bytes. BPE makes no other token from any text: as long as no merge crosses the ends
   of a token's bytes, the run between them is the run on these bytes alone. For the same reason t is made by its last merge and by no other
   pair.
@@ -47,7 +47,8 @@ class Merges:
     def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
         """The merge list of a vocabulary that has ranks alone, as tiktoken's files do: a pair has the rank of its concatenation.
 
-        Only the last merge of each token is listed, since BPE executes no other. A token that BPE does not make from its own bytes has none.
+        Only the last merge of each token is listed, since BPE executes no other. A token that BPE does not make from its own bytes has
+        none.
 
         Raises:
             VocabularyError: the tokens do not make a vocabulary.
@@ -157,24 +158,23 @@ def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
 def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     """The pairs by the numbers of their tokens, ``left << 32 | right``, and the numbers of the tokens that they make."""
     number_of = {token: number for number, token in enumerate(merges.tokens)}
-    try:
-        found = [(number_of[left] << 32 | number_of[right], number_of[left + right]) for left, right in merges.pairs if left and right]
-    except KeyError:
-        found = []
-    if len(found) < len(merges.pairs):
-        raise VocabularyError(_fault(merges))
+    found = []
+    for rank, (left, right) in enumerate(merges.pairs):
+        fault = _fault(rank, left, right, number_of)
+        if fault:
+            raise VocabularyError(fault)
+        found.append((number_of[left] << 32 | number_of[right], number_of[left + right]))
     pairs, result = zip(*found, strict=True) if found else ((), ())
     return np.array(pairs, np.uint64), np.array(result, np.int32)
 
 
-def _fault(merges: Merges) -> str:
-    """What is wrong with the first pair that makes no token."""
-    for rank, (left, right) in enumerate(merges.pairs):
-        missing = [part for part in (left, right, left + right) if not part or part not in merges.tokens]
-        if missing:
-            break
+def _fault(rank: int, left: bytes, right: bytes, tokens: Mapping[bytes, int]) -> str | None:
+    """What is wrong with a pair."""
     told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
-    return f"{told}: {quoted(missing[0])} is not a token" if missing[0] else f"{told}: a part is empty"
+    if not left or not right:
+        return f"{told}: a part is empty"
+    missing = [part for part in (left, right, left + right) if part not in tokens]
+    return f"{told}: {quoted(missing[0])} is not a token" if missing else None
 
 
 def _table_of_pairs(count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
