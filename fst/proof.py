@@ -175,7 +175,7 @@ def depths_of(entries: Array, pool: Array, named: Array, states: int, columns: i
     size = len(entries)
     need(columns <= size <= MAX_NEXT, f"there are {size} entries; {columns} columns take that many at least, and states {MAX_NEXT} at most")
     need(dead < size, f"the dead state is {dead}; there are {size} entries")
-    found, finish = map(np.concatenate, zip(*_by_chunks(each, partial(_finish_entries, entries), size), strict=True))
+    found, finish = map(np.concatenate, zip(*by_chunks(each, partial(_finish_entries, entries), size), strict=True))
     need(len(found) == states > 0, f"there are {len(found)} states; about says {states}")
     need(found[0] == ROOT, f"the first state is {found[0]}, not the root")
     need(found[-1] + columns <= size, f"the row of state {found[-1]} ends at slot {found[-1] + columns} of {size}")
@@ -195,11 +195,11 @@ def depths_of(entries: Array, pool: Array, named: Array, states: int, columns: i
     owed = (emits.take(ids, mode="clip") <= own) | (ids == FAIL)
     need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
     places = np.arange(MARGIN + 1, MARGIN + 1 + CHUNK, dtype=np.uint64)
-    _by_chunks(each, partial(_prove_transitions, entries, places, with_margin, emits), size)
+    by_chunks(each, partial(_prove_transitions, entries, places, with_margin, emits), size)
     return depths
 
 
-def _by_chunks(each: Each, of_chunk: Callable[[int], Any], length: int) -> list[Any]:
+def by_chunks(each: Each, of_chunk: Callable[[int], Any], length: int) -> list[Any]:
     """The results for all chunks of entries, by the slot at which each begins; one thread takes several at a time."""
     chunks = range(0, length, CHUNK)
     shares = [chunks[first : first + SHARE] for first in range(0, len(chunks), SHARE)]

@@ -1,6 +1,6 @@
-"""BERT's WordPiece by its definition: slow, obvious, and independent of the package that it checks.
+"""BERT's WordPiece and byte-pair encoding by their definitions: slow, obvious, and independent of the package that they check.
 
-A text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
+WordPiece: a text is cut at special tokens; the rest is normalised and split into words; each word is segmented by MaxMatch. What
 characters are (white space, punctuation, lower case, decomposition) is asked of the reference, `tokenizers`, because
 no single version of Unicode says it; `split_ascii` needs no reference.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 # What the reference's decoder replaces when it cleans up, in this order.
 CLEANUP = (
@@ -143,3 +143,28 @@ def decode(tokens: Iterable[str], *, prefix: str = "##", cleanup: bool = True) -
                 part = part.replace(dirty, clean)
         parts.append(part)
     return "".join(parts)
+
+
+def bpe(piece: bytes, pairs: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+    """Merge by a list: of all neighbours in it the pair of lowest rank, the leftmost of several, until there is none.
+
+    Of a pair that is listed twice, the last rank counts.
+    """
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    return merged(piece, lambda left, right: ranks.get((left, right)))
+
+
+def bpe_by_ranks(piece: bytes, ranks: Mapping[bytes, int]) -> list[bytes]:
+    """Merge by the ranks of tokens: the rank of a pair is that of its concatenation."""
+    return merged(piece, lambda left, right: ranks.get(left + right))
+
+
+def merged(piece: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> list[bytes]:
+    """Merge neighbours of lowest rank, the leftmost first, until no two have a rank."""
+    parts = [piece[place : place + 1] for place in range(len(piece))]
+    while True:
+        ranks = [(rank, place) for place in range(len(parts) - 1) if (rank := rank_of(parts[place], parts[place + 1])) is not None]
+        if not ranks:
+            return parts
+        _, place = min(ranks)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]

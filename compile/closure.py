@@ -1,0 +1,318 @@
+"""Kernels of the BPE compiler: the last merge of every token, the items of every token, and the states that they make up.
+
+Kernels allocate nothing: the caller gives them room. One that runs out of room returns -1, and is called again with more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import kernel, part
+
+EMPTY = np.uint64(2**64 - 1)
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+NO_RANK = np.int32(0x7FFFFFFF)
+
+
+@part
+def mixed(key):
+    """A hash of 64 bits, in the low ones too."""
+    key = (key ^ key >> HALF) * FACTOR
+    return key ^ key >> HALF
+
+
+@part
+def slot_of(key, keys):
+    """The slot of a pair, or the free one where it belongs."""
+    mask = np.uint64(len(keys) - 1)
+    slot = mixed(key) & mask
+    while keys[slot] != key and keys[slot] != EMPTY:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@part
+def rank_of(left, right, keys, ranks):
+    """The rank of a pair, or `NO_RANK`."""
+    slot = slot_of(np.uint64(left) << HALF | np.uint64(right), keys)
+    return NO_RANK if keys[slot] == EMPTY else ranks[slot]
+
+
+@kernel
+def insert_pairs(pairs, keys, ranks):
+    """Fill a hash table with pairs. Of equal pairs, the last rank counts.
+
+    Args:
+        pairs: uint64[n], in the order of their ranks.
+        keys: uint64[slots], all `EMPTY`, a power of two.
+        ranks: int32[slots].
+    """
+    for rank in range(len(pairs)):
+        slot = slot_of(pairs[rank], keys)
+        keys[slot] = pairs[rank]
+        ranks[slot] = rank
+
+
+@kernel
+def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks, parts, pair_ranks, left, right, rank):
+    """Run BPE on the bytes of each token until two parts are left.
+
+    Args:
+        symbols, starts, lengths, atoms: of `fst.compile.merges.Spelled`.
+        order: int64[n], the tokens of two bytes or more, short ones first.
+        own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
+        result: int32[ranks], the token that a merge of each rank makes.
+        keys, ranks: the table of pairs. A token with an `own` rank inserts its last pair.
+        parts, pair_ranks: int32[longest token], scratch.
+        left, right, rank: int32[tokens], all -1; filled for canonical tokens.
+    """
+    for token in order:
+        count = lengths[token]
+        spelled = True
+        for place in range(count):
+            parts[place] = atoms[symbols[starts[token] + place]]
+            spelled &= parts[place] >= 0
+        if not spelled:
+            continue
+        for place in range(count - 1):
+            pair_ranks[place] = rank_of(parts[place], parts[place + 1], keys, ranks)
+        while count > 2:
+            best = 0
+            for place in range(1, count - 1):
+                if pair_ranks[place] < pair_ranks[best]:
+                    best = place
+            if pair_ranks[best] == NO_RANK:
+                break
+            parts[best] = result[pair_ranks[best]]
+            count -= 1
+            for place in range(best + 1, count):
+                parts[place] = parts[place + 1]
+                pair_ranks[place - 1] = pair_ranks[place]
+            if best > 0:
+                pair_ranks[best - 1] = rank_of(parts[best - 1], parts[best], keys, ranks)
+            if best < count - 1:
+                pair_ranks[best] = rank_of(parts[best], parts[best + 1], keys, ranks)
+        found = own[token] if own[token] >= 0 else pair_ranks[0]
+        if count > 2 or found == NO_RANK:
+            continue
+        left[token], right[token], rank[token] = parts[0], parts[1], found
+        if own[token] >= 0:
+            key = np.uint64(parts[0]) << HALF | np.uint64(parts[1])
+            slot = slot_of(key, keys)
+            keys[slot] = key
+            ranks[slot] = found
+
+
+@part
+def freeze(first, top, stack, starts, edges, slots, count):
+    """The number of the item whose edges are on top of a stack: an earlier equal one, or `count` if there is none and it is new."""
+    if first == top:
+        return 0
+    mask = np.uint64(len(slots) - 1)
+    size = top - first
+    hashed = np.uint64(size)
+    for place in range(first, top):
+        hashed = mixed(hashed + stack[place])
+    slot = hashed & mask
+    while slots[slot] != 0:
+        item = slots[slot]
+        if starts[item + 1] - starts[item] == size:
+            equal = 0
+            while equal < size and edges[starts[item] + equal] == stack[first + equal]:
+                equal += 1
+            if equal == size:
+                return item
+        slot = (slot + np.uint64(1)) & mask
+    slots[slot] = count
+    for place in range(size):
+        edges[starts[count] + place] = stack[first + place]
+    starts[count + 1] = starts[count] + size
+    return count
+
+
+@kernel
+def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, starts, edges, slots, stack, open_at):
+    """Build the trie of every T(u) from its strings in order, and number the nodes from the leaves up, equal ones alike.
+
+    As in the construction of a minimal automaton from sorted strings (Daciuk et al. 2000), the nodes on the path of the last string are
+    open. Their edges lie on a stack, those of deeper nodes above.
+
+    Args:
+        keys: uint64[n], ``u << 32 | place of t in by_suffix`` for each t ∈ T(u), in order.
+        by_suffix: int64[made tokens], in the order of suc t.
+        right: int32[tokens], suc t.
+        symbols, starts_of, lengths: of `fst.compile.merges.Spelled`.
+        roots: int32[tokens], all 0; filled.
+        starts: int32[room]; filled.
+        edges: uint64[room]; filled.
+        slots: int32[power of two], all 0; a hash table of items.
+        stack: uint64[made tokens + depth + 1], scratch.
+        open_at: int64[depth + 1], scratch: where the edges of each open node begin on the stack.
+
+    Returns:
+        The number of items, or -1 if there is no room.
+    """
+    starts[0], starts[1], count = 0, 0, 1
+    top, length, before = 0, 0, 0
+    for index in range(len(keys)):
+        u, token = keys[index] >> HALF, by_suffix[keys[index] & LOW]
+        suffix = right[token]
+        begin, size = starts_of[suffix], lengths[suffix]
+        shared = 0
+        while shared < length and symbols[before + shared] == symbols[begin + shared]:
+            shared += 1
+        if 2 * (count + length) >= len(slots) or count + length + 2 > len(starts) or starts[count] + top > len(edges):
+            return -1
+        for depth in range(length - 1, shared, -1):
+            item = freeze(open_at[depth], top, stack, starts, edges, slots, count)
+            count += item == count
+            top = open_at[depth]
+            stack[top - 1] |= np.uint64(item)
+        for depth in range(shared, size):
+            if depth > shared or shared == length:
+                open_at[depth] = top
+            stack[top] = np.uint64(symbols[begin + depth]) << np.uint64(56)
+            top += 1
+        stack[top - 1] |= np.uint64(token + 1) << HALF
+        length, before = size, begin
+        if index + 1 < len(keys) and keys[index + 1] >> HALF == u:
+            continue
+        if 2 * (count + length) >= len(slots) or count + length + 2 > len(starts) or starts[count] + top > len(edges):
+            return -1
+        for depth in range(length - 1, -1, -1):
+            item = freeze(open_at[depth], top, stack, starts, edges, slots, count)
+            count += item == count
+            top = open_at[depth]
+            if depth:
+                stack[top - 1] |= np.uint64(item)
+            else:
+                roots[u] = item
+        length = 0
+    return count
+
+
+@part
+def number_of(key, size, last, held_from, held, slots, count):
+    """The number of the state of a key, its last token and its items: an earlier one, or `count` if there is none and it is new."""
+    mask = np.uint64(len(slots) - 1)
+    hashed = np.uint64(size)
+    for place in range(size):
+        hashed = mixed(hashed + np.uint64(key[place]))
+    slot = hashed & mask
+    while slots[slot] != 0:
+        state = slots[slot]
+        begin = held_from[state]
+        if last[state] == key[0] and held_from[state + 1] - begin == size - 1:
+            equal = 1
+            while equal < size and held[begin + equal - 1] == key[equal]:
+                equal += 1
+            if equal == size:
+                return state
+        slot = (slot + np.uint64(1)) & mask
+    slots[slot] = count
+    last[count] = key[0]
+    for place in range(1, size):
+        held[held_from[count] + place - 1] = key[place]
+    held_from[count + 1] = held_from[count] + size - 1
+    return count
+
+
+@kernel
+def close_states(
+    roots, item_starts, edges, atoms, last, depths, starts, labels, targets, held_from, held, slots, kids, counts, done, touched, key
+):
+    """Find the states that the root leads to, breadth first.
+
+    Args:
+        roots, item_starts, edges: of `fst.compile.item_sets.Items`.
+        atoms: int32[256], the token of each byte, or -1.
+        last, depths, starts, labels, targets: of `fst.compile.item_sets.States`, with room; filled.
+        held_from, held: int32, the items of each state, with room; filled.
+        slots: int32[power of two], all 0; a hash table of states.
+        kids, counts, done, touched: scratch, for each byte: the items that it leads to, how many they are, 1 + the token that it completes;
+            and the bytes that lead anywhere. `counts` and `done` are all 0.
+        key: int32[most items + 2], scratch.
+
+    Returns:
+        The number of states; -1 if there is no room for states, -2 if there is none for transitions.
+    """
+    most = len(kids) // 256
+    last[0], depths[0], held_from[0], held_from[1], count, size = -1, 0, 0, 0, 1, 0
+    state = 0
+    while state < count:
+        if size + 256 > len(targets):
+            return -2
+        if count + 257 > len(last) or held_from[count] + 256 * (most + 1) > len(held) or 2 * (count + 256) > len(slots):
+            return -1
+        starts[state] = size
+        used = 0
+        if state == 0:
+            for byte in range(256):
+                if atoms[byte] >= 0:
+                    done[byte] = atoms[byte] + 1
+                    touched[used] = byte
+                    used += 1
+        for place in range(held_from[state], held_from[state + 1]):
+            item = held[place]
+            for edge_place in range(item_starts[item], item_starts[item + 1]):
+                edge = edges[edge_place]
+                byte = np.int64(edge >> np.uint64(56))
+                completed, kid = np.int32(edge >> HALF & np.uint64(0xFFFFFF)), np.int32(edge & LOW)
+                if done[byte] == 0 and counts[byte] == 0:
+                    touched[used] = byte
+                    used += 1
+                if done[byte] == 0:
+                    done[byte] = completed
+                if kid:
+                    kids[byte * most + counts[byte]] = kid
+                    counts[byte] += 1
+        for place in range(used):
+            byte = np.int64(touched[place])
+            token = done[byte] - 1 if done[byte] else atoms[byte]
+            key[0] = token
+            width = 1
+            for kid in range(counts[byte]):
+                key[width] = kids[byte * most + kid]
+                width += 1
+            if roots[token]:
+                key[width] = roots[token]
+                width += 1
+            counts[byte], done[byte] = 0, 0
+            target = number_of(key, width, last, held_from, held, slots, count)
+            if target == count:
+                depths[target] = depths[state] + 1
+                count += 1
+            labels[size] = byte
+            targets[size] = target
+            size += 1
+        state += 1
+    starts[count] = size
+    return count
+
+
+@kernel
+def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, visits):
+    """Walk the bytes of every token, and add its weight to each state on the way.
+
+    Args:
+        symbols, starts_of, lengths: of `fst.compile.merges.Spelled`.
+        weights: float64[tokens].
+        starts, labels, targets: of `fst.compile.item_sets.States`. A byte that no state has a transition for ends the walk.
+        visits: float64[states], all 0; filled.
+    """
+    for token in range(len(weights)):
+        state = 0
+        for place in range(starts_of[token], starts_of[token] + lengths[token]):
+            at, end = starts[state], starts[state + 1]
+            while at < end and labels[at] != symbols[place]:
+                at += 1
+            if at == end:
+                at, end = starts[0], starts[1]
+                while at < end and labels[at] != symbols[place]:
+                    at += 1
+            if at == end:
+                break
+            state = targets[at]
+            visits[state] += weights[token]

@@ -1,0 +1,196 @@
+"""Merge lists of byte-pair encoding (BPE), and their canonical form.
+
+BPE begins with the single bytes of a piece. While a pair of neighbours is in the list, it merges the pair of lowest rank, the leftmost of
+several. The letters, which `fst.compile.item_sets` and `fst.merging` share:
+
+- t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
+- pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
+- ρ(t): the rank of this merge; -1 for an atom.
+- A token is *canonical* if BPE makes it from its own bytes. BPE makes no other token from any text: as long as no merge crosses the ends
+  of a token's bytes, the run between them is the run on these bytes alone. For the same reason t is made by its last merge and by no other
+  pair.
+- A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is no atom. Then the ranks of the merges that
+  BPE executes never decrease.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+from fst.jit import Deferred
+from fst.merging import MAX_ID, MAX_LENGTH, UTF8_BYTES
+from fst.trie import NULL, Ints
+
+EMPTY = np.uint64(2**64 - 1)  # a slot of the table of pairs that holds none
+last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.compile.closure", "insert_pairs")
+
+
+@dataclass(frozen=True)
+class Merges:
+    """A merge list.
+
+    Attributes:
+        tokens: the bytes of each token → its id.
+        pairs: the left and the right part of each merge, the lowest rank first. Of a pair that is listed twice, the last rank counts, as in
+            Hugging Face's ``tokenizers``.
+    """
+
+    tokens: Mapping[bytes, int]
+    pairs: Sequence[tuple[bytes, bytes]]
+
+    @classmethod
+    def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
+        """The merge list of a vocabulary that has ranks alone, as tiktoken's files do: a pair has the rank of its concatenation.
+
+        Only the last merge of each token is listed, since BPE executes no other. A token that BPE does not make from its own bytes has
+        none.
+
+        Raises:
+            VocabularyError: the tokens do not make a vocabulary.
+            UnsupportedError: a token is too long.
+        """
+        spelled = Spelled.of(ranks)
+        by_rank = np.argsort(spelled.ids, kind="stable")
+        own = np.empty(len(by_rank), np.int32)
+        own[by_rank] = np.arange(len(by_rank), dtype=np.int32)
+        left, right, _ = _last_merges(spelled, own, by_rank.astype(np.int32), *_table_of_pairs(len(by_rank)))
+        names = list(ranks)
+        made = by_rank[left[by_rank] != NULL]
+        return cls(ranks, [(names[a], names[b]) for a, b in zip(left[made].tolist(), right[made].tolist(), strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Spelled:
+    """Tokens as arrays, in the order of the vocabulary.
+
+    Attributes:
+        symbols: uint8[n], the bytes of all tokens, one after the other.
+        starts: int64[tokens], where each token begins in them.
+        lengths: int64[tokens], |t|.
+        ids: int64[tokens].
+        atoms: int32[256], the token of each single byte, or -1.
+    """
+
+    symbols: NDArray[np.uint8]
+    starts: Ints
+    lengths: Ints
+    ids: Ints
+    atoms: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, tokens: Mapping[bytes, int]) -> Spelled:
+        """The arrays.
+
+        Raises:
+            VocabularyError: a byte that text can hold is no token, an id is out of range, or two tokens share one.
+            UnsupportedError: a token is too long.
+        """
+        missing = [bytes([byte]) for byte in UTF8_BYTES if bytes([byte]) not in tokens]
+        if missing:
+            raise VocabularyError(f"the vocabulary has no token for the bytes {listed(missing)}; every byte of UTF-8 must be a token")
+        wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
+        if wrong:
+            raise VocabularyError(f"the vocabulary has the ids {listed(wrong)}; ids are 0 to {MAX_ID}")
+        ids, lengths = np.array(list(tokens.values()), np.int64), np.array(list(map(len, tokens)), np.int64)
+        _refuse_shared_ids(tokens, ids)
+        if lengths.max() > MAX_LENGTH:
+            raise UnsupportedError(f"a token of {lengths.max()} bytes: there is room for {MAX_LENGTH}")
+        atoms = np.full(256, NULL, np.int32)
+        for number, token in enumerate(tokens):
+            if len(token) == 1:
+                atoms[token[0]] = number
+        return cls(np.frombuffer(b"".join(tokens), np.uint8), np.cumsum(lengths) - lengths, lengths, ids, atoms)
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """The canonical tokens of a merge list.
+
+    Attributes:
+        tokens: all tokens, canonical or not; arrays below have an element for each.
+        left, right: int32[tokens], pre t and suc t; -1 for an atom and for a token that is not canonical.
+        rank: int32[tokens], ρ(t); -1 where `left` is.
+        proper: whether the list is proper.
+    """
+
+    tokens: Spelled
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    proper: bool
+
+    @property
+    def made(self) -> Ints:
+        """The canonical tokens that are no atoms."""
+        return np.flatnonzero(self.left != NULL)
+
+
+def canonical(merges: Merges) -> Canonical:
+    """Find the last merge of every token.
+
+    Raises:
+        VocabularyError: the tokens do not make a vocabulary, or a pair does not make a token.
+        UnsupportedError: a token is too long.
+    """
+    spelled = Spelled.of(merges.tokens)
+    pairs, result = _numbered(merges)
+    keys, ranks = _table_of_pairs(len(pairs))
+    insert_pairs.call(pairs, keys, ranks)
+    left, right, rank = _last_merges(spelled, np.full(len(spelled.ids), NULL, np.int32), result, keys, ranks)
+    made = left != NULL
+    proper = bool(np.all(np.maximum(rank[left[made]], rank[right[made]]) < rank[made]))
+    return Canonical(spelled, left, right, rank, proper)
+
+
+def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
+    numbers, counts = np.unique(ids, return_counts=True)
+    if len(numbers) < len(ids):
+        shared = int(numbers[counts.argmax()])
+        names = [name for name, number in zip(tokens, ids.tolist(), strict=True) if number == shared]
+        raise VocabularyError(f"the tokens {listed(names)} share the id {shared}; each token needs its own")
+
+
+def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """The pairs by the numbers of their tokens, ``left << 32 | right``, and the numbers of the tokens that they make."""
+    number_of = {token: number for number, token in enumerate(merges.tokens)}
+    found = []
+    for rank, (left, right) in enumerate(merges.pairs):
+        fault = _fault(rank, left, right, number_of)
+        if fault:
+            raise VocabularyError(fault)
+        found.append((number_of[left] << 32 | number_of[right], number_of[left + right]))
+    pairs, result = zip(*found, strict=True) if found else ((), ())
+    return np.array(pairs, np.uint64), np.array(result, np.int32)
+
+
+def _fault(rank: int, left: bytes, right: bytes, tokens: Mapping[bytes, int]) -> str | None:
+    """What is wrong with a pair."""
+    told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
+    if not left or not right:
+        return f"{told}: a part is empty"
+    missing = [part for part in (left, right, left + right) if part not in tokens]
+    return f"{told}: {quoted(missing[0])} is not a token" if missing else None
+
+
+def _table_of_pairs(count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
+    """An empty hash table with room for pairs: their keys and their ranks."""
+    slots = 1 << (2 * count + 2).bit_length()
+    return np.full(slots, EMPTY), np.empty(slots, np.int32)
+
+
+def _last_merges(
+    tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], keys: NDArray[np.uint64], ranks: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Run BPE on every token, short ones first, so that the last merges of its parts are known. See `fst.compile.closure.last_merges`."""
+    order = np.argsort(tokens.lengths, kind="stable")
+    left, right, rank = np.full((3, len(order)), NULL, np.int32)
+    longest = int(tokens.lengths.max())
+    parts, pair_ranks = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    of_tokens = tokens.symbols, tokens.starts, tokens.lengths, tokens.atoms
+    last_merges.call(*of_tokens, order[tokens.lengths[order] > 1], own, result, keys, ranks, parts, pair_ranks, left, right, rank)
+    return left, right, rank

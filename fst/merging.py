@@ -1,0 +1,124 @@
+"""Byte-pair encoding by an automaton: after every byte it knows the last token of what it has read, and nothing else is needed.
+
+The letters are those of the paper on incremental BPE (Jiang and Gong 2026). `fst.compile.merges` and `fst.compile.item_sets` define how a
+merge list becomes this automaton, and prove that it is exact.
+
+- x: the bytes of a piece; |x|: how many they are.
+- last(x): the last token of the encoding of x.
+- s: a state; F(s): last(x) for every x that leads to s.
+- r: the root, the state in which a piece begins.
+
+**Encoding.** The tokens of x are those of the rest of x before last(x), and then last(x). So a piece is read from left to right for its
+states, and from right to left for its tokens, one look-up a token.
+
+**Rows.** Entries are uint32, ``label << 24 | value``. A state is the slot of its *finish entry*, which has the label `FINISH` and the value
+F(s). The transition of s on byte b is at slot s + 1 + b, with the label b and the next state as its value. Rows share slots: if another
+label is there, s has no transition of its own, and r's is taken, whose row holds every label. A slot that belongs to no row is `FREE`,
+which has the label `FINISH` and matches no byte: UTF-8 has none from 0xF8 on.
+
+**What a kernel takes for granted**, once `prove` has passed: the bytes of a piece are below 0xF8; then no look-up leaves the arrays, and
+every token has at least one byte and no more than its piece has up to there. The proof: let the depth of a state be the number of
+bytes that a piece has at least when it reaches the state, as the table claims. r has depth 0, and a transition leads at most one deeper, so
+the claim holds by induction. F(s) has no more bytes than the depth of s.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from fst.proof import CHUNK, Each, by_chunks, need, need_none
+from fst.rows import MAX_OUTPUT, Array
+
+MAX_ID, MAX_LENGTH = MAX_OUTPUT, (1 << 16) - 1  # of a token: its id, and its bytes
+UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # that a text can hold
+LABELS, FINISH, LABEL_SHIFT = 0xF8, 0xFF, 24
+MAX_VALUE = (1 << LABEL_SHIFT) - 1
+MAX_SLOTS = 1 << LABEL_SHIFT
+FREE = np.uint32((1 << 32) - 1)
+ROOT = 0  # the slot of r
+ROW = 1 + LABELS  # slots of a row with all labels
+ONE_LABEL = np.uint32(1 << LABEL_SHIFT)  # what turns the label FINISH into 0
+
+
+def step(entries: Array, state: int, byte: int) -> int:
+    """The state after a byte."""
+    entry = int(entries[state + 1 + byte])
+    if entry >> LABEL_SHIFT != byte:
+        entry = int(entries[ROOT + 1 + byte])
+    return entry & MAX_VALUE
+
+
+def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
+    """The token ids of a piece, in slow and plain Python.
+
+    Args:
+        entries: uint32[slots].
+        lengths: uint16[ids], the bytes of the token of each id; 0 for a number that no token has.
+        piece: its bytes, all below 0xF8.
+    """
+    state, last = ROOT, []
+    for byte in piece:
+        state = step(entries, state, byte)
+        last.append(int(entries[state]) & MAX_VALUE)
+    ids: list[int] = []
+    end = len(piece)
+    while end:
+        ids.append(last[end - 1])
+        end -= int(lengths[ids[-1]])
+    return ids[::-1]
+
+
+def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> None:
+    """Prove that no walk leaves the arrays, and that every walk back ends where the piece begins.
+
+    Args:
+        entries, lengths: as `walk` takes them.
+        depths: uint16[states], the depth of each state, in the order of their slots.
+        each: `map`, or the `map` of an executor.
+
+    Raises:
+        TableError: the arrays do not show it.
+    """
+    size = len(entries)
+    need(ROW <= size <= MAX_SLOTS, f"there are {size} entries; a row takes {ROW}, and states can name {MAX_SLOTS}")
+    states, ids = map(np.concatenate, zip(*by_chunks(each, partial(_finish_entries, entries), size), strict=True))
+    need(len(states) and states[0] == ROOT, "the first slot is not a state; the root is there")
+    need(states[-1] + ROW <= size, f"the row of state {states[-1]} ends at slot {states[-1] + ROW} of {size}")
+    need(len(depths) == len(states), f"there are {len(states)} states, and {len(depths)} depths")
+    need(depths[0] == 0, f"the root has depth {depths[0]}")
+    labels = entries[1:ROW] >> np.uint32(LABEL_SHIFT)
+    need_none(labels != np.arange(LABELS), lambda byte: f"the root has no transition for byte {byte:#x}")
+    need_none(ids >= len(lengths), lambda state: f"state {states[state]} has the token {ids[state]}; there are {len(lengths)} lengths")
+    sizes = lengths[ids[1:]]
+    need_none(sizes == 0, lambda state: f"state {states[1 + state]} has the token {ids[1 + state]}, which has no bytes")
+    need_none(sizes > depths[1:], lambda state: f"state {states[1 + state]} has a token longer than its depth, {depths[1 + state]} bytes")
+
+    depth_of = np.zeros(size, np.min_scalar_type(int(depths.max())))  # 0 for the root, and where no state is
+    depth_of[states] = depths
+    by_chunks(each, partial(_prove_transitions, entries, depth_of), size)
+
+
+def _finish_entries(entries: Array, first: int) -> tuple[Array, Array]:
+    """The finish entries of a chunk: their slots, which are the states, and the ids in them."""
+    values = entries[first : first + CHUNK] + ONE_LABEL  # small for the label FINISH alone
+    found = np.flatnonzero(values <= MAX_ID)
+    return first + found, values[found]
+
+
+def _prove_transitions(entries: Array, depth_of: Array, first: int) -> None:
+    """Prove the transitions of a chunk: each leads to a state, no more than one deeper than its own.
+
+    An entry that belongs to no state is taken for one of the root's.
+    """
+    chunk = entries[first : first + CHUNK]
+    labels = chunk >> np.uint32(LABEL_SHIFT)
+    sources = np.arange(first - 1, first - 1 + len(chunk)) - labels
+    before = depth_of.take(sources, mode="clip")
+    after = depth_of.take((chunk & np.uint32(MAX_VALUE)).astype(np.int64), mode="clip")
+    sound = (after - after.dtype.type(1) <= before) & (after > 0) | (labels >= LABELS)
+    if not sound.all():
+        slot = int(sound.argmin())
+        fault = "more than one deeper than its own" if after[slot] else "that is none, or the root"
+        need(False, f"the transition at slot {first + slot} leads to a state {fault}")
