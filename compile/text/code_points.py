@@ -1,0 +1,90 @@
+"""Sets of code points as sorted arrays of edges, and the classes of code points that some sets tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.rows import CODE_POINTS
+
+# int64[n], ascending: a code point is in the set if an odd number of edges is at or below it. A set has few runs and many members.
+Set = NDArray[np.int64]
+
+SURROGATES = (0xD800, 0xDFFF)
+EMPTY: Set = np.empty(0, np.int64)
+
+
+def of_runs(runs: Iterable[tuple[int, int]]) -> Set:
+    """The set of runs of code points, first and last, in any order; they may overlap.
+
+    >>> of_runs([(98, 99), (97, 97), (65, 66)]).tolist()
+    [65, 67, 97, 100]
+    """
+    ordered = sorted(runs)
+    starts = np.array([first for first, _ in ordered], np.int64)
+    ends = np.maximum.accumulate(np.array([last + 1 for _, last in ordered], np.int64))
+    apart = starts[1:] > ends[:-1]
+    kept, ended = np.concatenate([[True], apart])[: len(starts)], np.concatenate([apart, [True]])[: len(ends)]
+    return np.stack([starts[kept], ends[ended]], axis=1).ravel()
+
+
+def of_text(text: Iterable[str]) -> Set:
+    """The set of some characters."""
+    return of_runs((ord(char), ord(char)) for char in text)
+
+
+def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which code points are in a set."""
+    return np.searchsorted(edges, codes, side="right") % 2 == 1
+
+
+def union(*sets: Set) -> Set:
+    """The code points in any of some sets."""
+    return _combined(sets, np.logical_or) if sets else EMPTY
+
+
+def intersection(*sets: Set) -> Set:
+    """The code points in all of some sets."""
+    return _combined(sets, np.logical_and)
+
+
+def complement(edges: Set) -> Set:
+    """The code points that are not in a set."""
+    return _combined([edges, np.array([0, CODE_POINTS], np.int64)], np.not_equal)
+
+
+def difference(edges: Set, other: Set) -> Set:
+    """The code points of a set that are not in another."""
+    return intersection(edges, complement(other))
+
+
+def members(edges: Set) -> NDArray[np.int64]:
+    """The code points of a set, ascending."""
+    return np.concatenate([EMPTY, *(np.arange(first, end) for first, end in edges.reshape(-1, 2).tolist())])
+
+
+def _combined(sets: Sequence[Set], operation: np.ufunc) -> Set:
+    edges = np.unique(np.concatenate(sets))
+    inside = operation.reduce([has(each, edges) for each in sets])
+    return edges[inside != np.concatenate([[False], inside[:-1]])] if len(edges) else edges
+
+
+def classes(sets: Sequence[Set]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
+    """The classes of code points that no set tells apart, numbered by their first code point.
+
+    Surrogates stand in no text: they take the class of what is before them.
+
+    Returns:
+        The class of each code point; and whether a set holds a class, bool[sets, classes].
+    """
+    edges = np.unique(np.concatenate([[0], *sets]))
+    edges = edges[(edges < CODE_POINTS) & ((edges <= SURROGATES[0]) | (edges > SURROGATES[1] + 1))]
+    edges = np.union1d(edges, [0, SURROGATES[1] + 1])
+    inside = np.stack([has(each, edges) for each in sets]) if sets else np.empty((0, len(edges)), np.bool_)
+    inside[:, edges == SURROGATES[0]] = inside[:, np.flatnonzero(edges == SURROGATES[0]) - 1]
+    _, firsts, numbers = np.unique(inside, axis=1, return_index=True, return_inverse=True)
+    ranks = np.argsort(np.argsort(firsts))
+    of_each = np.repeat(ranks[numbers.ravel()], np.diff([*edges, CODE_POINTS])).astype(np.uint16)
+    return of_each, inside[:, np.sort(firsts)]

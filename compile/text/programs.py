@@ -1,0 +1,164 @@
+"""Programs: trees of patterns as instructions over classes of code points. A place in a program is the number of an instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
+from fst.errors import UnsupportedError
+
+NOWHERE, MATCH = -1, 0  # places: of no instruction, and of the one that ends every pattern
+MAX_INSTRUCTIONS = 20_000
+
+
+@dataclass(frozen=True)
+class Match:
+    """A match ends here."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Read one symbol of some classes."""
+
+    classes: frozenset[int]
+    following: int
+
+
+@dataclass(frozen=True)
+class Fork:
+    """Go on at any of some places; the first is preferred."""
+
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Go on if what follows matches from a place, or does not."""
+
+    start: int
+    negative: bool
+    following: int
+
+
+@dataclass(frozen=True)
+class Behind:
+    """Go on if the symbol before is of some classes, or is not."""
+
+    classes: frozenset[int]
+    negative: bool
+    name: str
+    following: int
+
+
+@dataclass(frozen=True)
+class Inner:
+    """A state of an atomic group's automaton, by the class of the next symbol.
+
+    Attributes:
+        reads: the place after reading the symbol, or NOWHERE.
+        leaves: the group ends before the symbol.
+        following: the place after the group.
+    """
+
+    reads: tuple[int, ...]
+    leaves: tuple[bool, ...]
+    following: int
+
+
+Instruction = Match | Read | Fork | Ahead | Behind | Inner
+# An automaton for an atomic group: by state and class, the next state and whether a match ends. State 0 is dead, state 1 is the first.
+Moves = list[list[tuple[int, bool]]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """Instructions, and the place of the first."""
+
+    instructions: tuple[Instruction, ...]
+    start: int
+
+
+def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> Program:
+    """The program of a tree.
+
+    Args:
+        tree: the tree.
+        classes_of: the classes that the set of a node holds.
+        automaton: the automaton of an atomic group, from its program.
+    """
+    compiler = _Compiler(classes_of, automaton)
+    start = compiler.place_of(tree, MATCH)
+    return Program(tuple(compiler.instructions), start)
+
+
+class _Compiler:
+    """Adds instructions, each after those that follow it."""
+
+    def __init__(self, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> None:
+        self.instructions: list[Instruction] = [Match()]
+        self._classes_of, self._automaton = classes_of, automaton
+
+    def place_of(self, node: Node, following: int) -> int:
+        """Add a node, and return the place at which it begins."""
+        if isinstance(node, Characters):
+            return self._add(Read(self._classes_of(node), following))
+        if isinstance(node, Sequence):
+            for part in reversed(node.parts):
+                following = self.place_of(part, following)
+            return following
+        if isinstance(node, Choice):
+            return self._add(Fork(tuple(self.place_of(part, following) for part in node.parts)))
+        if isinstance(node, Repeat):
+            return self._repeat(node, following)
+        if isinstance(node, LookAhead):
+            return self._add(Ahead(self.place_of(node.body, MATCH), node.negative, following))
+        if isinstance(node, LookBehind):
+            return self._add(Behind(self._classes_of(node), node.negative, node.name, following))
+        return self._atomic(node, following)
+
+    def _repeat(self, node: Repeat, following: int) -> int:
+        start = following
+        if node.most is None:
+            start = self._add(Fork(()))
+            self.instructions[start] = _fork(node, self.place_of(node.body, start), following)
+        else:
+            for _ in range(node.most - node.least):
+                start = self._add(_fork(node, self.place_of(node.body, start), following))
+        for _ in range(node.least):
+            start = self.place_of(node.body, start)
+        return start
+
+    def _atomic(self, node: Atomic, following: int) -> int:
+        """Nothing is given up after a group that ends the pattern, so it is a plain one; any other is replaced by its automaton."""
+        if following == MATCH:
+            return self.place_of(node.body, following)
+        moves = self._automaton(program(node.body, self._classes_of, self._automaton))
+        settled = _settled(moves)
+        if any(ends and target and target not in settled for row in moves for target, ends in row):
+            raise UnsupportedError("the pattern has an atomic group or possessive repetition that ends where more than one character after it decides")
+        before = len(self.instructions) - 1
+        for row in moves[1:]:
+            reads = tuple(before + target if target else NOWHERE for target, _ in row)
+            self._add(Inner(reads, tuple(ends and not target for target, ends in row), following))
+        return before + 1
+
+    def _add(self, instruction: Instruction) -> int:
+        self.instructions.append(instruction)
+        if len(self.instructions) > MAX_INSTRUCTIONS:
+            raise UnsupportedError(f"the pattern needs more than {MAX_INSTRUCTIONS:,} instructions")
+        return len(self.instructions) - 1
+
+
+def _fork(node: Repeat, again: int, following: int) -> Fork:
+    return Fork((following, again) if node.lazy else (again, following))
+
+
+def _settled(moves: Moves) -> set[int]:
+    """The states from which a match ends sooner or later, whatever follows: a match that ended before is not the last."""
+    settled: set[int] = set()
+    while True:
+        more = {state for state, row in enumerate(moves) if all(ends or target in settled for target, ends in row)}
+        if more == settled:
+            return settled
+        settled = more

@@ -1,0 +1,135 @@
+"""The sets of characters that patterns name, from ``properties.tsv``."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from fst.compile.text.code_points import Set, complement, members, of_runs, union
+from fst.errors import UnsupportedError, quoted
+from fst.rows import CODE_POINTS
+
+GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}
+CASED_LETTERS = ("Lu", "Ll", "Lt")
+ASCII: Set = np.array([0, 0x80], np.int64)
+# The POSIX brackets that are properties by other names.
+BRACKETS = {
+    "alpha": "Alphabetic",
+    "cntrl": "Cc",
+    "digit": "Nd",
+    "lower": "Lowercase",
+    "space": "White_Space",
+    "upper": "Uppercase",
+    "xdigit": "AHex",
+}
+
+
+def named(name: str) -> Set:
+    r"""The set of ``\p{name}``: a general category, a script or another property, in any spelling of its name.
+
+    >>> named("Nd")[:2].tolist() == named("decimal number")[:2].tolist() == [ord("0"), ord("9") + 1]
+    True
+    """
+    key = _key(name)
+    if key in _by_key():
+        return union(*(_runs(listed) for listed in _by_key()[key]))
+    if key in ("cn", "unassigned"):
+        return complement(named("Assigned"))
+    if key in ("c", "other"):
+        return union(named("Cc"), named("Cf"), named("Co"), named("Cn"))
+    raise UnsupportedError(f"the property \\p{{{name}}} is not known")
+
+
+@cache
+def bracket(name: str) -> Set:
+    """The set of ``[[:name:]]`` in Oniguruma; fancy-regex has its ASCII characters, and its ``punct`` has symbols too, which are all here."""
+    if name == "alnum":
+        return union(named("Alphabetic"), named("Nd"))
+    if name == "ascii":
+        return ASCII
+    if name == "blank":
+        return union(named("Zs"), of_runs([(9, 9)]))
+    if name == "word":
+        return kept("oniguruma", "bracket_word")
+    if name in BRACKETS:
+        return named(BRACKETS[name])
+    if name in ("graph", "print", "punct"):
+        return kept("oniguruma", name)
+    raise UnsupportedError(f"the bracket [:{name}:] is not known: {quoted(name)}")
+
+
+@cache
+def kept(kind: str, name: str) -> Set:
+    """A set by its kind and first name in the file."""
+    return next(_runs(runs) for names, runs in _lines()[kind] if names.split()[0] == name)
+
+
+def fold(edges: Set) -> Set:
+    """A set with all characters that ``(?i)`` takes for one of its own.
+
+    >>> "".join(map(chr, members(fold(of_runs([(ord("s"), ord("s"))])))))
+    'Ssſ'
+    """
+    codes, numbers = _folds()
+    inside = np.searchsorted(edges, codes, side="right") % 2 == 1
+    found = np.zeros(numbers[-1] + 1, np.bool_)
+    found[numbers[inside]] = True
+    return union(edges, of_runs((code, code) for code in codes[found[numbers]].tolist()))
+
+
+@cache
+def unfolding() -> Set:
+    """The characters that ``(?i)`` of Oniguruma takes for several: ß for ss."""
+    return of_runs((int(code, 16), int(code, 16)) for code, _ in _lines()["unfolding"])
+
+
+@cache
+def unfolded() -> tuple[str, ...]:
+    """The sequences of characters, folded, that ``(?i)`` of Oniguruma takes for one."""
+    return tuple("".join(chr(int(part, 16)) for part in parts.split()) for _, parts in _lines()["unfolding"])
+
+
+@cache
+def _folds() -> tuple[Set, Set]:
+    """The characters that have a case, and the number of the class of each."""
+    listed = [(int(code, 16), number) for number, (_, codes) in enumerate(_lines()["fold"]) for code in codes.split()]
+    codes, numbers = np.array(listed, np.int64).T
+    return codes, numbers
+
+
+@cache
+def _by_key() -> dict[str, list[str]]:
+    """The runs of each property, by all its names."""
+    found = {_key(name): [runs] for kind in ("category", "script", "binary") for names, runs in _lines()[kind] for name in names.split()}
+    categories = {names.split()[0]: runs for names, runs in _lines()["category"]}
+    for long, short in GROUPS.items():
+        found[_key(long)] = found[_key(short)] = [runs for name, runs in categories.items() if name[0] == short]
+    found["lc"] = found["casedletter"] = [categories[name] for name in CASED_LETTERS]
+    found["assigned"] = [*categories.values(), "D800-DFFF"]
+    found["any"] = [f"0-{CODE_POINTS - 1:X}"]
+    found["ascii"] = ["0-7F"]
+    return found
+
+
+@cache
+def _runs(listed: str) -> Set:
+    ends = (run.partition("-") for run in listed.split())
+    return of_runs((int(first, 16), int(last or first, 16)) for first, _, last in ends)
+
+
+@cache
+def _lines() -> dict[str, list[tuple[str, str]]]:
+    """The names and runs of each kind of line."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for line in files("fst.compile.text").joinpath("properties.tsv").read_text("ascii").splitlines():
+        if not line.startswith("#"):
+            kind, names, runs = line.split("\t")
+            found.setdefault(kind, []).append((names, runs))
+    return found
+
+
+def _key(name: str) -> str:
+    """A name as names are compared: in lower case, without blanks, hyphens and underscores."""
+    return "".join(char for char in name.lower() if char not in " -_")

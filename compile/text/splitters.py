@@ -1,0 +1,97 @@
+"""Compile patterns that cut texts into pieces: from a pattern to a tree, a program, and the smallest automaton over the fewest classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import code_points, regex
+from fst.compile.text.programs import Moves, Program, program
+from fst.compile.text.regex_tree import Characters, LookBehind, Node, walk
+from fst.compile.text.subsets import Construction, minimal
+from fst.errors import UnsupportedError, quoted
+from fst.splitting import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
+
+
+def splitter(
+    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: regex.Dialect = "oniguruma", literal: bool = False
+) -> Splitter:
+    """Compile a pattern.
+
+    Args:
+        pattern: the pattern.
+        behavior: what becomes of matches and gaps, by the reference's names.
+        invert: gaps take the part of matches.
+        dialect: the engine whose rules the pattern follows.
+        literal: the pattern is a plain string.
+
+    Raises:
+        UnsupportedError: the pattern has a construct that no splitter is compiled from, which the message names.
+
+    Example:
+        >>> words = splitter(r" ?\\w+|\\s+")
+        >>> [("see you, Ann"[start:end]) for start, end in words.pieces("see you, Ann")]
+        ['see', ' you', ',', ' Ann']
+    """
+    if behavior not in BEHAVIORS:
+        raise UnsupportedError(f"the behavior of a split is {quoted(behavior)}; known are {', '.join(BEHAVIORS)}")
+    tree = regex.literal(pattern) if literal else regex.parse(pattern, dialect)
+    alphabet = Alphabet.of(tree)
+    targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))
+    if ends[START].any():
+        raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
+    targets, ends = minimal(targets, ends)
+    classes, columns = _merged(alphabet.classes, targets, ends)
+    return Splitter(classes, columns, cast(Behavior, behavior), invert)
+
+
+@dataclass(frozen=True, eq=False)
+class Alphabet:
+    """The classes of code points that the sets of a pattern tell apart.
+
+    Attributes:
+        classes: uint16[0x110000], the class of each code point.
+        count: how many classes there are.
+        held: the classes that the set of each node holds.
+    """
+
+    classes: NDArray[np.uint16]
+    count: int
+    held: dict[int, frozenset[int]]
+
+    @classmethod
+    def of(cls, tree: Node) -> Alphabet:
+        """The alphabet of a tree."""
+        nodes = [node for node in walk(tree) if isinstance(node, Characters | LookBehind)]
+        distinct = {node.edges.tobytes(): node.edges for node in nodes}
+        classes, inside = code_points.classes([*distinct.values()])
+        held = dict(zip(distinct, (frozenset(np.flatnonzero(row).tolist()) for row in inside), strict=True))
+        return cls(classes, int(classes.max()) + 1, {id(node): held[node.edges.tobytes()] for node in nodes})
+
+    def program(self, tree: Node) -> Program:
+        """The program of a tree, whose nodes are those of the alphabet."""
+        return program(tree, lambda node: self.held[id(node)], self.automaton)
+
+    def automaton(self, instructions: Program) -> Moves:
+        """The automaton of a program."""
+        return Construction(instructions, self.count).moves()
+
+
+def _arrays(moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    pairs = np.array(moves, np.int64)
+    return pairs[:, :, 0], pairs[:, :, 1] > 0
+
+
+def _merged(classes: NDArray[np.uint16], targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+    """Make classes one that all states treat alike, numbered by their first code point."""
+    moves = (targets * 2 + ends).astype(np.uint16)
+    symbols = moves[:, :-1]
+    _, firsts, numbers = np.unique(symbols, axis=1, return_index=True, return_inverse=True)
+    if len(firsts) > MAX_CLASSES:
+        raise UnsupportedError(f"the pattern tells apart {len(firsts)} classes of characters; at most {MAX_CLASSES} are supported")
+    ranks = np.argsort(np.argsort(firsts)).astype(np.uint8)
+    merged = ranks[numbers.ravel()][classes]
+    return merged, np.column_stack([symbols[:, np.sort(firsts)], moves[:, -1]])

@@ -1,0 +1,149 @@
+"""Automata of programs, by ordered subset construction: a state is the threads that backtracking would try, the preferred first.
+
+Threads after a match are dropped, so the last match that ends before the automaton is dead is the one that backtracking finds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text.programs import Behind, Moves, Program
+from fst.compile.text.threads import DECIDED, Stepper, Thread, Undecided
+from fst.errors import UnsupportedError
+
+MAX_STATES = 4096
+MAX_STEPS = 1_000_000  # of threads; a second or two
+FAR = "the pattern has a look-ahead that more than one character after the match decides"
+
+
+@dataclass(frozen=True)
+class State:
+    """Threads, and a class that stands for the symbol before them; None if that is not known."""
+
+    threads: tuple[Thread, ...]
+    before: int | None
+
+
+DEAD = State((), 0)
+
+
+class Construction:
+    """The states of a program.
+
+    Args:
+        program: the program.
+        classes: how many classes there are; the number after the last stands for the end of the text.
+    """
+
+    def __init__(self, program: Program, classes: int) -> None:
+        self._stepper = Stepper(program)
+        self._classes = classes
+        self._contexts = _contexts(program, classes)
+        self._start = State(((program.start, DECIDED),), None)
+        self._steps = 0
+
+    def moves(self) -> Moves:
+        """The states in order of their discovery: of each, by class, the next state and whether a match ends."""
+        numbers = {DEAD: 0, self._start: 1}
+        moves: Moves = []
+        states = [DEAD, self._start]
+        for state in states:  # grows
+            row = []
+            for symbol in range(self._classes + 1):
+                target, ends = self._next(state, symbol)
+                if numbers.setdefault(target, len(states)) == len(states):
+                    states.append(target)
+                row.append((numbers[target], ends))
+            moves.append(row)
+            if len(states) > MAX_STATES or self._steps > MAX_STEPS:
+                raise UnsupportedError(f"the pattern needs more than {min(len(states), MAX_STATES):,} states")
+        return moves
+
+    def _next(self, state: State, symbol: int) -> tuple[State, bool]:
+        """The state after a symbol, and whether a match ends before it."""
+        self._steps += len(state.threads)
+        step = self._stepper.step(state.threads, state.before, symbol)
+        for preferred, undecided in step.ends:
+            if undecided and not self._superseded(undecided, step.threads[:preferred], symbol):
+                raise UnsupportedError(FAR)
+        ends = any(not undecided for _, undecided in step.ends)
+        return (State(_distinct(step.threads), self._contexts[symbol]) if step.threads else DEAD), ends
+
+    def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
+        """Whether the threads have a match in every text in which the look-aheads hold.
+
+        They are preferred to a match that depends on these look-aheads: it is never the one that counts.
+        """
+        seen = set()
+        stack = [(undecided, threads, symbol)]
+        while stack:
+            if (situation := stack.pop()) in seen:
+                continue
+            seen.add(situation)
+            undecided, threads, before = situation
+            for following in range(self._classes + 1):
+                left = self._stepper.advance(undecided, self._contexts[before], following)
+                step = self._stepper.step(threads, self._contexts[before], following)
+                if left is None or any(not others for _, others in step.ends):
+                    continue
+                if following == self._classes:
+                    return False
+                stack.append((left, _distinct(step.threads), following))
+            self._steps += len(threads) * self._classes
+            if self._steps > MAX_STEPS:
+                return False
+        return True
+
+
+def _contexts(program: Program, classes: int) -> list[int]:
+    """For each class, the first class that look-behinds do not tell from it; for the end of the text, where nothing follows, class 0."""
+    sets = [each.classes for each in program.instructions if isinstance(each, Behind)]
+    firsts: dict[tuple[bool, ...], int] = {}
+    return [firsts.setdefault(tuple(number in each for each in sets), number) for number in range(classes)] + [0]
+
+
+def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
+    """Drop threads that depend on more than a preferred thread at the same place does."""
+    kept: dict[int, list[Undecided]] = {}
+    found = []
+    for place, undecided in threads:
+        others = kept.setdefault(place, [])
+        if not any(other <= undecided for other in others):
+            others.append(undecided)
+            found.append((place, undecided))
+    return tuple(found)
+
+
+def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The smallest automaton that does the same, with dead state 0, first state 1, and the others as they are first reached.
+
+    States are told apart until no symbol tells more of them apart; then symbols with equal columns would be one, which is for the caller.
+    """
+    blocks, count = np.zeros(len(targets), np.int64), 1
+    while True:
+        rows = np.ascontiguousarray(np.column_stack([blocks, blocks[targets] * 2 + ends]))
+        numbers: dict[bytes, int] = {}
+        blocks = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])
+        if len(numbers) == count:
+            break
+        count = len(numbers)
+    firsts = np.unique(blocks, return_index=True)[1]
+    targets, ends = blocks[targets[firsts]], ends[firsts]
+    return _numbered(targets, ends, int(blocks[1]))
+
+
+def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Number states as they are first reached; the dead one is 0. A pattern that never matches begins in a copy of it."""
+    order = [0, start]
+    seen = {0, start}
+    for state in order:  # grows
+        fresh = [target for target in dict.fromkeys(targets[state].tolist()) if target not in seen]
+        order += fresh
+        seen.update(fresh)
+    numbers = np.zeros(len(targets), np.int64)
+    numbers[order] = np.arange(len(order))
+    numbers[0] = 0
+    return numbers[targets[order]], ends[order]

@@ -1,0 +1,150 @@
+"""Threads: what one symbol does to the places of a program, in the order in which backtracking would try them.
+
+A thread is a place, together with the look-aheads on which it depends and which more symbols must decide. They read the text beside the thread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fst.compile.text.programs import MATCH, NOWHERE, Ahead, Behind, Fork, Inner, Match, Program, Read
+from fst.errors import UnsupportedError
+
+NESTED = "the pattern has a look-ahead inside another over more than one character"
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A look-ahead that is not decided, and the places that it has reached."""
+
+    places: frozenset[int]
+    negative: bool
+
+
+Undecided = frozenset[Pending]
+DECIDED: Undecided = frozenset()
+Thread = tuple[int, Undecided]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one symbol does to threads.
+
+    Attributes:
+        threads: the threads after the symbol; the first is preferred.
+        ends: the look-aheads on which each match depends that ends before the symbol, and how many of the threads it is preferred to not.
+    """
+
+    threads: tuple[Thread, ...]
+    ends: tuple[tuple[int, Undecided], ...]
+
+
+class Stepper:
+    """The steps of a program, each computed once."""
+
+    def __init__(self, program: Program) -> None:
+        self._instructions = program.instructions
+        self._reached: dict[tuple[int, int | None, int], Step] = {}
+        self._advanced: dict[tuple[Pending, int | None, int], Pending | bool] = {}
+
+    def step(self, threads: tuple[Thread, ...], before: int | None, symbol: int) -> Step:
+        """Where one symbol takes threads, up to the first match that depends on nothing.
+
+        Args:
+            threads: the threads.
+            before: the class of the symbol before, None if it is not known.
+            symbol: the class of the symbol.
+        """
+        reached: dict[Thread, None] = {}
+        ends: list[tuple[int, Undecided]] = []
+        for place, undecided in threads:
+            left = self.advance(undecided, before, symbol)
+            if left is None:
+                continue
+            step = self._reach(place, before, symbol)
+            for count, pending in step.ends:
+                reached.update(dict.fromkeys((target, more | left) for target, more in step.threads[:count]))
+                ends.append((len(reached), pending | left))
+                if not ends[-1][1]:
+                    return Step(tuple(reached), tuple(ends))
+            reached.update(dict.fromkeys((target, more | left) for target, more in step.threads))
+        return Step(tuple(reached), tuple(ends))
+
+    def _reach(self, place: int, before: int | None, symbol: int) -> Step:
+        """Where one symbol takes the thread at a place."""
+        key = place, before, symbol
+        if key not in self._reached:
+            self._reached[key] = self._search(place, before, symbol)
+        return self._reached[key]
+
+    def _search(self, start: int, before: int | None, symbol: int) -> Step:
+        """Follow what reads nothing: depth first, the preferred place first."""
+        reached: dict[Thread, None] = {}
+        ends: list[tuple[int, Undecided]] = []
+        seen: set[Thread] = set()
+        stack: list[Thread] = [(start, DECIDED)]
+        while stack:
+            place, undecided = thread = stack.pop()
+            if thread in seen:
+                continue
+            seen.add(thread)
+            instruction = self._instructions[place]
+            if isinstance(instruction, Match):
+                ends.append((len(reached), undecided))
+                if not undecided:
+                    break
+            elif isinstance(instruction, Fork):
+                stack += [(each, undecided) for each in reversed(instruction.places)]
+            elif isinstance(instruction, Ahead):
+                decided = self._decide(Pending(frozenset([instruction.start]), instruction.negative), before, symbol)
+                if decided is not False:
+                    stack.append((instruction.following, undecided if decided is True else undecided | {decided}))
+            elif isinstance(instruction, Behind):
+                if before is None:
+                    raise UnsupportedError(f"the pattern has {instruction.name} at the beginning of a match")
+                if (before in instruction.classes) != instruction.negative:
+                    stack.append((instruction.following, undecided))
+            else:
+                target, leaves = _entered(instruction, symbol)
+                if target != NOWHERE:
+                    reached[target, undecided] = None
+                elif leaves:
+                    stack.append((instruction.following, undecided))  # type: ignore[union-attr]
+        return Step(tuple(reached), tuple(ends))
+
+    def advance(self, undecided: Undecided, before: int | None, symbol: int) -> Undecided | None:
+        """What is left of look-aheads after a symbol; None if one of them fails."""
+        left = set()
+        for pending in undecided:
+            decided = self._decide(pending, before, symbol)
+            if decided is False:
+                return None
+            if decided is not True:
+                left.add(decided)
+        return frozenset(left)
+
+    def _decide(self, pending: Pending, before: int | None, symbol: int) -> Pending | bool:
+        """A look-ahead after a symbol: whether it holds, or what is left of it."""
+        key = pending, before, symbol
+        if key not in self._advanced:
+            steps = [self._reach(place, before, symbol) for place in pending.places]
+            if any(undecided for step in steps for _, undecided in (*step.threads, *step.ends)):
+                raise UnsupportedError(NESTED)
+            places = frozenset(place for step in steps for place, _ in step.threads)
+            if any(step.ends for step in steps) or any(map(self._accepts, places)):
+                self._advanced[key] = not pending.negative
+            else:
+                self._advanced[key] = Pending(places, pending.negative) if places else pending.negative
+        return self._advanced[key]
+
+    def _accepts(self, place: int) -> bool:
+        """Whether a match ends at a place, whatever stands around it."""
+        instruction = self._instructions[place]
+        return place == MATCH or (isinstance(instruction, Fork) and any(map(self._accepts, instruction.places)))
+
+
+def _entered(instruction: Read | Inner, symbol: int) -> tuple[int, bool]:
+    """The place after reading a symbol, or NOWHERE; and whether an atomic group ends before it."""
+    if isinstance(instruction, Read):
+        return (instruction.following if symbol in instruction.classes else NOWHERE), False
+    return instruction.reads[symbol], instruction.leaves[symbol]

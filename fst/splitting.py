@@ -1,0 +1,108 @@
+"""Splitters: automata that cut a text into pieces by a pattern, and the slow walk that is their specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
+Span = tuple[int, int]
+
+BEHAVIORS: tuple[str, ...] = get_args(Behavior)
+MAX_CLASSES = 62
+DEAD, START = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Splitter:
+    """Cuts a text into pieces by a pattern.
+
+    A search begins in START, at a place of the text. It reads one symbol at a time, and a move says two things: whether a match ends before this
+    symbol, and the next state. In DEAD no longer match can follow: the match is what ended last. Each end is said one symbol late, and this is how a
+    pattern looks one symbol ahead. The next search begins where the match ended; if there was none, one symbol later.
+
+    Attributes:
+        classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
+        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the end of
+            the text, after which all are DEAD. The row of DEAD is zero.
+        behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
+        invert: the text between matches takes the part of the matches.
+    """
+
+    classes: NDArray[np.uint8]
+    moves: NDArray[np.uint16]
+    behavior: Behavior = "isolated"
+    invert: bool = False
+
+    def pieces(self, text: str) -> list[Span]:
+        """The spans of the pieces of a text, in characters."""
+        return [(start, end) for start, end in kept(self.segments(text), self.behavior) if start < end]
+
+    def segments(self, text: str) -> list[tuple[Span, bool]]:
+        """The matches and the gaps between them, which cover the text, and whether each counts as a match."""
+        segments, start = [], 0
+        for first, last in self.matches(text):
+            if start < first:
+                segments.append(((start, first), self.invert))
+            segments.append(((first, last), not self.invert))
+            start = last
+        if start < len(text):
+            segments.append(((start, len(text)), self.invert))
+        return segments
+
+    def matches(self, text: str) -> Iterator[Span]:
+        """The spans of the matches, from left to right."""
+        symbols = [*(int(self.classes[ord(char)]) for char in text), -1]
+        place = 0
+        while place < len(text):
+            end = self._match(symbols, place)
+            if end is not None:
+                yield place, end
+            place = place + 1 if end is None else end
+
+    def _match(self, symbols: Sequence[int], place: int) -> int | None:
+        """The end of the match that begins at a place; None if there is none."""
+        state, end = START, None
+        while state != DEAD:
+            move = int(self.moves[state, symbols[place]])
+            if move & 1:
+                end = place
+            state = move >> 1
+            place += 1
+        return end
+
+
+def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:
+    """The pieces that a behavior makes of matches and gaps.
+
+    >>> segments = [((0, 1), True), ((1, 4), False), ((4, 5), True), ((5, 6), True)]
+    >>> kept(segments, "removed")
+    [(1, 4)]
+    >>> kept(segments, "merged_with_previous")
+    [(0, 1), (1, 5), (5, 6)]
+    >>> kept(segments, "merged_with_next")
+    [(0, 4), (4, 5), (5, 6)]
+    >>> kept(segments, "contiguous")
+    [(0, 1), (1, 4), (4, 6)]
+    """
+    if behavior == "merged_with_next":
+        mirrored = [((-end, -start), matched) for (start, end), matched in reversed(segments)]
+        return [(-end, -start) for start, end in reversed(kept(mirrored, "merged_with_previous"))]
+    pieces: list[Span] = []
+    before = False  # whether the segment before this one is a match
+    for (start, end), matched in segments:
+        if pieces and _joins(behavior, before, matched):
+            pieces[-1] = (pieces[-1][0], end)
+        elif not (matched and behavior == "removed"):
+            pieces.append((start, end))
+        before = matched
+    return pieces
+
+
+def _joins(behavior: Behavior, before: bool, matched: bool) -> bool:
+    """Whether a segment becomes part of the piece before it."""
+    return before == matched if behavior == "contiguous" else behavior == "merged_with_previous" and matched and not before
