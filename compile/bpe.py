@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from fst.compile.sources.byte_level import bytes_of, spelled
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.item_sets import close
+from fst.compile.merge_rows import lay_out
+from fst.compile.merges import Canonical, Merges, canonical
+from fst.machines.byte_letters import bytes_of, spelled
 from fst.compile.sources.merges_txt import pairs
-from fst.compile.sources.source import Source
+from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.splitters import splitter
+from fst.compile.windows import leaves_gaps, windows
+from fst.compile.word_hash import hashed
+from fst.compile.classes import paged
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.table import Table
+from fst.machines.bpe import WORD_BYTES, BpeTables
+from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
+from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
+from fst.metadata import AddedTokens
+from fst.splitting import Splitter
+from fst.trie import NULL
 
 Merge = tuple[bytes, bytes]
 
@@ -90,9 +105,88 @@ class BpeModel:
                 raise VocabularyError(f"{where}: tokens {quoted(holders[number])} and {quoted(name)} have one id, {number}")
 
 
-def assemble(source: Source[BpeModel], layout: str) -> Table:  # noqa: ARG001
-    """The table of a source."""
-    raise UnsupportedError("BPE tables are not made yet")
+def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
+    """The tables of a source."""
+    model, split = source.model, _splitter(source.text)
+    tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
+    if not tokens.proper:
+        raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
+    words, displacements = _word_table(model, tokens)
+    rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
+    pages, blocks = paged(split.classes)
+    contents = {**{token: number for token, number in model.vocabulary.items()}}
+    others = {name: number for name, number in {**model.names, **source.added.ids}.items() if contents.get(bytes_of(name) or b"") != number}
+    ids = [*contents.values(), *others.values()]
+    encoded = [*contents, *(name.encode() for name in others)]
+    metadata = BpeMetadata(
+        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
+        model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers),
+        added_tokens=_added(source.added),
+        templates=source.templates,
+        settings=source.settings,
+    )
+    return BpeTables(
+        about=metadata.to_json(),
+        pages=pages,
+        blocks=blocks,
+        moves=split.moves,
+        symbols=window.symbols,
+        decisions=window.decisions,
+        entries=rows.entries,
+        depths=rows.depths,
+        words=words,
+        displacements=displacements,
+        token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
+        token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
+        token_ids=np.array(ids, np.int32),
+    )
+
+
+def _splitter(text: TextPipeline) -> Splitter:
+    """The splitter of a text pipeline.
+
+    Raises:
+        UnsupportedError: the pipeline has something else, too.
+    """
+    if text.normalizers:
+        raise UnsupportedError(f"normalizer {text.normalizers[0]['type']} before byte-level BPE")
+    splits = [part for part in text.pre_tokenizers if part["type"] == "Split"]
+    others = [part["type"] for part in text.pre_tokenizers if part["type"] not in ("Split", "ByteLevel")]
+    if others or len(splits) != 1:
+        raise UnsupportedError(f"pre_tokenizer {others[0]}" if others else f"{len(splits)} splits in pre_tokenizer: there is one")
+    ((_, pattern),), found = splits[0]["pattern"].items(), splits[0]
+    split = splitter(pattern, dialect=found.get("dialect", "oniguruma"), literal="String" in found["pattern"])
+    keeps_matches = found["behavior"] == "Isolated" or (found["behavior"] == "Removed" and found["invert"])
+    if not keeps_matches or leaves_gaps(split.moves):
+        raise UnsupportedError("a pre_tokenizer Split whose pieces are not all matches of its pattern")
+    return split
+
+
+def _added(added: AddedTokens) -> AddedTokens:
+    """Added tokens, all of which are found in raw text: without a normalizer there is no other."""
+    for content, token in added.contextual.items():
+        if token.single_word or token.lstrip or token.rstrip:
+            raise UnsupportedError(f"added token {quoted(content)} with single_word, lstrip or rstrip")
+    return replace(added, specials=added.ids, contextual={})
+
+
+def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """The pieces that are one token: canonical tokens, and with `ignore_merges` all others."""
+    names, atoms = [*model.vocabulary], set(tokens.tokens.atoms.tolist())
+    if model.ignore_merges:
+        whole = range(len(names))
+        long = [names[token] for token in whole if len(names[token]) > WORD_BYTES and tokens.left[token] < 0]
+        if long:
+            raise UnsupportedError(f"ignore_merges, with a token of {len(long[0])} bytes that no merges make: {quoted(long[0])}")
+    else:
+        whole = sorted({*tokens.made.tolist(), *atoms} - {NULL})
+    chosen = sorted((token for token in whole if len(names[token]) <= WORD_BYTES), key=lambda token: model.vocabulary[names[token]])
+    keys = np.zeros((1 + len(chosen), WORD_BYTES), np.uint8)
+    padded = b"".join(names[token].ljust(WORD_BYTES, b"\0") for token in chosen)
+    keys[1:] = np.frombuffer(padded, np.uint8).reshape(-1, WORD_BYTES)
+    values = [0, *(len(names[token]) << 32 | model.vocabulary[names[token]] for token in chosen)]
+    return hashed(keys.view(np.uint64), np.array(values, np.uint64))
 
 
 def _refuse(model: Mapping[str, Any]) -> None:

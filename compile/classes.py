@@ -76,7 +76,7 @@ def classify(
     classes = np.concatenate([records, list_records])
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
-    pages, blocks = _two_stages(single.astype(np.uint16))
+    pages, blocks = paged(single.astype(np.uint16))
     specials = _special_trie({special: class_of_id[number] for special, number in alphabet.specials.items()})
     return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label, class_of_symbol)
 
@@ -178,7 +178,7 @@ def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
     return pool.astype(np.uint32), places
 
 
-def _two_stages(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+def paged(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
     """Pages of 128 code points, equal ones stored once, in the order in which they first appear."""
     width = 1 << PAGE_BITS
     first: dict[bytes, int] = {}

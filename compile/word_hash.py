@@ -35,12 +35,25 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
         ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`.
     """
     keys, ids = _whole_words(trie, class_of_label, forbidden)
-    slots = 1 << int(np.ceil(np.log2(len(keys) / LOAD)))
+    return hashed(keys, np.where(ids >= 0, np.uint64(1 << 32) | ids.astype(np.uint64), np.uint64(0)))
+
+
+def hashed(keys: NDArray[np.uint64], values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """Place words in slots.
+
+    Args:
+        keys: uint64[words, 3], the most frequent words first.
+        values: uint64[words], what their slots hold beside the key.
+
+    Returns:
+        uint64[4 * slots] and uint16[buckets], both sizes powers of two.
+    """
+    slots = 1 << max(int(np.ceil(np.log2(len(keys) / LOAD))), 1)
     buckets = max(slots // WORDS_PER_BUCKET, 2)
-    hashed = (keys * np.array(MULTIPLIERS, np.uint64)).sum(axis=1, dtype=np.uint64)
+    hashes = (keys * np.array(MULTIPLIERS, np.uint64)).sum(axis=1, dtype=np.uint64)
     shift = 64 - (buckets - 1).bit_length()
-    bucket = (hashed >> np.uint64(shift)).astype(np.int64)
-    base = (hashed >> np.uint64(shift - (slots - 1).bit_length())).astype(np.int64) & (slots - 1)
+    bucket = (hashes >> np.uint64(shift)).astype(np.int64)
+    base = (hashes >> np.uint64(shift - (slots - 1).bit_length())).astype(np.int64) & (slots - 1)
 
     # Words by bucket, buckets in the order of their first words.
     first = np.full(buckets, len(keys))
@@ -53,7 +66,7 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
     words = np.zeros((slots, 4), np.uint64)
     placed = slot >= 0
     words[slot[placed], :3] = keys[placed]
-    words[slot[placed], 3] = np.where(ids[placed] >= 0, np.uint64(1 << 32) | ids[placed].astype(np.uint64), np.uint64(0))
+    words[slot[placed], 3] = values[placed]
     return words.ravel(), displacements.astype(np.uint16)
 
 

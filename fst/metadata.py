@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from fst.composition import Composition, Placing
 from fst.errors import TableError, listed
@@ -365,9 +365,38 @@ class Settings:
 RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # a source may not break them either
 
 
+Known = TypeVar("Known", bound="Sections")
+
+
+class Sections:
+    """Metadata: a dataclass whose fields are sections, in the order of `SECTIONS`."""
+
+    SECTIONS: ClassVar[Sequence[type[Any]]]
+
+    @classmethod
+    def from_json(cls: type[Known], stored: Mapping[str, Any]) -> Known:
+        """The metadata of a file.
+
+        Raises:
+            TableError: a key is missing or unknown, or its value is not of the form that it should have.
+        """
+        keys = {key for section in cls.SECTIONS for _, key, _ in rules(section)}
+        if missing := sorted(keys - stored.keys()):
+            raise TableError(f"about lacks {listed(missing)}")
+        if unknown := sorted(stored.keys() - keys):
+            raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which this version does not know")
+        return cls(*(read(section, stored) for section in cls.SECTIONS))
+
+    def to_json(self) -> Json:
+        """What `from_json` reads."""
+        return {key: value for one in fields(cast(Any, self)) for key, value in written(getattr(self, one.name)).items()}
+
+
 @dataclass(frozen=True)
-class Metadata:
-    """All that a table says beside its arrays."""
+class Metadata(Sections):
+    """All that a WordPiece table says beside its arrays."""
+
+    SECTIONS = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
 
     automaton: Automaton
     model: Model
@@ -379,24 +408,8 @@ class Metadata:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Metadata:
-        """The metadata of a file.
-
-        Raises:
-            TableError: a key is missing or unknown, or its value is not of the form that it should have.
-        """
-        if missing := sorted(KEYS - stored.keys()):
-            raise TableError(f"about lacks {listed(missing)}")
-        if unknown := sorted(stored.keys() - KEYS):
-            raise TableError(f"about has {', '.join(map(ascii, unknown)):.80}, which this version does not know")
-        found = cls(*(read(section, stored) for section in SECTIONS))
+        """The metadata of a file; see `Sections.from_json`."""
+        found = super().from_json(stored)
         if found.pre_tokenizer.name == "other" and found.pre_tokenizer.parts is None:
             raise TableError("pre_tokenizer is 'other', but pre_tokenizer_parts is null")
         return found
-
-    def to_json(self) -> Json:
-        """What `from_json` reads."""
-        return {key: value for one in fields(self) for key, value in written(getattr(self, one.name)).items()}
-
-
-SECTIONS: Sequence[type[Any]] = (Automaton, Model, Normalizer, PreTokenizer, AddedTokens, Templates, Settings)
-KEYS = frozenset(key for section in SECTIONS for _, key, _ in rules(section))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from fst import machines
-from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.tokenizer import Tokenizer, face_of
 
 
 def load(path: str | Path) -> Tokenizer:
-    """Load a table file: a WordPiece table as a `fst.Tokenizer`.
+    """Load a table file: that of a tokenizer as a `fst.Tokenizer`.
 
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
@@ -32,5 +31,4 @@ def load(path: str | Path) -> Tokenizer:
         array([1, 3, 4, 0, 2], dtype=int32)
     """
     table = machines.load(path)
-    module, _, name = table.face.rpartition(".")
-    return cast(Tokenizer, getattr(import_module(module), name)(table))
+    return cast(Tokenizer, face_of(table)(table))

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.composition import Placing
-from fst.errors import UnsupportedError
 from fst.lazy import Lazy
-from fst.machines.reading_arguments import Reader
-from fst.machines.wordpiece import Tables
-from fst.runtime.decoder import decoded
 from fst.runtime.encoder import Encoder
-from fst.runtime.fallback import Fallback
-from fst.runtime.fallback_added_tokens import ContextualTokens
-from fst.runtime.fallback_composition import CompositionFallback
-from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import blanks
-from fst.runtime.stream import Runs
 from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
@@ -36,16 +27,18 @@ class Tokenizer(Encoder):
         tables: from `fst.compile.wordpiece`; for a file use `fst.load`.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    def __new__(cls, tables: Any) -> Any:
+        """The tokenizer of the tables' machine, a subclass."""
+        return super().__new__(face_of(tables) if cls is Tokenizer else cls)
+
+    def __init__(self, tables: Any) -> None:
         super().__init__(tables)
-        self._tables = tables
         self._metadata = tables.metadata
         self._frame = frame(self._metadata.templates.single)
-        self._safe_cuts = blanks(tables)
         _ = self._ids_runner  # made now, so that forked processes share it
 
     def __repr__(self) -> str:
-        return f"<fst.Tokenizer {self._tables.kind}, {self.vocab_size} tokens, {self._metadata.automaton.layout}>"
+        return f"<fst.Tokenizer {self._table.kind}, {self.vocab_size} tokens>"
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -70,7 +63,7 @@ class Tokenizer(Encoder):
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings of calls, from the same source; of these, calls use only the sides by default
         """
-        return self._tables.about
+        return self._table.about
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
@@ -211,8 +204,12 @@ class Tokenizer(Encoder):
             'unable!'
         """
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names, decoder = self._tokens_by_id, self._metadata.settings.decoder
-        return decoded([names[number] for number in _row(ids) if number in names and number not in skipped], decoder)
+        names = self._tokens_by_id
+        return self._joined([number for number in _row(ids) if number in names and number not in skipped])
+
+    @abstractmethod
+    def _joined(self, ids: Sequence[int]) -> str:
+        """The text of ids that have tokens."""
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """Decode rows of ids into texts.
@@ -253,66 +250,28 @@ class Tokenizer(Encoder):
     @property
     def vocab_size(self) -> int:
         """The number of tokens, added ones included; ``len(tok)`` is the same."""
-        return len(self._tables.token_ids)
-
-    @Lazy
-    def _ids_runner(self) -> Runner:
-        arguments = self._tables.arguments()
-        fallback = self._fallback(arguments.reader, None)
-        if isinstance(fallback, ContextualTokens):
-            arguments = fallback.arguments(arguments)
-        return Runner(self._tables, arguments, self._workspaces, fallback=fallback)
-
-    @Lazy
-    def _spans_runner(self) -> Runner:
-        ids, placing = self._ids_runner, self._metadata.normalizer.placing
-        fallback = self._fallback(ids.arguments.reader, placing) if placing else ids.fallback
-        arguments = ids.arguments._replace(token_lengths=self._tables.token_lengths())
-        return Runner(self._tables, arguments, self._workspaces, with_spans=True, fallback=fallback)
-
-    def _fallback(self, reader: Reader, placing: Placing | None) -> Fallback | None:
-        """The fallback, which reads texts that kernels cannot; None if they can read every text."""
-        composition = self._metadata.normalizer.composition
-        if self._metadata.added_tokens.contextual:
-            return ContextualTokens(self._tables, reader, placing)
-        return CompositionFallback(self._tables, composition, placing) if composition or placing else None
-
-    def _streaming_runner(self, with_spans: bool) -> Runner:
-        runner = super()._streaming_runner(with_spans)
-        if runner.fallback:
-            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
-        return runner
-
-    @property
-    def _needs_whole_texts(self) -> str:
-        """The feature for which streams are refused, for a message."""
-        if self._metadata.added_tokens.contextual:
-            return "added tokens in normalised text"
-        composes = self._metadata.normalizer.composition is not None
-        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
-
-    def _runs(self, with_spans: bool) -> Runs:
-        return Runs(self._tables, with_spans)
+        return len(self._table.token_ids)
 
     def _padding(self) -> tuple[int, str]:
         return self._caller.filler(True), self._caller.pad_side
 
     @Lazy
     def _ids_by_token(self) -> dict[str, int]:
-        return dict(zip(self._tables.tokens, self._tables.token_ids.tolist(), strict=True))
+        return dict(zip(self._table.tokens, self._table.token_ids.tolist(), strict=True))
 
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
-        names = {number: token for token, number in self._ids_by_token.items()}
-        return names | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
+        return {number: token for token, number in self._ids_by_token.items()}
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
-        # special token.
-        added = self._metadata.added_tokens
-        written = {content for content, number in added.ids.items() if number in added.skipped}
-        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
+        return frozenset(self._metadata.added_tokens.skipped)
+
+
+def face_of(table: Any) -> Any:
+    """The class of objects that encode with a table."""
+    module, _, name = table.face.rpartition(".")
+    return getattr(import_module(module), name)
 
 
 def _row(ids: Any) -> list[int]:

@@ -36,7 +36,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
 
 @lru_cache(maxsize=100)
 def _load(path: Path) -> Tables:
-    return fst.load(path)._tables
+    return fst.load(path)._table
 
 
 def _digest(source: Source[WordPieceModel], layout: str) -> str:

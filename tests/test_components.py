@@ -398,7 +398,7 @@ def test_walk(load: Load) -> None:
     source = document([NFKD], PRE_TOKENIZERS["punctuation both ways"], small_vocabulary())
     reference, tokenizer = load(source)
     for text in mixtures(3, 300):
-        assert tokenizer._tables.run(text) == reference.encode(text, add_special_tokens=False).ids, ascii(text)
+        assert tokenizer._table.run(text) == reference.encode(text, add_special_tokens=False).ids, ascii(text)
 
 
 @pytest.mark.sampled
@@ -432,7 +432,7 @@ FENCE_PLACES: dict[str, tuple[int, Callable[[Any, int], int], str]] = {
 @pytest.mark.parametrize(("place", "value", "message"), FENCE_PLACES.values(), ids=FENCE_PLACES)
 def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp_path: Path, load: Load) -> None:
     """A table from a stranger has fences where the kernel and the walk take them for the same."""
-    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._tables
+    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     first = int(field_next(tables.classes[2 * tables.class_of(ord("."))]))
     symbols = tables.symbols.copy()
     symbols[first + place] = value(symbols, first)
@@ -443,7 +443,7 @@ def test_fence_out_of_place_is_refused(place: int, value: Any, message: str, tmp
 
 def test_fence_that_is_a_character_is_refused(tmp_path: Path, load: Load) -> None:
     """A fence is always part of what a character becomes."""
-    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._tables
+    tables = load(document([], [WHITESPACE], small_vocabulary()))[1]._table
     classes = tables.classes.copy()
     classes[2 * tables.class_of(ord(" "))] = pack(0, 0, 2, NONE)
     replace(tables, classes=classes).save(tmp_path / "wrong.npz")
@@ -564,7 +564,7 @@ def test_sequence_of_one_is_that_one(load: Load) -> None:
 
 def test_tables_say_what_they_were_made_from(load: Load) -> None:
     """Tables have the components that they were compiled from, and in short what these do."""
-    tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._tables
+    tables = load(document([NFD, LOWERCASE, STRIP_ACCENTS], [SPLIT, DIGITS]))[1]._table
     assert {name: tables.about[name] for name in ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "pre_tokenizer")} == {
         "lowercase": True,
         "strip_accents": True,
@@ -603,7 +603,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
     gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
-    before = CompositionFallback(tokenizer._tables, Composition.from_stored(tokenizer.about["composition"]))
+    before = CompositionFallback(tokenizer._table, Composition.from_stored(tokenizer.about["composition"]))
     suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)
     batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)

@@ -1136,7 +1136,7 @@ def test_words_of_other_ids_act_the_same_everywhere(good: Mapping[str, Tables], 
     path = tmp_path / "other.npz"
     with_array(tables, "words", words).save(path)
     tokenizer, text = fst.load(path), " ".join(TOKENS)
-    walk = Walk(tokenizer._tables)
+    walk = Walk(tokenizer._table)
     walk.run(text)
     assert located(tokenizer, text) == (walk.ids, walk.offsets, walk.words)
     assert walk.ids != tables.run(text)
@@ -1311,6 +1311,6 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
         return
     for text in (*TEXTS, *good[layout].tokens):
         found = tokenizer.encode(text, add_special_tokens=False).tolist()
-        assert found == tokenizer._tables.run(text)
+        assert found == tokenizer._table.run(text)
         assert len(found) <= len(text.encode())
         assert all(0 <= number <= highest for number in found)

@@ -219,7 +219,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
         assert numbers == own
         assert all(0 <= begin <= end <= len(text) for begin, end in offsets)
         if tokenizer._spans_runner.fallback is None:
-            walk = Walk(tokenizer._tables)
+            walk = Walk(tokenizer._table)
             assert (walk.run(text), walk.offsets, walk.words) == (numbers, offsets, words)
     in_bytes = located(tokenizer, texts, offsets="bytes")
     for text, (_, offsets, _), (_, sizes, _) in zip(texts, found, in_bytes, strict=True):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.bpe import BpeModel
-from fst.compile.sources.byte_level import bytes_of
+from fst.machines.byte_letters import bytes_of
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered

@@ -53,8 +53,8 @@ from fst.runtime.kernels.numbers import (
     U1,
     U2,
     U3,
-    U16,
 )
+from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.reading import PAST_LIMIT, begin_reading, is_fence, read, skip_row
 from fst.runtime.kernels.spans import locate
 from fst.runtime.kernels.words import FAILED, find_slots, find_words, look_up
@@ -168,32 +168,6 @@ def transduce(symbols, machine, scratch, pending, count, active, results, longer
                     follow = params[DEAD]
             prefetch_step(entries, follow, symbols, start + step + U1, records)
             active[index] = follow | place << HALF
-
-
-@inlined
-def copy(source, begin, end, ids, at):
-    """Copy ids, sixteen at a time. Returns the index after the last."""
-    for index in range(U0, end - begin, U16):
-        for offset in range(16):
-            ids[at + np.uint64(index) + np.uint64(offset)] = source[begin + np.uint64(index) + np.uint64(offset)]
-    return at + (end - begin)
-
-
-@inlined
-def frame(around, at, output):
-    """Write one side of a frame. Returns the index after the last id.
-
-    Inlined: a call would pass all arrays, which costs a tenth of the time for rows of Python code.
-    """
-    ids = output.ids
-    for index in range(len(around)):
-        ids[at] = around[index]
-        if len(output) > IDS_ALONE and len(output.offsets):
-            offsets, words = output.offsets, output.words
-            words[at] = -1
-            offsets[at << U1] = offsets[at << U1 | U1] = 0
-        at += U1
-    return at
 
 
 @part

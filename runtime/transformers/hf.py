@@ -160,7 +160,7 @@ class FastTokenizer:
         metadata, named = self.fst._metadata, self.fst._metadata.settings.named_tokens
         if self.pad_token and self.pad_token != named.get("pad_token"):
             settings = replace(metadata.settings, named_tokens={**named, "pad_token": self.pad_token})
-            self.fst = Tokenizer(replace(self.fst._tables, about=replace(metadata, settings=settings).to_json()))
+            self.fst = Tokenizer(replace(self.fst._table, about=replace(metadata, settings=settings).to_json()))
         return self.fst
 
     def tokenize(self, text: str, pair: str | None = None, add_special_tokens: bool = False, **arguments: Any) -> list[str]:
@@ -297,7 +297,7 @@ class FastTokenizer:
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
         written = Path(save_directory, f"{filename_prefix}-tokenizer.json" if filename_prefix else "tokenizer.json")
-        for path, content in ((Path(file_names[0]), settings), (written, document(self.fst._tables))):
+        for path, content in ((Path(file_names[0]), settings), (written, document(self.fst._table))):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
         return (*file_names, str(written))
 

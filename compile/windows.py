@@ -1,0 +1,216 @@
+"""Where pieces begin, decided by a window of symbols: what a kernel looks up instead of running the splitter.
+
+The splitter (`fst.splitting`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from the
+characters around them, whatever the state: no piece of English begins between two letters. So the compiler simulates the splitter over each
+window, from every state that it may be in, and with every end that a search may find behind the window. If all simulations agree whether
+a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
+
+The symbols of windows are classes, some of them merged: the fewer symbols there are, the more of them fit into a window. The letters of
+contractions such as ``'ll`` act like all others, except behind an apostrophe. Besides, END is behind the text, and BEGIN before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.splitting import DEAD, START, Splitter
+
+INSIDE, BEGINS, UNDECIDED = 0, 1, 2
+MAX_BITS = 16  # of a window: 64 KiB of decisions stay in a core's own cache
+SYMBOL_BITS = (3, 4, 5, 6)  # that are tried
+AROUND = 2  # END and BEGIN
+ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
+# How often ASCII characters are expected, in percent, by the first string that holds them. Only speed depends on it.
+FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
+
+Moves = Sequence[Sequence[Sequence[int]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Decisions by windows.
+
+    Attributes:
+        symbols: uint8[classes + 2], the symbol of each class, of END and of BEGIN.
+        bits: of a symbol.
+        decisions: uint8[1 << width * bits], `INSIDE`, `BEGINS` or `UNDECIDED` for each window. The last symbol read is in the lowest bits.
+    """
+
+    symbols: NDArray[np.uint8]
+    bits: int
+    decisions: NDArray[np.uint8]
+
+
+def windows(splitter: Splitter) -> Windows:
+    """The windows of a splitter, with the symbols that leave the fewest windows undecided."""
+    prior = _prior(splitter)
+    merges = _merges(splitter.moves, prior)
+    return min((_of_symbols(splitter.moves, symbols) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
+
+
+def leaves_gaps(moves: NDArray[np.uint16]) -> bool:
+    """Whether a search may end without a match."""
+    targets, matched, seen = moves >> 1, moves & 1, {START}
+    waiting = [START]  # states that are reached without a match
+    while waiting:
+        state = waiting.pop()
+        unmatched = targets[state][matched[state] == 0]
+        if state != START and (unmatched == DEAD).any() or (targets[START][:-1] == DEAD).any():
+            return True
+        new = {*unmatched.tolist()} - seen - {DEAD}
+        seen |= new
+        waiting += new
+    return False
+
+
+def _prior(splitter: Splitter) -> NDArray[np.float64]:
+    """The expected share of each class in a text."""
+    weights = np.zeros(splitter.moves.shape[1] - 1)
+    for code in range(128):
+        weights[splitter.classes[code]] += next(percent for chars, percent in FREQUENCIES if not chars or chr(code) in chars)
+    weights = np.maximum(weights, FREQUENCIES[-1][1])
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
+
+
+def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Pairs of classes in the order in which they are merged, the second into the first.
+
+    Merging costs what the classes are expected to make uncertain: their share in texts, in states where they act differently.
+    """
+    visits = _visits(moves, prior)
+    costs = {}
+    for one, other in combinations(range(len(prior)), 2):
+        costs[one, other] = float(visits[moves[:, one] != moves[:, other]].sum() * min(prior[one], prior[other]))
+    return sorted(costs, key=lambda pair: (costs[pair], pair))
+
+
+def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The expected share of each state, by power iteration; a search that ends is followed by one from its last symbol."""
+    targets = (moves[:, :-1] >> 1).astype(np.int64)
+    targets = np.where(targets == DEAD, targets[START], targets)
+    visits = np.eye(len(moves))[START]
+    for _ in range(ROUNDS):
+        visits = np.bincount(targets.ravel(), (visits[:, None] * prior).ravel(), len(moves))
+    visits[START] += visits @ ((moves[:, :-1] >> 1) == DEAD) @ prior  # where searches end, too
+    shares: NDArray[np.float64] = visits / visits.sum()
+    return shares
+
+
+def _candidates(merges: Sequence[tuple[int, int]]) -> Iterator[NDArray[np.uint8]]:
+    """The symbols of classes, END and BEGIN, merged until they fit into some number of bits."""
+    classes = 1 + max((other for _, other in merges), default=0)
+    for bits in SYMBOL_BITS:
+        symbols = np.arange(classes)
+        for one, other in merges:
+            if len(set(symbols.tolist())) + AROUND <= 1 << bits:
+                break
+            symbols[symbols == symbols[other]] = symbols[one]
+        numbered = np.unique(symbols, return_inverse=True)[1]
+        last = numbered.max()
+        yield np.concatenate([numbered, [last + 1, last + 2]]).astype(np.uint8)
+        if last + 1 == classes:
+            return
+
+
+def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
+    """The expected share of undecided windows."""
+    shares = np.bincount(found.symbols[:-AROUND], prior, 1 << found.bits)
+    undecided = (found.decisions == UNDECIDED).astype(np.float64)
+    while len(undecided) > 1:
+        undecided = undecided.reshape(-1, len(shares)) @ shares
+    return float(undecided[0])
+
+
+def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Windows:
+    """The windows of symbols, as many as fit into `MAX_BITS`."""
+    count = int(symbols.max()) + 1
+    bits = (count - 1).bit_length()
+    table = np.full((1 << bits,) * (MAX_BITS // bits), INSIDE, np.uint8)
+    simulation = _Simulation(moves, symbols)
+    end, begin = symbols[-AROUND:].tolist()
+    for asked, following in product(range(count), repeat=2):
+        if asked not in (begin, end) and following != begin:
+            _decide(table, simulation, (asked, following), begin, end)
+    table[..., begin, :, :] = INSIDE  # a kernel begins a piece where a text begins, without a window
+    return Windows(symbols, bits, table.ravel())
+
+
+def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
+    """Decide all windows that end in some known symbols: by these alone, or else by one more."""
+    decided = simulation.decide(known, len(known) - 2)
+    if decided != UNDECIDED or len(known) == table.ndim:
+        table[(..., *known)] = decided
+        return
+    for symbol in range(max(begin, end) + 1):
+        if known[0] == begin:  # before BEGIN there is only BEGIN
+            table[(..., *known)] = decided
+        elif symbol != end:
+            _decide(table, simulation, (symbol, *known), begin, end)
+
+
+class _Simulation:
+    """Simulations of a splitter over windows."""
+
+    def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> None:
+        self._end, self._begin = int(symbols[-2]), int(symbols[-1])
+        members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols.max()) + 1)]
+        self._moves: Moves = [[sorted(set(row[own].tolist())) for own in members] for row in moves]
+
+    def decide(self, window: Sequence[int], asked: int) -> int:
+        """Whether a piece begins before the symbol at index `asked`."""
+        text = [symbol for symbol in window if symbol != self._begin]
+        asked -= len(window) - len(text)
+        answers = set()
+        for answer in self._simulate(text, asked, len(text) < len(window)):
+            answers.add(answer)
+            if len(answers) > 1:
+                return UNDECIDED
+        return BEGINS if answers.pop() else INSIDE
+
+    def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
+        """The answer of each simulation. At the begin of a text a search begins; elsewhere one has reached any state, or begins."""
+        yield from self._search(text, asked, 0)
+        if not at_begin:
+            for state in range(START + 1, len(self._moves)):
+                yield from self._go_on(text, asked, state, 0, None, None)
+
+    def _search(self, text: Sequence[int], asked: int, begin: int) -> Iterator[bool]:
+        """Simulate a search that begins at an index."""
+        if begin >= asked or begin >= len(text):
+            yield begin == asked
+        else:
+            yield from self._go_on(text, asked, START, begin, begin, None)
+
+    def _go_on(self, text: Sequence[int], asked: int, state: int, at: int, begin: int | None, end: int | None) -> Iterator[bool]:
+        """Simulate the rest of a search.
+
+        Args:
+            text, asked: as in `decide`.
+            state, at: the state before the symbol at an index.
+            begin: where the search began; None: before the window.
+            end: where the last match ends; None: there is none, or it ends before the window.
+        """
+        if at == len(text):
+            yield False  # the search may find a match behind the window
+            yield from self._restart(text, asked, begin, end)
+            return
+        for move in self._moves[state][text[at]]:
+            match = at if move & 1 else end
+            if move >> 1 == DEAD:
+                yield from self._restart(text, asked, begin, match)
+            else:
+                yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
+
+    def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
+        """Simulate what follows the end of a search: a search from the end of its match, or from the symbol after its begin."""
+        if end is None and begin is not None:
+            end = begin + 1
+        # A search that began before the window, and ended there, is not the one that reached the window.
+        if end is not None and (end > 0 or begin is not None):
+            yield from self._search(text, asked, end)

@@ -1,0 +1,218 @@
+"""Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
+
+A text becomes ids in three steps, each with arrays of its own:
+
+1. Special tokens are cut out of the raw text: at each place the longest that begins there.
+2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
+   ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
+   say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
+   automaton elsewhere.
+3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
+   others, ``entries`` is the automaton of the merges, see `fst.merging`.
+
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is the
+key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
+`fst.machines.words`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from fst import merging
+from fst.lazy import Lazy
+from fst.machines.bpe_arguments import Arguments, Work, arguments, work
+from fst.machines.bpe_metadata import BpeMetadata
+from fst.machines.byte_letters import spelled
+from fst.proof import need, need_none
+from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
+from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+from fst.table import Each, Table, member
+
+WORD_BYTES = 24
+AROUND = 2  # symbols of a window beside classes: the end of the text, and what is before its begin
+MAX_WINDOW = 20  # bits
+
+
+@dataclass(frozen=True, eq=False)
+class BpeTables(Table):
+    """A compiled byte-level BPE machine.
+
+    Attributes:
+        about: the JSON form of `metadata`.
+        pages: uint16[8704], block of each 128 code points.
+        blocks: uint8[128 * n], class of each code point of a block.
+        moves: uint16[states, classes + 1], of the splitter.
+        symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
+        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 2 undecided.
+        entries: uint32[slots], depths: uint16[states], see `fst.merging`.
+        words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
+        token_ends: int64[tokens], where each token ends in them.
+        token_ids: int32[tokens], the id of each token.
+    """
+
+    kind: ClassVar[str] = "bpe"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
+    kernel: ClassVar[str] = "fst.runtime.kernels.bpe"
+    face: ClassVar[str] = "fst.runtime.bpe.BpeTokenizer"
+
+    pages: Array = member("<u2")
+    blocks: Array = member("|u1")
+    moves: Array = member("<u2", axes=2)
+    symbols: Array = member("|u1")
+    decisions: Array = member("|u1")
+    entries: Array = member("<u4")
+    depths: Array = member("<u2")
+    words: Array = member("<u8")
+    displacements: Array = member("<u2")
+    token_bytes: Array = member("|u1")
+    token_ends: Array = member("<i8")
+    token_ids: Array = member("<i4")
+
+    @Lazy
+    def metadata(self) -> BpeMetadata:
+        """What the file says beside the arrays.
+
+        Raises:
+            TableError: `about` is not of the form that this version writes.
+        """
+        return BpeMetadata.from_json(self.about)
+
+    @property
+    def ids_per_unit(self) -> int:
+        """Every token has at least one byte."""
+        return 1
+
+    @Lazy
+    def contents(self) -> tuple[bytes, ...]:
+        """The bytes of each token, in the order of ``token_ids``."""
+        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
+        return tuple(data[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    @Lazy
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens as users see them: those of the model in the letters that GPT-2 has for bytes."""
+        known = self.metadata.model.model_tokens
+        return (*map(spelled, self.contents[:known]), *(content.decode() for content in self.contents[known:]))
+
+    @Lazy
+    def lengths(self) -> Array:
+        """uint16[highest id + 1], the bytes of each token of the model; 0 for other ids."""
+        known = self.metadata.model.model_tokens
+        lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
+        lengths[self.token_ids[:known]] = np.diff(self.token_ends[:known], prepend=0)
+        return lengths
+
+    @Lazy
+    def splitter(self) -> Splitter:
+        """The splitter, for the slow walk."""
+        codes = np.arange(CODE_POINTS)
+        return Splitter(self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127], self.moves)
+
+    @Lazy
+    def whole_pieces(self) -> Mapping[bytes, int]:
+        """The tokens that a whole piece may be, whatever the merges say."""
+        model = self.metadata.model
+        if not model.ignore_merges:
+            return {}
+        return dict(zip(self.contents[: model.model_tokens], self.token_ids.tolist(), strict=False))
+
+    def run(self, text: str) -> list[int]:
+        """The token ids of a text, in slow and plain Python."""
+        specials, ids, stretch = self.metadata.added_tokens.specials, list[int](), ""
+        at = 0
+        while at < len(text):
+            special = max((token for token in specials if text.startswith(token, at)), key=len, default="")
+            if special:
+                ids += [*self._run_stretch(stretch), specials[special]]
+                stretch = ""
+            else:
+                stretch += text[at]
+            at += len(special) or 1
+        return ids + self._run_stretch(stretch)
+
+    def _run_stretch(self, stretch: str) -> list[int]:
+        """The ids of a stretch without special tokens."""
+        pieces = (stretch[begin:end].encode() for begin, end in self.splitter.pieces(stretch))
+        return [number for piece in pieces for number in self._run_piece(piece)]
+
+    def _run_piece(self, piece: bytes) -> Sequence[int]:
+        if piece in self.whole_pieces:
+            return [self.whole_pieces[piece]]
+        return merging.walk(self.entries, self.lengths, piece)
+
+    def arguments(self) -> Arguments:
+        """The arguments of the kernels."""
+        return arguments(self)
+
+    def work(self) -> Work:
+        """The work of the kernels for one thread."""
+        return work()
+
+    def prove(self, each: Each = map) -> None:
+        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        super().prove(each)
+        self._prove_tokens()
+        self._prove_classes()
+        self._prove_windows()
+        merging.prove(self.entries, self.lengths, self.depths, each)
+        self._prove_words()
+
+    def _prove_tokens(self) -> None:
+        """Prove that tokens are parts of ``token_bytes``, with ids in range, and that the special tokens have theirs."""
+        ends, ids, known = self.token_ends, self.token_ids, self.metadata.model.model_tokens
+        need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
+        need(0 < known <= len(ids), f"model_tokens is {known}; there are {len(ids)} tokens")
+        need_none((ids < 0) | (ids > MAX_OUTPUT), lambda token: f"token {token} has the id {ids[token]}; ids are 0 to {MAX_OUTPUT}")
+        sizes = np.diff(ends, prepend=0)
+        need_none((sizes < 0) | (sizes > merging.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")
+        need(ends[-1] == len(self.token_bytes), f"the last token ends at byte {ends[-1]} of {len(self.token_bytes)}")
+        try:
+            str(self.token_bytes[ends[known - 1] :].data, "utf-8")
+        except UnicodeDecodeError as error:
+            need(False, f"token_bytes is not UTF-8 at byte {ends[known - 1] + error.start}")
+        added = self.metadata.added_tokens
+        need(not added.contextual, "there are contextual added tokens; this kind has none")
+        held = {*zip(self.contents, ids.tolist(), strict=True)} if added.specials else set()
+        for content, number in added.specials.items():
+            need((content.encode(), number) in held, f"special token {content!r} has the id {number}, and no token of the table has both")
+
+    def _prove_classes(self) -> None:
+        """Prove that code points lead to classes, and moves to states, and that searches end."""
+        pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
+        states, columns = self.moves.shape
+        need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
+        need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
+        need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
+        need(2 <= columns <= MAX_CLASSES + 1 and states > START, f"moves are for {states} states and {columns - 1} classes")
+        need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
+        targets = self.moves >> 1
+        need_none((targets >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last, {states - 1}")
+        need(not self.moves[DEAD].any(), "the dead state of the splitter leads elsewhere")
+        need(not targets[:, -1].any(), "the splitter goes on after the end of the text")
+        need(not (self.moves[START] & 1).any(), "the splitter finds an empty match")
+
+    def _prove_windows(self) -> None:
+        """Prove that windows have decisions."""
+        symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
+        need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
+        need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
+        need(size & size - 1 == 0 and 1 << 2 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
+        need_none(self.decisions > 2, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 2")
+
+    def _prove_words(self) -> None:
+        """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""
+        words, buckets = self.words, len(self.displacements)
+        slots = len(words) // 4
+        need(len(words) % 4 == 0 and slots > 1 and slots & slots - 1 == 0, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
+        need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
+        values = words[3::4]
+        ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
+        wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
+        wrong |= self.lengths.take(ids, mode="clip") != sizes
+        need_none(wrong & (values > 0), lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, which is no token and its length")

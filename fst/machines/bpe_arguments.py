@@ -1,0 +1,140 @@
+"""The arguments by which the kernels of byte-level BPE get a table, and the arrays in which they work."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.machines.kernel_call import CHUNK, MARGIN
+from fst.machines.reading_arguments import borrowable
+from fst.matching import Trie, trie
+from fst.rows import Array
+
+# Indices into `Arguments.params`.
+WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
+NOT_PLAIN = 0x80  # a bit of `ascii_classes`: the byte alone does not determine a symbol
+KEY_PARTS = 3  # 64-bit words of a key
+LONGEST = 64  # bytes of a piece that `transduce` reads together with others
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round: a chunk that is begun while there is room for one more, and ends of rows
+
+KEY_MASKS = np.array(
+    [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
+    np.uint64,
+).ravel()
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.bpe` reads.
+
+    Attributes:
+        params: uint64[6].
+            `WINDOW_BITS`: of a symbol in a window. `WINDOW_MASK`: the bits of a window. `COLUMNS`: of `moves`; the last is the end of a
+            text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket
+            and a slot.
+        ascii_classes: uint8[256], by byte: the class of an ASCII character; `NOT_PLAIN` is set if a special token may begin there, and
+            for all other bytes.
+        begins_special: uint8[256], whether a special token begins with a byte.
+        pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
+        moves: the same, row after row.
+        lengths: uint16[ids], the bytes of the token of each id.
+        key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
+        specials: the special tokens in UTF-8; the value of each is its id.
+    """
+
+    params: Array
+    ascii_classes: Array
+    begins_special: Array
+    pages: Array
+    blocks: Array
+    symbols: Array
+    decisions: Array
+    moves: Array
+    entries: Array
+    lengths: Array
+    words: Array
+    displacements: Array
+    key_masks: Array
+    specials: Trie
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread.
+
+    Attributes:
+        state: uint64[7]; `COUNT` and `OPEN` are as in `fst.machines.kernel_call.Work`.
+        symbols: empty; nothing is kept from one call to the next.
+        begins, doubts: uint32[room], where pieces begin, and where windows are undecided.
+        pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.
+        slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
+        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
+        memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+    """
+
+    state: Array
+    symbols: Array
+    begins: Array
+    doubts: Array
+    pieces: Array
+    slots: Array
+    pending: Array
+    scratch: Array
+    special_ids: Array
+    active: Array
+    tokens: Array
+    longer: Array
+    memo: Array
+
+
+def arguments(table: Any) -> Arguments:
+    """The arguments of a table, a `fst.machines.bpe.BpeTables`."""
+    bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
+    width = (len(table.decisions).bit_length() - 1) // bits
+    begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
+    bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
+    slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
+    specials = {content.encode(): number for content, number in table.metadata.added_tokens.specials.items()}
+    begins_special = np.zeros(256, np.uint8)
+    begins_special[[content[0] for content in specials]] = 1
+    ascii_classes = np.full(256, NOT_PLAIN, np.uint8)
+    ascii_classes[:128] = table.blocks[int(table.pages[0]) << 7 :][:128] | begins_special[:128] * np.uint8(NOT_PLAIN)
+    return Arguments(
+        params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift], np.uint64),
+        ascii_classes=ascii_classes,
+        begins_special=begins_special,
+        pages=borrowable(table.pages, np.uint16),
+        blocks=borrowable(table.blocks, np.uint8),
+        symbols=borrowable(table.symbols, np.uint8),
+        decisions=borrowable(table.decisions, np.uint8),
+        moves=borrowable(table.moves, np.uint16).ravel(),
+        entries=borrowable(table.entries, np.uint32),
+        lengths=borrowable(table.lengths, np.uint16),
+        words=borrowable(table.words, np.uint64),
+        displacements=borrowable(table.displacements, np.uint16),
+        key_masks=KEY_MASKS,
+        specials=trie(specials.items()),
+    )
+
+
+def work() -> Work:
+    """Allocate the working arrays."""
+
+    def room(dtype: type[np.generic], times: int = 1) -> NDArray[Any]:
+        return np.empty(times * PIECES, dtype)
+
+    return Work(
+        state=np.zeros(7, np.uint64),
+        symbols=np.empty(0, np.uint8),
+        begins=room(np.uint32),
+        doubts=room(np.uint32),
+        pieces=room(np.uint32),
+        slots=room(np.uint64),
+        pending=room(np.uint64),
+        scratch=room(np.int32),
+        special_ids=room(np.int32),
+        active=room(np.uint64, 2),
+        tokens=room(np.uint64, 2),
+        longer=np.empty(LONGEST + 2, np.uint64),
+        memo=np.zeros(3, np.uint64),
+    )

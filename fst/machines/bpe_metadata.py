@@ -1,0 +1,67 @@
+"""What a byte-level BPE table says beside its arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fst.forms import FLAG, TEXT, or_null, stored_as, whole
+from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates
+from fst.rows import MAX_NEXT
+
+
+@dataclass(frozen=True)
+class BpeAutomaton:
+    """How the machine is laid out.
+
+    Attributes:
+        kind: the kind of machine.
+        states: how many states the automaton of the merges has.
+        window_bits: of a symbol in a window.
+    """
+
+    kind: str = stored_as(TEXT)
+    states: int = stored_as(whole(1, MAX_NEXT))
+    window_bits: int = stored_as(whole(2, 6))
+
+
+@dataclass(frozen=True)
+class BpeModel:
+    """The model, named as in Hugging Face's ``tokenizers``.
+
+    Attributes:
+        model_tokens: how many tokens the model has; the table's other tokens are added ones.
+        ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
+        unk_token: the token that the source names as unknown; no text has it.
+    """
+
+    model_tokens: int = stored_as(whole(1, 1 << 31))
+    ignore_merges: bool = stored_as(FLAG)
+    unk_token: str | None = stored_as(or_null(TEXT))
+
+
+@dataclass(frozen=True)
+class BpeText:
+    """What happens to a text before the model reads it.
+
+    Attributes:
+        normalizers, pre_tokenizers: the components, as a tokenizer.json writes them.
+    """
+
+    normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
+    pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+
+
+@dataclass(frozen=True)
+class BpeMetadata(Sections):
+    """All that a byte-level BPE table says beside its arrays."""
+
+    SECTIONS = (BpeAutomaton, BpeModel, BpeText, AddedTokens, Templates, Settings)
+
+    automaton: BpeAutomaton
+    model: BpeModel
+    text: BpeText
+    added_tokens: AddedTokens
+    templates: Templates
+    settings: Settings

@@ -1,0 +1,251 @@
+"""Byte-level BPE: text into token ids. `fst.machines.bpe.BpeTables.run` specifies the result, one piece after the other.
+
+A kernel reads text in rounds of a few thousand pieces, and runs six loops over each round. A loop does one thing to all pieces, with hardly
+a branch that depends on the text, so that the processor works at many pieces at the same time::
+
+    find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
+    find_slots     pieces → their slots in the table of words, which are prefetched
+    look_up        pieces → ids; a piece that the table does not hold is pending
+    transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
+    emit           ids → output, with the tokens of pending pieces, read off backwards, in their places, and the frame of each text
+
+Kernels check nothing. They require:
+
+- The table is proven, or comes directly from the compiler.
+- ``text`` is valid UTF-8, and 32 bytes behind it may be read; ``starts`` ascends within it, and cuts no character. `fst.runtime.texts`
+  ensures this.
+- ``output.ids`` has room for an id for each byte of text, for frames, and for `fst.machines.kernel_call.SLACK` more ids.
+- The arrays in ``work`` come from `fst.machines.bpe_arguments.work`, and only kernels write to them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines.bpe_arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
+from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
+from fst.machines.kernel_call import COUNT, OPEN
+from fst.merging import LABEL_SHIFT as LABEL
+from fst.merging import MAX_VALUE
+from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
+from fst.runtime.kernels.output import copy, frame
+from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL, find_pieces
+
+LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
+LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
+
+
+@inlined
+def mask_for(length):
+    """The index of the masks for a piece of a length in `key_masks`."""
+    return min(length, WORD_BYTES) << U2
+
+
+@inlined
+def bounds_of(pieces, index):
+    """Where a piece begins and ends, and its length in bytes; the end of a row and a special token are longer than any piece."""
+    item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
+    return item & PLACE, end, end - item
+
+
+@part
+def find_slots(text, pieces, count, machine, slots):
+    """Find and prefetch the slot of each piece."""
+    words, displacements, key_masks, params = machine.words, machine.displacements, machine.key_masks, machine.params
+    highest = np.uint64(len(words) >> 2) - U1
+    bucket_shift, slot_shift = params[BUCKET_SHIFT], params[SLOT_SHIFT]
+    for index in range(count):
+        begin, _, length = bounds_of(pieces, np.uint64(index))
+        hashed = hash_of(text, begin, key_masks, mask_for(length))
+        slot = ((hashed >> slot_shift ^ np.uint64(displacements[hashed >> bucket_shift])) & highest) << U2
+        prefetch(words, slot)
+        slots[index] = slot
+
+
+@part
+def look_up(text, pieces, slots, count, machine, scratch, pending):
+    """Look pieces up.
+
+    Returns:
+        The number of ids in `scratch`; and of items in `pending`, ``number of ids before it | index of the piece << 32``.
+    """
+    words, key_masks = machine.words, machine.key_masks
+    place = waiting = U0
+    for index in range(count):
+        begin, _, length = bounds_of(pieces, np.uint64(index))
+        slot = slots[index]
+        value = words[slot + U3]
+        found = (value >> HALF == length) & is_key(text, begin, key_masks, mask_for(length), words, slot)
+        scratch[place] = np.int32(value & LOW_HALF)
+        pending[waiting] = place | np.uint64(index) << HALF
+        place += np.uint64(found)
+        waiting += np.uint64(not found)
+    return place, waiting
+
+
+@inlined
+def together(length):
+    """The length by which a pending piece is sorted; 0 if it is too long to be transduced together with others."""
+    return length if length <= LONGEST else U0
+
+
+@part
+def sort_pieces(pieces, pending, waiting, active, longer):
+    """Sort pending pieces by length, the longest first, into active ones.
+
+    An active piece has two items: its state, and ``its begin | index of its tokens << 32``.
+
+    Returns:
+        The length of the longest piece. `longer` holds for each length the number of pieces at least this long.
+    """
+    for length in range(LONGEST + U2):
+        longer[length] = U0
+    most = U0
+    for item in range(waiting):
+        _, _, length = bounds_of(pieces, pending[item] >> HALF)
+        longer[together(length)] += U1
+        most = max(most, together(length))
+    before = U0
+    for index in range(most + U1):
+        length = most - np.uint64(index)
+        own = longer[length]
+        longer[length] = before
+        before += own
+    room = U0
+    for item in range(waiting):
+        begin, _, length = bounds_of(pieces, pending[item] >> HALF)
+        rank = longer[together(length)] << U1
+        longer[together(length)] += U1
+        active[rank], active[rank | U1] = ROOT, begin | room << HALF
+        room += together(length)
+    return most
+
+
+@inlined
+def put_last(entries, lengths, state, tokens, place):
+    """Write the last token of what leads to a state, ``id | bytes << 32``."""
+    token = np.uint64(entries[state]) & VALUE
+    tokens[place] = token | np.uint64(lengths[token]) << HALF
+
+
+@inlined
+def step(entries, state, byte):
+    """The state after a byte."""
+    entry = np.uint64(entries[state + U1 + byte])
+    entry = entry if entry >> LABEL_SHIFT == byte else np.uint64(entries[ROOT + U1 + byte])
+    return entry & VALUE
+
+
+@part
+def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
+    """Find the last token at each byte of the pending pieces: of all together, so that none waits for another's memory access."""
+    entries, lengths = machine.entries, machine.lengths
+    most = sort_pieces(pieces, pending, waiting, active, longer)
+    for index in range(most):
+        done = np.uint64(index)
+        for item in range(U0, longer[done + U1] << U1, U2):
+            state, at, place = active[item], (active[item + U1] & LOW_HALF) + done, (active[item + U1] >> HALF) + done
+            if done:
+                put_last(entries, lengths, state, tokens, place - U1)
+            state = step(entries, state, np.uint64(text[at]))
+            active[item] = state
+            prefetch(entries, state)
+            prefetch(entries, state + U1 + np.uint64(text[at + U1]))
+        for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1, U2):
+            put_last(entries, lengths, active[item], tokens, (active[item + U1] >> HALF) + done)
+
+
+@inlined
+def put_tokens(tokens, begin, end, ids, at):
+    """Write the ids of a piece, read off backwards from the last token at each of its bytes. Returns the index after the last id."""
+    left = out = end
+    while left > begin:
+        token = tokens[left - U1]
+        out -= U1
+        tokens[out] = token
+        left -= token >> HALF
+    for index in range(end - out):
+        ids[at + np.uint64(index)] = np.int32(tokens[out + np.uint64(index)] & LOW_HALF)
+    return at + (end - out)
+
+
+@part
+def encode_long(text, begin, end, machine, ids, at):
+    """Encode a long piece by itself. The ids themselves hold the last token at each byte. Returns the index after the last id."""
+    entries, lengths = machine.entries, machine.lengths
+    state, left = ROOT, end - begin
+    for index in range(left):
+        state = step(entries, state, np.uint64(text[begin + np.uint64(index)]))
+        ids[at + np.uint64(index)] = np.int32(np.uint64(entries[state]) & VALUE)
+    out = left
+    while left:
+        token = ids[at + left - U1]
+        out -= U1
+        ids[at + out] = token
+        left -= np.uint64(lengths[np.uint64(token)])
+    count = end - begin - out
+    for index in range(count):
+        ids[at + np.uint64(index)] = ids[at + out + np.uint64(index)]
+    return at + count
+
+
+@part
+def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    tokens, special_ids, ids, ends, at = work.tokens, work.special_ids, output.ids, output.ends, work.state[COUNT]
+    begin = room = special = U0
+    for item in range(waiting):
+        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        first, last, length = bounds_of(pieces, index)
+        at = copy(scratch, begin, gap, ids, at)
+        begin = gap
+        if length <= LONGEST:
+            at = put_tokens(tokens, room, room + length, ids, at)
+            room += length
+        elif kind == U0:
+            at = encode_long(text, first, last, machine, ids, at)
+        elif kind == SPECIAL:
+            ids[at] = special_ids[special]
+            special += U1
+            at += U1
+        else:
+            at = frame(output.suffix, at, output)
+            ends[row] = at
+            row += U1
+            if row < np.uint64(len(ends)):
+                at = frame(output.prefix, at, output)
+    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+    return row
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Encode texts.
+
+    Args:
+        text: uint8[n], UTF-8 of all texts.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        more: uint64, 1 if the last text continues in the next call, else 0.
+        machine: `fst.machines.bpe_arguments.Arguments`.
+        output: `fst.machines.kernel_call.IdsOutput`, filled.
+        work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
+
+    Returns:
+        The position where reading stopped: the end; or, with `more`, where the last piece begins.
+    """
+    state, pieces, slots, scratch, pending = work.state, work.pieces, work.slots, work.scratch, work.pending
+    if len(starts) > 1 and not state[OPEN]:
+        state[COUNT] = frame(output.prefix, state[COUNT], output)
+    state[OPEN] = more
+    rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, machine, work)
+        find_slots(text, pieces, count, machine, slots)
+        written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
+        transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+    return at

@@ -1,0 +1,218 @@
+"""From text to pieces: the first stage of machines over bytes. `fst.splitting.Splitter` specifies where pieces begin.
+
+Windows decide nearly all places, each by itself, so that the processor works at many of them at the same time. Where a window is undecided,
+a search by the splitter follows, from the last piece that is decided. A piece that begins is certain whatever follows, so a chunk of text
+ends with the last one that begins in it.
+
+In `work.pieces` each item is where a piece begins, with its kind in the highest two bits; it ends where the next one begins. The end of a
+row and a special token are pieces of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines.bpe_arguments import BEGIN, COLUMNS, WINDOW_BITS, WINDOW_MASK
+from fst.machines.bpe_arguments import NOT_PLAIN as NOT_PLAIN_BIT
+from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
+from fst.matching import LENGTH, VALUE
+from fst.runtime.kernels.numbers import LOW_7, LOW_HALF, U0, U1, U4, U7
+from fst.runtime.kernels.tries import NODE, READ, START, match_at
+from fst.runtime.kernels.unicode import ITEMS, character_at
+from fst.splitting import START as SEARCH
+
+NOT_PLAIN, CHUNK, SEARCHES = np.uint64(NOT_PLAIN_BIT), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
+KIND, PLACE = np.uint64(30), np.uint64((1 << 30) - 1)
+ROW_END, SPECIAL = np.uint64(1 << 30), np.uint64(2 << 30)  # kinds; that of other pieces is 0
+
+
+@inlined
+def other_class_at(text, at, machine):
+    """The class of a character that is not ASCII, and the position of the next one."""
+    code, length = character_at(text, at, U4)
+    return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
+
+
+@inlined
+def class_at(text, at, machine):
+    """The class of the character at a position, and the position of the next one."""
+    if text[at] < NOT_PLAIN_BIT:
+        return np.uint64(machine.ascii_classes[text[at]]) & ~NOT_PLAIN, at + U1
+    return other_class_at(text, at, machine)
+
+
+@part
+def search(text, begin, stop, at_end, machine):
+    """Search for the piece that begins at a position, up to `stop`. `at_end`: the text ends there.
+
+    Returns:
+        Where the piece ends, as far as is known; and whether what follows `stop` could make it longer.
+    """
+    moves, columns = machine.moves, machine.params[COLUMNS]
+    at, end, state = begin, begin, SEARCHES
+    while state and at < stop:
+        symbol, after = class_at(text, at, machine)
+        move = np.uint64(moves[state * columns + symbol])
+        end = at if move & U1 else end
+        state, at = move >> U1, after
+    if state and at_end:
+        end = at if moves[state * columns + columns - U1] & 1 else end
+        state = U0
+    if state == U0 and end == begin:
+        _, end = class_at(text, begin, machine)
+    return end, state > U0
+
+
+@inlined
+def reset(at, memo):
+    """Forget what `match_at` has read."""
+    memo[START] = memo[READ] = at
+    memo[NODE] = U0
+
+
+@part
+def find_begins(text, at, limit, stop, more, machine, begins, doubts, memo):
+    """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pieces begin.
+
+    Args:
+        text: uint8[n], UTF-8.
+        at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
+        limit: where to stop at the latest.
+        more: whether the row continues after `stop`.
+        machine: `fst.machines.bpe_arguments.Arguments`.
+        begins, doubts: filled: where pieces begin, and where windows are undecided.
+        memo: see `match_at`.
+
+    Returns:
+        The numbers of `begins` and of `doubts`; where reading stopped; the node of the special token there, or 0; and whether one could be
+        there, or a longer one, depending on what follows the text.
+    """
+    ascii_classes, symbols, decisions = machine.ascii_classes, machine.symbols, machine.decisions
+    bits, mask, window = machine.params[WINDOW_BITS], machine.params[WINDOW_MASK], machine.params[BEGIN]
+    reset(at, memo)
+    begins[0] = at
+    count, doubted, before, node, is_open = U1, U0, at, U0, False
+    while at < limit:
+        number, after = np.uint64(ascii_classes[text[at]]), at + U1
+        if number >= NOT_PLAIN:
+            if machine.begins_special[text[at]]:
+                node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
+                if node or is_open:
+                    break
+            number, after = class_at(text, at, machine)
+        window = (window << bits | np.uint64(symbols[number])) & mask
+        decided = decisions[window]  # about the character before this one
+        begins[count] = doubts[doubted] = before
+        count += np.uint64(decided & np.uint8(1))
+        doubted += np.uint64(decided >> np.uint8(1))
+        before, at = at, after
+    if not is_open and (node or (at >= stop and not more)):
+        window = (window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])) & mask
+        decided = decisions[window]
+        begins[count] = doubts[doubted] = before
+        count += np.uint64(decided & np.uint8(1))
+        doubted += np.uint64(decided >> np.uint8(1))
+    return count if at > np.uint64(begins[0]) else U0, doubted, at, node, is_open
+
+
+@part
+def resolve(text, begins, count, doubts, doubted, reached, at_end, machine, pieces, filled):
+    """Append pieces: those that windows have found, and between two of them those that searches find where windows are undecided.
+
+    Returns:
+        The number of pieces.
+    """
+    begins[count] = reached
+    doubts[doubted] = LOW_HALF
+    doubt = index = U0
+    while index < count:
+        begin, following = np.uint64(begins[index]), np.uint64(begins[index + U1])
+        pieces[filled] = begin
+        filled += U1
+        index += U1
+        if np.uint64(doubts[doubt]) < following:
+            while np.uint64(doubts[doubt]) < following:
+                doubt += U1
+            # A match that is known when the search stops at `reached` is final: a piece begins at `following`, whatever comes.
+            end, _ = search(text, begin, reached, at_end, machine)
+            while begin < end < following:
+                pieces[filled] = begin = end
+                filled += U1
+                end, _ = search(text, begin, reached, at_end, machine)
+    return filled
+
+
+@part
+def next_special(text, at, stop, more, machine, memo):
+    """Where the next special token begins, or could begin, from a position on; `stop` if there is none."""
+    reset(at, memo)
+    while at < stop:
+        if machine.begins_special[text[at]]:
+            node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
+            if node or is_open:
+                break
+        at += U1
+    return at
+
+
+@part
+def search_far(text, begin, reached, stop, more, machine, memo):
+    """Search for a piece that is longer than a chunk. No special token begins before `reached`.
+
+    Returns:
+        Where it ends; `begin`, if what follows the text could make it longer.
+    """
+    end_of_stretch = next_special(text, reached, stop, more, machine, memo)
+    end, is_open = search(text, begin, end_of_stretch, not more or end_of_stretch < stop, machine)
+    return begin if is_open else end
+
+
+@inlined
+def find_pieces(text, starts, row, at, more, machine, work):
+    """Find pieces until there are enough for a round, or the texts end.
+
+    Args:
+        text, starts, more, machine, work: as in `fst.runtime.kernels.bpe.encode_rows`.
+        row, at: the row, and the position in it, where the last round has stopped.
+
+    Returns:
+        The row and the position where this round stops; the number of pieces; and whether there is no more to read before more text comes.
+    """
+    begins, doubts, pieces, special_ids, memo = work.begins, work.doubts, work.pieces, work.special_ids, work.memo
+    rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes
+    filled, specials, is_stuck = U0, U0, False
+    while row < rows and filled < CHUNK and not is_stuck:
+        stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
+        if at < stop:
+            first = filled
+            found, doubted, reached, node, is_open = find_begins(text, at, min(stop, at + CHUNK), stop, goes_on, machine, begins, doubts, memo)
+            ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
+            filled = resolve(text, begins, found, doubts, doubted, reached, ends, machine, pieces, filled)
+            if ends:
+                at = reached
+            elif filled > first + U1:
+                filled -= U1  # the last one may go on
+                at = np.uint64(pieces[filled])
+            else:
+                filled = first
+                is_stuck = is_open or reached >= stop
+                end = at if is_stuck else search_far(text, at, reached, stop, goes_on, machine, memo)
+                is_stuck = end == at
+                pieces[filled] = at
+                filled += np.uint64(not is_stuck)
+                at = end
+            if ends and node:
+                pieces[filled] = at | SPECIAL
+                special_ids[specials] = nodes[node, VALUE]
+                filled += U1
+                specials += U1
+                at += np.uint64(nodes[node, LENGTH])
+        if at >= stop and not goes_on:
+            pieces[filled] = at | ROW_END
+            filled += U1
+            row += U1
+        elif at >= stop:
+            is_stuck = True
+    pieces[filled] = at
+    return row, at, filled, is_stuck

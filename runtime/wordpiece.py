@@ -1,0 +1,83 @@
+"""The tokenizer of WordPiece tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fst.composition import Placing
+from fst.errors import UnsupportedError
+from fst.lazy import Lazy
+from fst.machines.reading_arguments import Reader
+from fst.machines.wordpiece import Tables
+from fst.runtime.decoder import decoded
+from fst.runtime.fallback import Fallback
+from fst.runtime.fallback_added_tokens import ContextualTokens
+from fst.runtime.fallback_composition import CompositionFallback
+from fst.runtime.run import Runner
+from fst.runtime.safe_cuts import blanks
+from fst.runtime.stream import Runs
+from fst.runtime.tokenizer import Tokenizer
+
+
+class WordPieceTokenizer(Tokenizer):
+    """A tokenizer over a WordPiece table."""
+
+    _table: Tables
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__(tables)
+        self._safe_cuts = blanks(tables)
+
+    def _joined(self, ids: Sequence[int]) -> str:
+        return decoded([self._tokens_by_id[number] for number in ids], self._metadata.settings.decoder)
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        arguments = self._table.arguments()
+        fallback = self._fallback(arguments.reader, None)
+        if isinstance(fallback, ContextualTokens):
+            arguments = fallback.arguments(arguments)
+        return Runner(self._table, arguments, self._workspaces, fallback=fallback)
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        ids, placing = self._ids_runner, self._metadata.normalizer.placing
+        fallback = self._fallback(ids.arguments.reader, placing) if placing else ids.fallback
+        arguments = ids.arguments._replace(token_lengths=self._table.token_lengths())
+        return Runner(self._table, arguments, self._workspaces, with_spans=True, fallback=fallback)
+
+    def _fallback(self, reader: Reader, placing: Placing | None) -> Fallback | None:
+        """The fallback, which reads texts that kernels cannot; None if they can read every text."""
+        composition = self._metadata.normalizer.composition
+        if self._metadata.added_tokens.contextual:
+            return ContextualTokens(self._table, reader, placing)
+        return CompositionFallback(self._table, composition, placing) if composition or placing else None
+
+    def _streaming_runner(self, with_spans: bool) -> Runner:
+        runner = super()._streaming_runner(with_spans)
+        if runner.fallback:
+            raise UnsupportedError(f"streams with {self._needs_whole_texts}: encode the whole text at once")
+        return runner
+
+    @property
+    def _needs_whole_texts(self) -> str:
+        """The feature for which streams are refused, for a message."""
+        if self._metadata.added_tokens.contextual:
+            return "added tokens in normalised text"
+        composes = self._metadata.normalizer.composition is not None
+        return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
+
+    def _runs(self, with_spans: bool) -> Runs:
+        return Runs(self._table, with_spans)
+
+    @Lazy
+    def _tokens_by_id(self) -> dict[int, str]:
+        return super()._tokens_by_id | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
+
+    @Lazy
+    def _skipped(self) -> frozenset[int]:
+        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
+        # special token.
+        added = self._metadata.added_tokens
+        written = {content for content, number in added.ids.items() if number in added.skipped}
+        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
