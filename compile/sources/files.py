@@ -42,10 +42,12 @@ def beginning(path: Path, size: int) -> bytes:
         begun = stream.read(size)
     if not begun.startswith(GZIP):
         return begun
+    member = zlib.decompressobj(_WITH_GZIP_HEADER)
     try:
-        return zlib.decompressobj(_WITH_GZIP_HEADER).decompress(begun, size)
+        found = member.decompress(begun, size)
     except zlib.error:
         return begun
+    return found if found or member.eof else begun
 
 
 def _contents(path: Path) -> bytes:

@@ -4,8 +4,8 @@ The form is a list of
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
-- ``{"type": "PrefixSpace"}``: each piece that does not begin with a blank gets one. (ByteLevel's ``add_prefix_space``, which comes before
-  its own pattern.)
+- ``{"type": "PrefixSpace"}``: each piece that does not begin with a blank gets one, except an empty text. (ByteLevel's
+  ``add_prefix_space``, which comes before its own pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, the last.
 """
 
