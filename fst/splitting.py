@@ -21,14 +21,14 @@ DEAD, START = 0, 1
 class Splitter:
     """Cuts a text into pieces by a pattern.
 
-    A search begins in START, at a place of the text. It reads one symbol at a time, and a move says two things: whether a match ends before this
-    symbol, and the next state. In DEAD no longer match can follow: the match is what ended last. Each end is said one symbol late, and this is how a
-    pattern looks one symbol ahead. The next search begins where the match ended; if there was none, one symbol later.
+    A search begins in START, at a place of the text, and reads one symbol at a time. A move tells whether a match ends before this symbol,
+    and the next state. In DEAD no longer match can follow, and the match is the one that ended last. Each end is told one symbol late, so
+    that patterns can look one symbol ahead. The next search begins where the match ended; if there was none, one symbol later.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
-        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the end of
-            the text, after which all are DEAD. The row of DEAD is zero.
+        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the
+            end of the text: it leads to DEAD. The row of DEAD is zero.
         behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
         invert: the text between matches takes the part of the matches.
     """

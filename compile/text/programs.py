@@ -10,6 +10,7 @@ from fst.errors import UnsupportedError
 
 NOWHERE, MATCH = -1, 0  # places: of no instruction, and of the one that ends every pattern
 MAX_INSTRUCTIONS = 20_000
+LATE = "the pattern has an atomic group or possessive repetition whose end more than one character after it decides"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class _Compiler:
         moves = self._automaton(program(node.body, self._classes_of, self._automaton))
         settled = _settled(moves)
         if any(ends and target and target not in settled for row in moves for target, ends in row):
-            raise UnsupportedError("the pattern has an atomic group or possessive repetition that ends where more than one character after it decides")
+            raise UnsupportedError(LATE)
         before = len(self.instructions) - 1
         for row in moves[1:]:
             reads = tuple(before + target if target else NOWHERE for target, _ in row)
@@ -156,9 +157,13 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 def _settled(moves: Moves) -> set[int]:
     """The states from which a match ends sooner or later, whatever follows: a match that ended before is not the last."""
-    settled: set[int] = set()
-    while True:
-        more = {state for state, row in enumerate(moves) if all(ends or target in settled for target, ends in row)}
-        if more == settled:
-            return settled
-        settled = more
+    sources: list[list[int]] = [[] for _ in moves]  # of the moves with which no match ends
+    for state, row in enumerate(moves):
+        for target in {target for target, ends in row if not ends}:
+            sources[target].append(state)
+    unsettled, stack = {0}, [0]
+    while stack:
+        more = [state for state in sources[stack.pop()] if state not in unsettled]
+        unsettled.update(more)
+        stack += more
+    return set(range(len(moves))) - unsettled

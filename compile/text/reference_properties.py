@@ -1,7 +1,7 @@
 """Generate ``properties.tsv``: ask the reference's regex engines which characters have each property.
 
-``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both know the same version of Unicode; they differ in what a word character
-is, which is asked of each. It takes some ten seconds::
+``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both know the same version of Unicode, and differ in what a word
+character is, which each is asked. It takes about twenty seconds::
 
     python -m fst.compile.text.reference_properties > compile/text/properties.tsv
 """
@@ -25,34 +25,35 @@ HEADER = """\
 """
 
 CATEGORIES = """\
-Lu Uppercase_Letter|Ll Lowercase_Letter|Lt Titlecase_Letter|Lm Modifier_Letter|Lo Other_Letter|Mn Nonspacing_Mark|Mc Spacing_Mark|Me Enclosing_Mark
-Nd Decimal_Number|Nl Letter_Number|No Other_Number|Pc Connector_Punctuation|Pd Dash_Punctuation|Ps Open_Punctuation|Pe Close_Punctuation
-Pi Initial_Punctuation|Pf Final_Punctuation|Po Other_Punctuation|Sm Math_Symbol|Sc Currency_Symbol|Sk Modifier_Symbol|So Other_Symbol
-Zs Space_Separator|Zl Line_Separator|Zp Paragraph_Separator|Cc Control|Cf Format|Co Private_Use"""
+Lu Uppercase_Letter|Ll Lowercase_Letter|Lt Titlecase_Letter|Lm Modifier_Letter|Lo Other_Letter|Mn Nonspacing_Mark|Mc Spacing_Mark
+Me Enclosing_Mark|Nd Decimal_Number|Nl Letter_Number|No Other_Number|Pc Connector_Punctuation|Pd Dash_Punctuation|Ps Open_Punctuation
+Pe Close_Punctuation|Pi Initial_Punctuation|Pf Final_Punctuation|Po Other_Punctuation|Sm Math_Symbol|Sc Currency_Symbol
+Sk Modifier_Symbol|So Other_Symbol|Zs Space_Separator|Zl Line_Separator|Zp Paragraph_Separator|Cc Control|Cf Format|Co Private_Use"""
 
 SCRIPTS = """\
-Common Zyyy|Latin Latn|Bopomofo Bopo|Inherited Zinh Qaai|Greek Grek|Coptic Copt Qaac|Cyrillic Cyrl|Armenian Armn|Hebrew Hebr|Arabic Arab
-Syriac Syrc|Thaana Thaa|Nko Nkoo|Samaritan Samr|Mandaic Mand|Devanagari Deva|Bengali Beng|Gurmukhi Guru|Gujarati Gujr|Oriya Orya|Tamil Taml
-Telugu Telu|Kannada Knda|Malayalam Mlym|Sinhala Sinh|Thai|Lao Laoo|Tibetan Tibt|Myanmar Mymr|Georgian Geor|Hangul Hang|Ethiopic Ethi
-Cherokee Cher|Canadianaboriginal Cans|Ogham Ogam|Runic Runr|Tagalog Tglg|Hanunoo Hano|Buhid Buhd|Tagbanwa Tagb|Khmer Khmr|Mongolian Mong
-Limbu Limb|Taile Tale|Newtailue Talu|Buginese Bugi|Taitham Lana|Balinese Bali|Sundanese Sund|Batak Batk|Lepcha Lepc|Olchiki Olck
-Braille Brai|Glagolitic Glag|Tifinagh Tfng|Han Hani|Hiragana Hira|Katakana Kana|Yi Yiii|Lisu|Vai Vaii|Bamum Bamu|Sylotinagri Sylo
-Phagspa Phag|Saurashtra Saur|Kayahli Kali|Rejang Rjng|Javanese Java|Cham|Taiviet Tavt|Meeteimayek Mtei|Linearb Linb|Lycian Lyci|Carian Cari
-Olditalic Ital|Gothic Goth|Oldpermic Perm|Ugaritic Ugar|Oldpersian Xpeo|Deseret Dsrt|Shavian Shaw|Osmanya Osma|Osage Osge|Elbasan Elba
-Caucasianalbanian Aghb|Vithkuqi Vith|Todhri Todr|Lineara Lina|Cypriot Cprt|Imperialaramaic Armi|Palmyrene Palm|Nabataean Nbat|Hatran Hatr
-Phoenician Phnx|Lydian Lydi|Meroitichieroglyphs Mero|Meroiticcursive Merc|Kharoshthi Khar|Oldsoutharabian Sarb|Oldnortharabian Narb
-Manichaean Mani|Avestan Avst|Inscriptionalparthian Prti|Inscriptionalpahlavi Phli|Psalterpahlavi Phlp|Oldturkic Orkh|Oldhungarian Hung
-Hanifirohingya Rohg|Garay Gara|Yezidi Yezi|Oldsogdian Sogo|Sogdian Sogd|Olduyghur Ougr|Chorasmian Chrs|Elymaic Elym|Brahmi Brah|Kaithi Kthi
-Sorasompeng Sora|Chakma Cakm|Mahajani Mahj|Sharada Shrd|Khojki Khoj|Multani Mult|Khudawadi Sind|Grantha Gran|Tulutigalari Tutg|Newa
-Tirhuta Tirh|Siddham Sidd|Modi|Takri Takr|Ahom|Dogra Dogr|Warangciti Wara|Divesakuru Diak|Nandinagari Nand|Zanabazarsquare Zanb
-Soyombo Soyo|Paucinhau Pauc|Sunuwar Sunu|Bhaiksuki Bhks|Marchen Marc|Masaramgondi Gonm|Gunjalagondi Gong|Makasar Maka|Kawi|Cuneiform Xsux
-Cyprominoan Cpmn|Egyptianhieroglyphs Egyp|Anatolianhieroglyphs Hluw|Gurungkhema Gukh|Mro Mroo|Tangsa Tnsa|Bassavah Bass|Pahawhhmong Hmng
-Kiratrai Krai|Medefaidrin Medf|Miao Plrd|Tangut Tang|Nushu Nshu|Khitansmallscript Kits|Duployan Dupl|Signwriting Sgnw
-Nyiakengpuachuehmong Hmnp|Toto|Wancho Wcho|Nagmundari Nagm|Olonal Onao|Mendekikakui Mend|Adlam Adlm"""
+Common Zyyy|Latin Latn|Bopomofo Bopo|Inherited Zinh Qaai|Greek Grek|Coptic Copt Qaac|Cyrillic Cyrl|Armenian Armn|Hebrew Hebr
+Arabic Arab|Syriac Syrc|Thaana Thaa|Nko Nkoo|Samaritan Samr|Mandaic Mand|Devanagari Deva|Bengali Beng|Gurmukhi Guru|Gujarati Gujr
+Oriya Orya|Tamil Taml|Telugu Telu|Kannada Knda|Malayalam Mlym|Sinhala Sinh|Thai|Lao Laoo|Tibetan Tibt|Myanmar Mymr|Georgian Geor
+Hangul Hang|Ethiopic Ethi|Cherokee Cher|Canadianaboriginal Cans|Ogham Ogam|Runic Runr|Tagalog Tglg|Hanunoo Hano|Buhid Buhd
+Tagbanwa Tagb|Khmer Khmr|Mongolian Mong|Limbu Limb|Taile Tale|Newtailue Talu|Buginese Bugi|Taitham Lana|Balinese Bali|Sundanese Sund
+Batak Batk|Lepcha Lepc|Olchiki Olck|Braille Brai|Glagolitic Glag|Tifinagh Tfng|Han Hani|Hiragana Hira|Katakana Kana|Yi Yiii|Lisu
+Vai Vaii|Bamum Bamu|Sylotinagri Sylo|Phagspa Phag|Saurashtra Saur|Kayahli Kali|Rejang Rjng|Javanese Java|Cham|Taiviet Tavt
+Meeteimayek Mtei|Linearb Linb|Lycian Lyci|Carian Cari|Olditalic Ital|Gothic Goth|Oldpermic Perm|Ugaritic Ugar|Oldpersian Xpeo
+Deseret Dsrt|Shavian Shaw|Osmanya Osma|Osage Osge|Elbasan Elba|Caucasianalbanian Aghb|Vithkuqi Vith|Todhri Todr|Lineara Lina
+Cypriot Cprt|Imperialaramaic Armi|Palmyrene Palm|Nabataean Nbat|Hatran Hatr|Phoenician Phnx|Lydian Lydi|Meroitichieroglyphs Mero
+Meroiticcursive Merc|Kharoshthi Khar|Oldsoutharabian Sarb|Oldnortharabian Narb|Manichaean Mani|Avestan Avst|Inscriptionalparthian Prti
+Inscriptionalpahlavi Phli|Psalterpahlavi Phlp|Oldturkic Orkh|Oldhungarian Hung|Hanifirohingya Rohg|Garay Gara|Yezidi Yezi
+Oldsogdian Sogo|Sogdian Sogd|Olduyghur Ougr|Chorasmian Chrs|Elymaic Elym|Brahmi Brah|Kaithi Kthi|Sorasompeng Sora|Chakma Cakm
+Mahajani Mahj|Sharada Shrd|Khojki Khoj|Multani Mult|Khudawadi Sind|Grantha Gran|Tulutigalari Tutg|Newa|Tirhuta Tirh|Siddham Sidd|Modi
+Takri Takr|Ahom|Dogra Dogr|Warangciti Wara|Divesakuru Diak|Nandinagari Nand|Zanabazarsquare Zanb|Soyombo Soyo|Paucinhau Pauc
+Sunuwar Sunu|Bhaiksuki Bhks|Marchen Marc|Masaramgondi Gonm|Gunjalagondi Gong|Makasar Maka|Kawi|Cuneiform Xsux|Cyprominoan Cpmn
+Egyptianhieroglyphs Egyp|Anatolianhieroglyphs Hluw|Gurungkhema Gukh|Mro Mroo|Tangsa Tnsa|Bassavah Bass|Pahawhhmong Hmng|Kiratrai Krai
+Medefaidrin Medf|Miao Plrd|Tangut Tang|Nushu Nshu|Khitansmallscript Kits|Duployan Dupl|Signwriting Sgnw|Nyiakengpuachuehmong Hmnp|Toto
+Wancho Wcho|Nagmundari Nagm|Olonal Onao|Mendekikakui Mend|Adlam Adlm"""
 
 BINARIES = """\
-Alphabetic Alpha|Lowercase Lower|Uppercase Upper|White_Space Space|Cased|Ideographic|Unified_Ideograph|Emoji|Emoji_Presentation|Emoji_Modifier
-Emoji_Modifier_Base|Emoji_Component|Extended_Pictographic|Dash|Hex_Digit|ASCII_Hex_Digit AHex|Join_Control"""
+Alphabetic Alpha|Lowercase Lower|Uppercase Upper|White_Space Space|Cased|Ideographic|Unified_Ideograph|Emoji|Emoji_Presentation
+Emoji_Modifier|Emoji_Modifier_Base|Emoji_Component|Extended_Pictographic|Dash|Hex_Digit|ASCII_Hex_Digit AHex|Join_Control"""
 
 BRACKETS = ("graph", "print", "punct")  # the others are among the properties above
 

@@ -20,23 +20,14 @@ construct              Oniguruma                                 fancy-regex
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from fst.compile.text import properties
-from fst.compile.text.code_points import Set, complement, intersection, members, of_runs, of_text, union
+from fst.compile.text.code_points import Set, complement, intersection, of_text, union
+from fst.compile.text.regex_sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Dialect, Flags, SetParser
 from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
 from fst.errors import UnsupportedError, quoted
-from fst.rows import CODE_POINTS
 
-Dialect = Literal["oniguruma", "fancy-regex"]
-
-ANY: Set = of_runs([(0, CODE_POINTS - 1)])
-NEWLINE: Set = of_text("\n")
-NO_NEWLINE: Set = complement(NEWLINE)
-HEX_DIGITS = "0123456789abcdefABCDEF"
-CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "e": "\x1b"}
-MAX_DEPTH = 100  # groups and brackets inside one another
 MAX_COUNT = 1000  # repetitions that a count asks for
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
@@ -44,16 +35,6 @@ END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)
 # Oniguruma has no line after the last newline.
 START_OF_LINE = Sequence((LookBehind(NO_NEWLINE, True, "^"), LookAhead(Characters(ANY), negative=False)))
 START_OF_ANY_LINE = LookBehind(NO_NEWLINE, True, "^")
-
-
-@dataclass(frozen=True)
-class Flags:
-    """The options in force: ``(?i)``, ``.`` takes newlines, ``^`` and ``$`` are a line's, and ``(?x)``."""
-
-    ignore_case: bool = False
-    dot_all: bool = False
-    multiline: bool = False
-    extended: bool = False
 
 
 def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
@@ -74,14 +55,8 @@ def literal(text: str) -> Node:
     return Sequence(tuple(Characters(of_text(char)) for char in text))
 
 
-class Parser:
-    """A pattern, and the place up to which it was read."""
-
-    def __init__(self, pattern: str, dialect: Dialect) -> None:
-        self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
-        self.place = self.depth = 0
-        word = properties.kept(dialect, "word")
-        self.bare_word, self.bracket_word = word, properties.kept("oniguruma", "bracket_word") if self.oniguruma else word
+class Parser(SetParser):
+    """Reads a pattern: choices, sequences, repetitions and groups."""
 
     # The grammar, from choices down to single characters.
 
@@ -120,7 +95,7 @@ class Parser:
 
     def repeated(self, flags: Flags) -> Node:
         """An atom and its quantifiers; a second one may follow braces, and only in Oniguruma."""
-        node, possible = self.atom(flags), True
+        node, possible = self.atom(flags), 2
         while True:
             while self.blanks(flags):
                 pass
@@ -130,7 +105,7 @@ class Parser:
             if not possible:
                 raise self.refused("a repetition of a repetition")
             least, most, counted = bounds
-            node, possible = self.quantified(node, least, most, counted), counted and self.oniguruma
+            node, possible = self.quantified(node, least, most, counted), possible - 1 if counted and self.oniguruma else 0
 
     def quantified(self, body: Node, least: int, most: int | None, counted: bool) -> Node:
         """A repetition, after its bounds: it may be lazy or possessive."""
@@ -198,11 +173,6 @@ class Parser:
         if not flags.multiline:
             return LookBehind(ANY, True, "^")
         return START_OF_LINE if self.oniguruma else START_OF_ANY_LINE
-
-    def letter(self, char: str, flags: Flags) -> Node:
-        """A character that stands for itself, or with ``(?i)`` for its other cases too."""
-        edges = of_text(char)
-        return Characters(properties.fold(edges), char) if flags.ignore_case else Characters(edges)
 
     # Groups.
 
@@ -275,7 +245,12 @@ class Parser:
             raise self.refused(f"{name} over anything but one character")
         return LookBehind(union(*(part.edges for part in parts if isinstance(part, Characters))), negative, name)
 
-    # Escapes.
+    # Characters.
+
+    def letter(self, char: str, flags: Flags) -> Node:
+        """A character that stands for itself, or with ``(?i)`` for its other cases too."""
+        edges = of_text(char)
+        return Characters(properties.fold(edges), char) if flags.ignore_case else Characters(edges)
 
     def escape(self, flags: Flags) -> Node:
         """An escape outside brackets, after its backslash."""
@@ -285,137 +260,6 @@ class Parser:
             return ASSERTIONS[char](self)
         edges = self.shorthand(flags, self.bare_word)
         return self.letter(self.escaped(), flags) if edges is None else Characters(edges)
-
-    def shorthand(self, flags: Flags, word: Set) -> Set | None:
-        """Read a set such as ``\\s`` or ``\\p{L}``; None if the escape stands for a character."""
-        sets = {"d": properties.named("Nd"), "s": properties.named("White_Space"), "w": word, "h": properties.named("AHex"), "o": ANY, "n": NEWLINE}
-        char = self.peek()
-        if char in ("p", "P"):
-            return self.property(flags)
-        if char not in (*"dswhDSWHNO",):
-            return None
-        self.place += 1
-        return complement(sets[char.lower()]) if char in "DSWHN" else sets[char.lower()]
-
-    def property(self, flags: Flags) -> Set | None:
-        """Read ``\\p{name}``, ``\\P{name}`` or ``\\p{^name}``."""
-        negated = self.take() == "P"
-        close = self.pattern.find("}", self.place)
-        if not self.skip("{") or close < 0:
-            raise self.refused("\\p without a name in braces")
-        name, self.place = self.pattern[self.place : close], close + 1
-        negated ^= name.startswith("^")
-        edges = properties.named(name.removeprefix("^"))
-        if flags.ignore_case and not self.oniguruma:
-            edges = properties.fold(edges)
-        return complement(edges) if negated else edges
-
-    def escaped(self) -> str:
-        """Read an escape that stands for a character."""
-        char = self.take()
-        if char in CONTROLS:
-            return CONTROLS[char]
-        if char in "xuU" and (char != "U" or not self.oniguruma):
-            return self.hexadecimal(char)
-        if char == "0" and self.oniguruma:
-            digits = "0" + self.digits("01234567", 2)
-            return chr(int(digits, 8))
-        if char.isascii() and char.isdigit():
-            raise self.refused(f"the back-reference \\{char}")
-        if char.isascii() and char.isalpha() and (not self.oniguruma or char in "AbBcCgGkKMoRXyYzZ"):
-            raise self.refused(f"\\{char}")
-        return char
-
-    def hexadecimal(self, kind: str) -> str:
-        """Read the digits of ``\\x41``, ``\\x{41}`` and ``\\u0041``."""
-        if self.skip("{") and not (kind == "u" and self.oniguruma):
-            digits = self.digits(HEX_DIGITS, 8)
-            closed = self.skip("}")
-        else:
-            digits = self.digits(HEX_DIGITS, {"x": 2, "u": 4, "U": 8}[kind])
-            closed = len(digits) == {"x": 2, "u": 4, "U": 8}[kind]
-            if kind == "x" and self.oniguruma and int(digits or "0", 16) > 0x7F:
-                raise self.refused(f"\\x{digits}, a byte")
-        if not closed or not digits or int(digits, 16) >= CODE_POINTS:
-            raise self.refused(f"\\{kind}{digits}")
-        return chr(int(digits, 16))
-
-    # Brackets.
-
-    def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """A set in brackets, after the first: the set, and whether what is meant is its complement."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
-        negated = self.skip("^")
-        operands: list[Set] = [self.items(flags, first=True)]
-        while self.skip("&&"):
-            operands.append(self.items(flags, first=False))
-        if not self.skip("]"):
-            raise self.refused("[ without ]")
-        self.depth -= 1
-        if flags.ignore_case and not self.oniguruma:
-            operands = [properties.fold(edges) for edges in operands]
-        return intersection(*operands), negated
-
-    def items(self, flags: Flags, first: bool) -> Set:
-        """What stands in brackets up to their end or up to ``&&``; a bracket that closes is a character if it is first."""
-        runs: list[tuple[int, int]] = []
-        sets: list[Set] = []
-        while self.place < len(self.pattern) and not self.follows("&&") and (self.peek() != "]" or first):
-            if not self.oniguruma and (self.follows("--") or self.follows("~~")):
-                raise self.refused(f"{self.peek() * 2} in brackets")
-            item = self.item(flags)
-            first = False
-            if isinstance(item, str):
-                runs.append((ord(item), self.last_of_range(item, flags)))
-            elif self.follows("-") and not self.follows("-]"):
-                raise self.refused("a range from a set")
-            else:
-                sets.append(item)
-        return union(of_runs(runs), *sets)
-
-    def item(self, flags: Flags) -> Set | str:
-        """A character or a set in brackets."""
-        if self.follows("[:") and (edges := self.posix()) is not None:
-            return edges
-        char = self.take()
-        if char == "[":
-            edges, negated = self.bracket(flags)
-            return complement(edges) if negated else edges
-        if char != "\\":
-            return char
-        if self.skip("b"):
-            return "\b"
-        if self.peek() in "NOX" or not self.peek():
-            raise self.refused(f"\\{self.peek()} in brackets")
-        edges = self.shorthand(flags, self.bracket_word)
-        if edges is None:
-            return self.take() if self.oniguruma and self.peek() in "ABGKRyYzZk" else self.escaped()
-        return edges
-
-    def last_of_range(self, first: str, flags: Flags) -> int:
-        """The last character of a range; the first itself if there is no range."""
-        if not self.follows("-") or self.follows("-]") or self.follows("-&&"):
-            return ord(first)
-        if not self.oniguruma and self.follows("--"):
-            raise self.refused("-- in brackets")
-        self.place += 1
-        last = self.item(flags)
-        if not isinstance(last, str) or last < first:
-            raise self.refused("a range in brackets that does not end in a later character")
-        return ord(last)
-
-    def posix(self) -> Set | None:
-        """Read ``[:name:]``; None if it is something else."""
-        close = self.pattern.find(":]", self.place)
-        name = self.pattern[self.place + 2 : max(close, 0)]
-        if not name.removeprefix("^").isalpha():
-            return None
-        self.place = close + 2
-        edges = properties.bracket(name.removeprefix("^"))
-        edges = edges if self.oniguruma else intersection(edges, properties.ASCII)
-        return complement(edges) if name.startswith("^") else edges
 
     def bracketed(self, edges: Set, negated: bool, flags: Flags) -> Node:
         """The node of a set in brackets."""
@@ -427,60 +271,12 @@ class Parser:
 
     def check_letters(self, parts: list[Node]) -> None:
         """Refuse letters in sequence that Oniguruma takes for one character if case counts for nothing: ss for ß."""
-        characters = {chr(code) for code in members(properties.unfolding())}
         letters = "".join(part.letter if isinstance(part, Characters) and part.letter else "\0" for part in parts)
-        if any(char in characters for char in letters):
+        if len(intersection(of_text(letters), properties.unfolding())):
             raise self.refused("(?i) with characters such as ß, which is ss in other cases")
         for found in properties.unfolded():
-            if found in letters.lower() or found in letters.casefold():
+            if found in letters.casefold():
                 raise self.refused(f"(?i) with {quoted(found)}, which is one character in other cases")
-
-    # Reading.
-
-    def peek(self) -> str:
-        """The next character; empty at the end."""
-        return self.pattern[self.place : self.place + 1]
-
-    def take(self) -> str:
-        """Read a character."""
-        char = self.peek()
-        if not char:
-            raise self.refused("the pattern ends too early")
-        self.place += 1
-        return char
-
-    def follows(self, text: str) -> bool:
-        """Whether a text is next."""
-        return self.pattern.startswith(text, self.place)
-
-    def skip(self, text: str) -> bool:
-        """Read a text if it is next."""
-        found = self.follows(text)
-        self.place += len(text) * found
-        return found
-
-    def digits(self, allowed: str, most: int) -> str:
-        """Read digits."""
-        first = self.place
-        while self.place < first + most and self.peek() and self.peek() in allowed:
-            self.place += 1
-        return self.pattern[first : self.place]
-
-    def blanks(self, flags: Flags) -> bool:
-        """Skip a comment, or with ``(?x)`` a blank; False if there is none."""
-        if self.skip("(?#"):
-            self.place = self.pattern.find(")", self.place) + 1 or len(self.pattern)
-            return True
-        if not flags.extended:
-            return False
-        if self.skip("#"):
-            self.place = self.pattern.find("\n", self.place) + 1 or len(self.pattern)
-            return True
-        return any(self.skip(blank) for blank in " \t\n\r\f\v")
-
-    def refused(self, construct: str) -> UnsupportedError:
-        """The error that names a construct."""
-        return UnsupportedError(f"the pattern has what no splitter is compiled from: {construct}, before character {self.place}")
 
 
 def _boundary(parser: Parser, inside: bool) -> Node:

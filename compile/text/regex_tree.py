@@ -1,7 +1,7 @@
-"""Patterns as trees over sets of code points.
+r"""Patterns as trees over sets of code points.
 
-All assertions are of three kinds: `LookAhead`, `LookBehind` over one character, and sequences and choices of these. ``$`` is a look-ahead, ``^`` a
-look-behind, and ``\\b`` a choice of both.
+There are two assertions, `LookAhead` and `LookBehind`; the latter sees one character. The others are made of them: ``$`` is a look-ahead,
+``^`` a look-behind, and ``\b`` a choice of both.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from fst.splitting import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 def splitter(
     pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: regex.Dialect = "oniguruma", literal: bool = False
 ) -> Splitter:
-    """Compile a pattern.
+    r"""Compile a pattern.
 
     Args:
         pattern: the pattern.
@@ -32,7 +32,7 @@ def splitter(
         UnsupportedError: the pattern has a construct that no splitter is compiled from, which the message names.
 
     Example:
-        >>> words = splitter(r" ?\\w+|\\s+")
+        >>> words = splitter(r" ?\w+|\s+")
         >>> [("see you, Ann"[start:end]) for start, end in words.pieces("see you, Ann")]
         ['see', ' you', ',', ' Ann']
     """
@@ -85,7 +85,9 @@ def _arrays(moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     return pairs[:, :, 0], pairs[:, :, 1] > 0
 
 
-def _merged(classes: NDArray[np.uint16], targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
+def _merged(
+    classes: NDArray[np.uint16], targets: NDArray[np.int64], ends: NDArray[np.bool_]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
     """Make classes one that all states treat alike, numbered by their first code point."""
     moves = (targets * 2 + ends).astype(np.uint16)
     symbols = moves[:, :-1]

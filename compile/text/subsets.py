@@ -15,7 +15,6 @@ from fst.compile.text.threads import DECIDED, Stepper, Thread, Undecided
 from fst.errors import UnsupportedError
 
 MAX_STATES = 4096
-MAX_STEPS = 1_000_000  # of threads; a second or two
 FAR = "the pattern has a look-ahead that more than one character after the match decides"
 
 
@@ -43,7 +42,6 @@ class Construction:
         self._classes = classes
         self._contexts = _contexts(program, classes)
         self._start = State(((program.start, DECIDED),), None)
-        self._steps = 0
 
     def moves(self) -> Moves:
         """The states in order of their discovery: of each, by class, the next state and whether a match ends."""
@@ -58,13 +56,12 @@ class Construction:
                     states.append(target)
                 row.append((numbers[target], ends))
             moves.append(row)
-            if len(states) > MAX_STATES or self._steps > MAX_STEPS:
-                raise UnsupportedError(f"the pattern needs more than {min(len(states), MAX_STATES):,} states")
+            if len(states) > MAX_STATES:
+                raise UnsupportedError(f"the pattern needs more than {MAX_STATES:,} states")
         return moves
 
     def _next(self, state: State, symbol: int) -> tuple[State, bool]:
         """The state after a symbol, and whether a match ends before it."""
-        self._steps += len(state.threads)
         step = self._stepper.step(state.threads, state.before, symbol)
         for preferred, undecided in step.ends:
             if undecided and not self._superseded(undecided, step.threads[:preferred], symbol):
@@ -92,9 +89,6 @@ class Construction:
                 if following == self._classes:
                     return False
                 stack.append((left, _distinct(step.threads), following))
-            self._steps += len(threads) * self._classes
-            if self._steps > MAX_STEPS:
-                return False
         return True
 
 

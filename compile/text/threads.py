@@ -1,15 +1,16 @@
 """Threads: what one symbol does to the places of a program, in the order in which backtracking would try them.
 
-A thread is a place, together with the look-aheads on which it depends and which more symbols must decide. They read the text beside the thread.
+A thread is a place, and the look-aheads on which it depends: those that further symbols must decide. They read the text beside the thread.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fst.compile.text.programs import MATCH, NOWHERE, Ahead, Behind, Fork, Inner, Match, Program, Read
+from fst.compile.text.programs import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
 from fst.errors import UnsupportedError
 
+MAX_STEPS = 1_000_000  # of threads, and from place to place: a second or two
 NESTED = "the pattern has a look-ahead inside another over more than one character"
 
 
@@ -32,7 +33,8 @@ class Step:
 
     Attributes:
         threads: the threads after the symbol; the first is preferred.
-        ends: the look-aheads on which each match depends that ends before the symbol, and how many of the threads it is preferred to not.
+        ends: the matches that end before the symbol: for each the number of threads that are preferred to it, and the look-aheads on which
+            it depends.
     """
 
     threads: tuple[Thread, ...]
@@ -44,8 +46,9 @@ class Stepper:
 
     def __init__(self, program: Program) -> None:
         self._instructions = program.instructions
+        self._steps = 0
         self._reached: dict[tuple[int, int | None, int], Step] = {}
-        self._advanced: dict[tuple[Pending, int | None, int], Pending | bool] = {}
+        self._decisions: dict[tuple[Pending, int | None, int], Pending | bool] = {}
 
     def step(self, threads: tuple[Thread, ...], before: int | None, symbol: int) -> Step:
         """Where one symbol takes threads, up to the first match that depends on nothing.
@@ -57,6 +60,7 @@ class Stepper:
         """
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []
+        self._count(len(threads))
         for place, undecided in threads:
             left = self.advance(undecided, before, symbol)
             if left is None:
@@ -88,29 +92,38 @@ class Stepper:
             if thread in seen:
                 continue
             seen.add(thread)
+            self._count(1)
             instruction = self._instructions[place]
             if isinstance(instruction, Match):
                 ends.append((len(reached), undecided))
                 if not undecided:
                     break
-            elif isinstance(instruction, Fork):
-                stack += [(each, undecided) for each in reversed(instruction.places)]
-            elif isinstance(instruction, Ahead):
-                decided = self._decide(Pending(frozenset([instruction.start]), instruction.negative), before, symbol)
-                if decided is not False:
-                    stack.append((instruction.following, undecided if decided is True else undecided | {decided}))
-            elif isinstance(instruction, Behind):
-                if before is None:
-                    raise UnsupportedError(f"the pattern has {instruction.name} at the beginning of a match")
-                if (before in instruction.classes) != instruction.negative:
-                    stack.append((instruction.following, undecided))
+            elif (target := _read(instruction, symbol)) != NOWHERE:
+                reached[target, undecided] = None
             else:
-                target, leaves = _entered(instruction, symbol)
-                if target != NOWHERE:
-                    reached[target, undecided] = None
-                elif leaves:
-                    stack.append((instruction.following, undecided))  # type: ignore[union-attr]
+                stack += reversed(self._follow(instruction, undecided, before, symbol))
         return Step(tuple(reached), tuple(ends))
+
+    def _follow(self, instruction: Instruction, undecided: Undecided, before: int | None, symbol: int) -> list[Thread]:
+        """Where an instruction leads that reads nothing before a symbol."""
+        if isinstance(instruction, Fork):
+            return [(place, undecided) for place in instruction.places]
+        if isinstance(instruction, Ahead):
+            decided = self._decide(Pending(frozenset([instruction.start]), instruction.negative), before, symbol)
+            if isinstance(decided, Pending):
+                return [(instruction.following, undecided | {decided})]
+            return [(instruction.following, undecided)] if decided else []
+        if isinstance(instruction, Behind):
+            if before is None:
+                raise UnsupportedError(f"the pattern has {instruction.name} at the beginning of a match")
+            return [(instruction.following, undecided)] if (before in instruction.classes) != instruction.negative else []
+        leaves = isinstance(instruction, Inner) and instruction.leaves[symbol]
+        return [(instruction.following, undecided)] if leaves else []
+
+    def _count(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > MAX_STEPS:
+            raise UnsupportedError(f"the pattern needs more than {MAX_STEPS:,} steps to compile")
 
     def advance(self, undecided: Undecided, before: int | None, symbol: int) -> Undecided | None:
         """What is left of look-aheads after a symbol; None if one of them fails."""
@@ -126,25 +139,32 @@ class Stepper:
     def _decide(self, pending: Pending, before: int | None, symbol: int) -> Pending | bool:
         """A look-ahead after a symbol: whether it holds, or what is left of it."""
         key = pending, before, symbol
-        if key not in self._advanced:
+        if key not in self._decisions:
             steps = [self._reach(place, before, symbol) for place in pending.places]
             if any(undecided for step in steps for _, undecided in (*step.threads, *step.ends)):
                 raise UnsupportedError(NESTED)
             places = frozenset(place for step in steps for place, _ in step.threads)
             if any(step.ends for step in steps) or any(map(self._accepts, places)):
-                self._advanced[key] = not pending.negative
+                self._decisions[key] = not pending.negative
             else:
-                self._advanced[key] = Pending(places, pending.negative) if places else pending.negative
-        return self._advanced[key]
+                self._decisions[key] = Pending(places, pending.negative) if places else pending.negative
+        return self._decisions[key]
 
     def _accepts(self, place: int) -> bool:
         """Whether a match ends at a place, whatever stands around it."""
-        instruction = self._instructions[place]
-        return place == MATCH or (isinstance(instruction, Fork) and any(map(self._accepts, instruction.places)))
+        seen, stack = {place}, [place]
+        while stack:
+            instruction = self._instructions[stack.pop()]
+            if isinstance(instruction, Match):
+                return True
+            if isinstance(instruction, Fork):
+                stack += set(instruction.places) - seen
+                seen.update(instruction.places)
+        return False
 
 
-def _entered(instruction: Read | Inner, symbol: int) -> tuple[int, bool]:
-    """The place after reading a symbol, or NOWHERE; and whether an atomic group ends before it."""
-    if isinstance(instruction, Read):
-        return (instruction.following if symbol in instruction.classes else NOWHERE), False
-    return instruction.reads[symbol], instruction.leaves[symbol]
+def _read(instruction: Instruction, symbol: int) -> int:
+    """The place after an instruction has read a symbol; NOWHERE if it does not read it."""
+    if isinstance(instruction, Read) and symbol in instruction.classes:
+        return instruction.following
+    return instruction.reads[symbol] if isinstance(instruction, Inner) else NOWHERE
