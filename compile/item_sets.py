@@ -102,8 +102,8 @@ def close(tokens: Canonical) -> States:
         count = close_states.call(*of_items, last, depths, starts, labels, targets, held_from, held, slots, *scratch)
         if count >= 0:
             size = starts[count]
-            of_states = last[:count], depths[:count], starts[: count + 1], labels[:size], targets[:size]
-            return States(*(array.copy() for array in of_states))
+            of_states = last[:count].copy(), depths[:count].copy(), starts[: count + 1].copy()
+            return States(*of_states, labels[:size].copy(), targets[:size].copy())
         if room > MAX_SLOTS or count == -2:
             raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS} transitions and states: a table has no room")
         room *= 2
