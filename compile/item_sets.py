@@ -38,7 +38,7 @@ from fst.jit import Deferred
 from fst.merging import MAX_SLOTS
 from fst.trie import NULL, Ints, spread
 
-MAX_COMPLETIONS = 1 << 27  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
+MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # items and states for each token, to begin with
 intern_items, close_states = Deferred("fst.compile.closure", "intern_items"), Deferred("fst.compile.closure", "close_states")
 
@@ -84,9 +84,10 @@ def close(tokens: Canonical) -> States:
     """The states that the root leads to, in the order of a breadth-first search.
 
     Raises:
-        UnsupportedError: a table has no room for them.
+        UnsupportedError: the merge list is improper, or a table has no room for the states.
     """
-    assert tokens.proper, "the lemma holds for proper merge lists alone"
+    if not tokens.proper:
+        raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
     widest = 256 * (items.depth + 2)  # of each item in a state, another number of bytes has been read
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)

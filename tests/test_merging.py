@@ -177,8 +177,11 @@ def test_last_merges_are_those_of_the_definition(seed: int) -> None:
 
 
 def test_improper_lists_are_told() -> None:
-    """A list is improper if a token is made by a merge of lower rank than one of its parts, and only if the token is ever made."""
-    assert not canonical(merges_of([(b"ab", b"c"), (b"a", b"b")])).proper
+    """A list is improper if a token that is made has a lower rank than one of its parts, and no automaton is made of it."""
+    improper = canonical(merges_of([(b"ab", b"c"), (b"a", b"b")]))
+    assert not improper.proper
+    with pytest.raises(UnsupportedError, match="the merge list is improper"):
+        close(improper)
     assert canonical(merges_of([(b"ab", b"c"), (b"b", b"c"), (b"a", b"b")])).proper
 
 
@@ -263,7 +266,7 @@ def test_states_are_those_of_the_definition(seed: int) -> None:
     twin_of, waiting = {0: by_definition.root}, [0]
     for state in waiting:
         for byte in b"abcd":
-            target: int = rows[state].get(byte, rows[0][byte])
+            target = {**rows[0], **rows[state]}[byte]
             twin = by_definition.step(twin_of[state], bytes([byte]))
             waiting += [target] * (target not in twin_of)
             assert twin_of.setdefault(target, twin) == twin
@@ -413,7 +416,7 @@ def test_proof_names_the_fault(name: str, place: int, value: int, fault: str) ->
     arrays = {kind: getattr(small().rows, kind).copy() for kind in ("entries", "lengths", "depths")}
     arrays[name][place] = value
     with pytest.raises(TableError, match=f"^{fault}"):
-        prove(*arrays.values())
+        prove(arrays["entries"], arrays["lengths"], arrays["depths"])
 
 
 @pytest.mark.parametrize("size", [0, 1, ROW - 1])
@@ -444,7 +447,7 @@ def test_damaged_tables_are_refused_or_walk_safely() -> None:
     for seed in sample(range(20000), 20):
         arrays = mutated(random.Random(seed))
         try:
-            prove(*arrays.values())
+            prove(arrays["entries"], arrays["lengths"], arrays["depths"])
         except TableError:
             continue
         passed += 1
