@@ -7,11 +7,16 @@ Letters are those of `fst.compile.merges`, and
 - T(u): the tokens t that later bytes can complete when last(x) = u: after x and the bytes of suc t, t is formed at the end.
 
 **Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t is u itself or ρ(t) < ρ(c), where c is the token on spine(u) with
-suc c = pre t. *Proof.* Merges are executed in the order of their ranks, and until one crosses the cut between x and suc t, both sides are
-merged as they would be alone. If t is formed, x alone ends in pre t, and no merge there takes pre t first: one of lower rank would have
-come earlier, and one of equal rank, which is t itself with pre t = suc t, further left. Conversely, up to rank ρ(t) the right edge of x is
-the right edge of pre t. A merge of lower rank that crosses the cut would therefore cross it in the run on t alone as well, where none
-does. At rank ρ(t) the pair of pre t and suc t stands there, and nothing on its left takes pre t first. ∎
+suc c = pre t.
+
+*Proof.* Merges are executed in the order of their ranks, and until one crosses the cut between x and suc t, both sides are merged as they
+would be alone. Suppose that t is formed. Then no merge has crossed the cut before, x alone ends in pre t at rank ρ(t), and pre t is on
+spine(u). If c takes pre t, it does so at a rank above ρ(t): one of lower rank would have come first, and one of the same rank is t itself,
+with pre t = suc t, and further left. Conversely, up to rank ρ(t) the right edge of x is that of pre t. A merge of lower rank that crosses
+the cut would cross it in the run on t alone as well, where none does. At rank ρ(t) the pair of pre t and suc t stands there, and nothing on
+its left takes pre t first. ∎
+
+This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here it is unfolded into states.
 
 So ``T(u) = C(u) ∪ P(u)`` with ``C(u) = {t : pre t = u}`` and ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that are formed at
 the end of one string are nested, and the last token is the longest of them, or the last byte if there is none.
