@@ -7,11 +7,16 @@ Letters are those of `fst.compile.merges`, and
 - T(u): the tokens t that later bytes can complete when last(x) = u: after x and the bytes of suc t, t is formed at the end.
 
 **Lemma.** t is in T(u) if and only if pre t is on spine(u), and pre t is u itself or ρ(t) < ρ(c), where c is the token on spine(u) with
-suc c = pre t. *Proof.* Merges are executed in the order of their ranks, and until one crosses the cut between x and suc t, both sides are
-merged as they would be alone. If t is formed, x alone ends in pre t, and no merge there takes pre t first: one of lower rank would have
-come earlier, and one of equal rank, which is t itself with pre t = suc t, further left. Conversely, up to rank ρ(t) the right edge of x is
-the right edge of pre t. A merge of lower rank that crosses the cut would therefore cross it in the run on t alone as well, where none
-does. At rank ρ(t) the pair of pre t and suc t stands there, and nothing on its left takes pre t first. ∎
+suc c = pre t.
+
+*Proof.* Merges are executed in the order of their ranks, and until one crosses the cut between x and suc t, both sides are merged as they
+would be alone. Suppose that t is formed. Then no merge has crossed the cut before, x alone ends in pre t at rank ρ(t), and pre t is on
+spine(u). If c takes pre t, it does so at a rank above ρ(t): one of lower rank would have come first, and one of the same rank is t itself,
+with pre t = suc t, and further left. Conversely, up to rank ρ(t) the right edge of x is that of pre t. A merge of lower rank that crosses
+the cut would cross it in the run on t alone as well, where none does. At rank ρ(t) the pair of pre t and suc t stands there, and nothing on
+its left takes pre t first. ∎
+
+This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization* (arXiv 2605.30813). Here it is unfolded into states.
 
 So ``T(u) = C(u) ∪ P(u)`` with ``C(u) = {t : pre t = u}`` and ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that are formed at
 the end of one string are nested, and the last token is the longest of them, or the last byte if there is none.
@@ -38,7 +43,7 @@ from fst.jit import Deferred
 from fst.merging import MAX_SLOTS
 from fst.trie import NULL, Ints, spread
 
-MAX_COMPLETIONS = 1 << 27  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
+MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
 FIRST_ROOM = 8  # items and states for each token, to begin with
 intern_items, close_states = Deferred("fst.compile.closure", "intern_items"), Deferred("fst.compile.closure", "close_states")
 
@@ -84,9 +89,10 @@ def close(tokens: Canonical) -> States:
     """The states that the root leads to, in the order of a breadth-first search.
 
     Raises:
-        UnsupportedError: a table has no room for them.
+        UnsupportedError: the merge list is improper, or a table has no room for the states.
     """
-    assert tokens.proper, "the lemma holds for proper merge lists alone"
+    if not tokens.proper:
+        raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
     widest = 256 * (items.depth + 2)  # of each item in a state, another number of bytes has been read
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
@@ -102,8 +108,8 @@ def close(tokens: Canonical) -> States:
         count = close_states.call(*of_items, last, depths, starts, labels, targets, held_from, held, slots, *scratch)
         if count >= 0:
             size = starts[count]
-            of_states = last[:count], depths[:count], starts[: count + 1], labels[:size], targets[:size]
-            return States(*(array.copy() for array in of_states))
+            of_states = last[:count].copy(), depths[:count].copy(), starts[: count + 1].copy()
+            return States(*of_states, labels[:size].copy(), targets[:size].copy())
         if room > MAX_SLOTS or count == -2:
             raise UnsupportedError(f"the automaton of these merges has more than {MAX_SLOTS} transitions and states: a table has no room")
         room *= 2

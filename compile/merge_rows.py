@@ -45,7 +45,7 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
     """
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
-    starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept].astype(np.int64), targets[kept]
+    starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept], targets[kept]
     slots = _place(starts, labels, _order(tokens, states))
     size = int(slots.max()) + ROW
     if size > MAX_SLOTS:
@@ -62,14 +62,15 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
     return MergeRows(entries, lengths, depths, slots)
 
 
-def _with_whole_root(states: States) -> tuple[Ints, NDArray[np.uint8], NDArray[np.int32]]:
+def _with_whole_root(states: States) -> tuple[Ints, Ints, NDArray[np.int32]]:
     """The transitions, the root having one for every label. Bytes that are no token, which no text has, lead where byte 0 leads."""
     held = int(states.starts[1])
-    lacking = np.setdiff1d(np.arange(LABELS, dtype=np.uint8), states.labels[:held])
-    to = states.targets[:held][states.labels[:held] == 0]
+    labels = states.labels.astype(np.int64)
+    lacking = np.setdiff1d(np.arange(LABELS), labels[:held])
+    to = states.targets[:held][labels[:held] == 0]
     starts = states.starts.astype(np.int64)
     starts[1:] += len(lacking)
-    return starts, np.concatenate([lacking, states.labels]), np.concatenate([np.repeat(to, len(lacking)), states.targets])
+    return starts, np.concatenate([lacking, labels]), np.concatenate([np.repeat(to, len(lacking)), states.targets])
 
 
 def _order(tokens: Spelled, states: States) -> Ints:

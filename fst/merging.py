@@ -1,15 +1,14 @@
 """Byte-pair encoding by an automaton: after every byte it knows the last token of what it has read, and nothing else is needed.
 
-The letters are those of the paper on incremental BPE (Jiang and Gong 2026). `fst.compile.merges` and `fst.compile.item_sets` define how a
-merge list becomes this automaton, and prove that it is exact.
+`fst.compile.merges` and `fst.compile.item_sets` say how a merge list becomes this automaton, and why it is exact. Here are
 
 - x: the bytes of a piece; |x|: how many they are.
 - last(x): the last token of the encoding of x.
 - s: a state; F(s): last(x) for every x that leads to s.
 - r: the root, the state in which a piece begins.
 
-**Encoding.** The tokens of x are those of the rest of x before last(x), and then last(x). So a piece is read from left to right for its
-states, and from right to left for its tokens, one look-up a token.
+**Encoding.** The tokens of x are those of what stands before last(x) in x, and then last(x): no merge has crossed this cut. So a piece is
+read from left to right for its states, and from right to left for its tokens, one look-up a token.
 
 **Rows.** Entries are uint32, ``label << 24 | value``. A state is the slot of its *finish entry*, which has the label `FINISH` and the value
 F(s). The transition of s on byte b is at slot s + 1 + b, with the label b and the next state as its value. Rows share slots: if another
@@ -38,7 +37,7 @@ MAX_VALUE = (1 << LABEL_SHIFT) - 1
 MAX_SLOTS = 1 << LABEL_SHIFT
 FREE = np.uint32((1 << 32) - 1)
 ROOT = 0  # the slot of r
-ROW = 1 + LABELS  # slots of a row with all labels
+ROW = 1 + 256  # slots that look-ups in a row can reach, whatever the byte
 ONE_LABEL = np.uint32(1 << LABEL_SHIFT)  # what turns the label FINISH into 0
 
 
@@ -88,7 +87,7 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
     need(states[-1] + ROW <= size, f"the row of state {states[-1]} ends at slot {states[-1] + ROW} of {size}")
     need(len(depths) == len(states), f"there are {len(states)} states, and {len(depths)} depths")
     need(depths[0] == 0, f"the root has depth {depths[0]}")
-    labels = entries[1:ROW] >> np.uint32(LABEL_SHIFT)
+    labels = entries[1 : 1 + LABELS] >> np.uint32(LABEL_SHIFT)
     need_none(labels != np.arange(LABELS), lambda byte: f"the root has no transition for byte {byte:#x}")
     need_none(ids >= len(lengths), lambda state: f"state {states[state]} has the token {ids[state]}; there are {len(lengths)} lengths")
     sizes = lengths[ids[1:]]
