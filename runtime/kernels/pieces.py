@@ -134,12 +134,12 @@ def resolve(text, begins, count, doubts, doubted, reached, at_end, machine, piec
         if np.uint64(doubts[doubt]) < following:
             while np.uint64(doubts[doubt]) < following:
                 doubt += U1
-            # A match that is known when the search stops at `reached` is final: a piece begins at `following`, whatever comes.
-            end, _ = search(text, begin, reached, at_end, machine)
-            while begin < end < following:
+            end, is_open = search(text, begin, reached, at_end, machine)
+            # What follows `reached` cannot move a piece that ends before one that is decided.
+            while begin < end < following and not (is_open and following == reached):
                 pieces[filled] = begin = end
                 filled += U1
-                end, _ = search(text, begin, reached, at_end, machine)
+                end, is_open = search(text, begin, reached, at_end, machine)
     return filled
 
 
@@ -170,7 +170,7 @@ def search_far(text, begin, reached, stop, more, machine, memo):
 
 @inlined
 def find_pieces(text, starts, row, at, more, machine, work):
-    """Find pieces until there are enough for a round, or the texts end.
+    """Find pieces until there are enough for a round, or enough bytes, or the texts end.
 
     Args:
         text, starts, more, machine, work: as in `fst.runtime.kernels.bpe.encode_rows`.
@@ -181,12 +181,13 @@ def find_pieces(text, starts, row, at, more, machine, work):
     """
     begins, doubts, pieces, special_ids, memo = work.begins, work.doubts, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes
-    filled, specials, is_stuck = U0, U0, False
-    while row < rows and filled < CHUNK and not is_stuck:
+    begin, filled, specials, is_stuck = at, U0, U0, False
+    while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
         stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
         if at < stop:
             first = filled
-            found, doubted, reached, node, is_open = find_begins(text, at, min(stop, at + CHUNK), stop, goes_on, machine, begins, doubts, memo)
+            limit = min(stop, at + CHUNK)
+            found, doubted, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, begins, doubts, memo)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
             filled = resolve(text, begins, found, doubts, doubted, reached, ends, machine, pieces, filled)
             if ends:
