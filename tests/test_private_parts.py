@@ -97,6 +97,8 @@ def arrays_of(name: str) -> tuple[Any, ...]:
         return direct, np.uint64(0), text, at, symbols, place
     if name == "widen":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, symbols, place
+    if name == "copy_16":
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
         return symbols, at, masks & np.uint64(1), place
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
@@ -106,7 +108,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "classes_of", "classes_looked_up"])
+@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_16", "classes_of", "classes_looked_up"])
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))
@@ -119,4 +121,4 @@ def test_plain_intrinsics_on_arrays(name: str) -> None:
         returned.add(result)
         for first, second in zip(arguments, others, strict=True):
             assert np.array_equal(first, second)
-    assert len(returned) > 1
+    assert len(returned) > 1 or name == "copy_16"  # which returns nothing
