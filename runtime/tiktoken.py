@@ -394,6 +394,8 @@ def _continues(byte: int) -> bool:
 
 def _number(token: Any) -> int:
     number = index(token)
+    if not -1 << 63 <= number < 1 << 63:
+        raise OverflowError("Python int too large to convert to C long")
     if not 0 <= number <= MAX_ID:
         raise OverflowError("out of range integral type conversion attempted")
     return number
