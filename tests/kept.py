@@ -36,7 +36,8 @@ def bpe(source: Path, **options: Any) -> BpeTables:
     path = FOLDER / f"{digest.hexdigest()}.npz"
     if not path.exists():
         compiled_bpe(source, **options).save(path)
-    return _load(path)
+    table: BpeTables = _load(path)
+    return table
 
 
 def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
@@ -44,7 +45,8 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
         compiled(source, layout).save(path)
-    return _load(path)
+    tables: Tables = _load(path)
+    return tables
 
 
 @lru_cache(maxsize=100)

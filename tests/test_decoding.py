@@ -32,7 +32,7 @@ MERGES = [("a", "b"), ("Ġ", "ab"), ("c", "c"), ("cc", "cc"), ("cccc", "cccc"), 
 ADDED = {"<s>": True, "</s>": True, "<tool>": False, "Ġé": False, "東京": True, "x" * 40: False}
 TOKENS = [*LETTER, *(left + right for left, right in MERGES)]
 HIGHEST = len(TOKENS) + len(ADDED) - 1
-INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.dtype(">i4")]
+INTEGERS: Sequence[Any] = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64, np.dtype(">i4")]
 
 ids_of_tokens = st.lists(st.integers(0, HIGHEST + 3), max_size=60)
 ids_of_bytes = st.lists(
@@ -150,7 +150,8 @@ def test_ids_of_other_containers(ids: Any) -> None:
 def test_no_ids() -> None:
     """No ids are an empty text, and no rows are no texts."""
     ours = small()[0]
-    assert [ours.decode(ids) for ids in ([], (), np.array([]).astype(np.int32), np.array([], np.int64))] == [""] * 4
+    without: list[Any] = [[], (), np.array([], np.int32), np.array([], np.int64), np.array([], np.int8)]
+    assert [ours.decode(ids) for ids in without] == [""] * 5
     assert ours.decode_batch([]) == ours.decode_batch(Batch(np.empty(0, np.int32), np.zeros(1, np.int64))) == []
     assert ours.decode_batch([[], [72], []]) == ["", "H", ""]
 
@@ -199,7 +200,7 @@ def test_vocabularies_without_a_decoder() -> None:
     """If the source names no decoder, blanks stand between tokens as in the reference, bytes are bytes, and there is no stream."""
     path = written(decoder=None)
     ours, reference = made(bpe(path)), Reference.from_file(str(path))
-    ids = [*range(250, 262), len(TOKENS)]
+    ids: list[int] = [*range(250, 262), len(TOKENS)]
     for skip in (False, True):
         assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
         assert ours.decode_batch([ids, []], skip_special_tokens=skip) == [reference.decode(ids, skip_special_tokens=skip), ""]
