@@ -337,7 +337,8 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ("files", "message"),
     [
         (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
-        (full(tokenizer_class="RobertaTokenizerFast"), "tokenizer_class RobertaTokenizerFast: supported are"),
+        (full(tokenizer_class="LlamaTokenizerFast"), "tokenizer_class LlamaTokenizerFast: supported are"),
+        (full(tokenizer_class="RobertaTokenizerFast"), "model WordPiece, of which tokenizer_class RobertaTokenizer makes BPE; to"),
         (bare(tokenizer_class="PreTrainedTokenizerFast"), r"tokenizer_class PreTrainedTokenizerFast without a tokenizer\.json"),
         (bare(word_tokenizer_type="mecab"), "tokenizer_config.json asks for word_tokenizer_type 'mecab'; to compile the tokenizer.json or"),
         (bare(subword_tokenizer_type="character"), "asks for subword_tokenizer_type 'character'"),

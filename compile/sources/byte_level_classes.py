@@ -76,6 +76,7 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
     """
     flags = {"add_prefix_space": config.get("add_prefix_space") or False, "trim_offsets": config.get("trim_offsets", True)}
     added = _added(family, tokens, vocabulary)
+    ids = {**vocabulary, **{part["content"]: part["id"] for part in added}}
     return {
         "version": "1.0",
         "truncation": document.get("truncation"),
@@ -83,7 +84,7 @@ def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: Speci
         "added_tokens": added,
         "normalizer": family.normalizer,
         "pre_tokenizer": _pre_tokenizer(family, flags),
-        "post_processor": _post_processor(family, document, flags, tokens, {**vocabulary, **{part["content"]: part["id"] for part in added}}),
+        "post_processor": _post_processor(family, document, flags, tokens, ids),
         "decoder": {"type": "ByteLevel"},
         "model": {"type": "BPE", "vocab": vocabulary, "merges": field_of(document["model"], "merges", "model")},
     }
