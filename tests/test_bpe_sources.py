@@ -7,14 +7,17 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
-from tiers import sample, thinned
+from tiers import examples, sample, thinned
 from tokenizers import ByteLevelBPETokenizer, Tokenizer, pre_tokenizers
 
 import fst
@@ -780,6 +783,33 @@ def test_real_vocabulary_of_another_kind_is_refused_by_name(name: str, message: 
     with pytest.raises(fst.FstError) as error:
         read(VOCABULARIES / name, {})
     assert message in str(error.value)
+
+
+JSON = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1.5, "", "a", "ab", "ByteLevel", "Split", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "rank", "a", "Regex"]), inner, max_size=2),
+    max_leaves=4,
+)
+PLACES = [
+    *([name] for name in document()),
+    *(["model", name] for name in ("vocab", "merges", "unk_token", "fuse_unk", "ignore_merges", "dropout", "end_of_word_suffix")),
+    *([name, inner] for name in ("pre_tokenizer", "decoder") for inner in ("add_prefix_space", "use_regex", "type")),
+]
+MISTRAL_PLACES = [["config"], ["vocab"], ["special_tokens"], ["config", "pattern"], ["config", "default_vocab_size"], ["config", "version"]]
+
+
+@given(value=JSON, place=st.sampled_from([(document, place) for place in PLACES] + [(mistral, place) for place in MISTRAL_PLACES]))
+@examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Json], list[str]], tmp_path: Path) -> None:
+    """Whatever stands in a part of a source, it is read, or refused in this package's own words."""
+    make, (*outer, last) = place
+    written = json.loads(json.dumps(make()))
+    inner = written
+    for name in outer:
+        inner = inner[name]
+    inner[last] = value
+    with suppress(fst.VocabularyError, fst.UnsupportedError):
+        assert source_of(tmp_path / "tokenizer.json", written).model.kind == "BPE"
 
 
 # Packed files

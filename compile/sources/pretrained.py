@@ -169,7 +169,7 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
         asked = str(error).removesuffix(f"; {ELSE}")
         return f"{vocabulary} is compiled as BERT's, though its tokenizer is another, so that ids differ: {asked}"
     said = _contradicting(config, given)
-    if name and FAMILIES.get(name, BERT).names != BERT_NAMES:
+    if name and _FAMILIES.get(name, BERT).names != BERT_NAMES:
         said["tokenizer_class"] = name
     if not said:
         return None
