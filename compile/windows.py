@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fst.splitting import DEAD, START, Splitter
 
-INSIDE, BEGINS, UNDECIDED = 0, 1, 2
+INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
 MAX_BITS = 16  # of a window: 64 KiB of decisions stay in a core's own cache
 SYMBOL_BITS = (3, 4, 5, 6)  # that are tried
 AROUND = 2  # END and BEGIN

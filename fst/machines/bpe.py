@@ -48,7 +48,7 @@ class BpeTables(Table):
         blocks: uint8[128 * n], class of each code point of a block.
         moves: uint16[states, classes + 1], of the splitter.
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
-        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 2 undecided.
+        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
         token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
@@ -202,8 +202,12 @@ class BpeTables(Table):
         symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
         need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
         need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
-        need(size & size - 1 == 0 and 1 << 2 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
-        need_none(self.decisions > 2, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 2")
+        need(size & size - 1 == 0 and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
+        wrong = (self.decisions > 3) | (self.decisions == 2)
+        need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
+        windows = np.arange(size)
+        first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
+        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character of a text")
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""

@@ -14,7 +14,7 @@ from fst.rows import Array
 
 # Indices into `Arguments.params`.
 WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
-NOT_PLAIN = 0x80  # a bit of `ascii_classes`: the byte alone does not determine a symbol
+NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # bytes of a piece that `transduce` reads together with others
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK` of both
@@ -33,7 +33,7 @@ class Arguments(NamedTuple):
             `WINDOW_BITS`: of a symbol in a window. `WINDOW_MASK`: the bits of a window. `COLUMNS`: of `moves`; the last is the end of a
             text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket
             and a slot.
-        ascii_classes: uint8[256], by byte: the class of an ASCII character; `NOT_PLAIN` is set if a special token may begin there, and
+        ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         begins_special: uint8[256], whether a special token begins with a byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
@@ -44,7 +44,7 @@ class Arguments(NamedTuple):
     """
 
     params: Array
-    ascii_classes: Array
+    ascii_symbols: Array
     begins_special: Array
     pages: Array
     blocks: Array
@@ -65,7 +65,7 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[7]; `COUNT` and `OPEN` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; nothing is kept from one call to the next.
-        begins, doubts: uint32[room], where pieces begin, and where windows are undecided.
+        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
@@ -75,7 +75,6 @@ class Work(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    doubts: Array
     pieces: Array
     slots: Array
     pending: Array
@@ -97,11 +96,12 @@ def arguments(table: Any) -> Arguments:
     specials = {content.encode(): number for content, number in table.metadata.added_tokens.specials.items()}
     begins_special = np.zeros(256, np.uint8)
     begins_special[[content[0] for content in specials]] = 1
-    ascii_classes = np.full(256, NOT_PLAIN, np.uint8)
-    ascii_classes[:128] = table.blocks[int(table.pages[0]) << 7 :][:128] | begins_special[:128] * np.uint8(NOT_PLAIN)
+    ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
+    ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
+    ascii_symbols[begins_special > 0] = NOT_PLAIN
     return Arguments(
         params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift], np.uint64),
-        ascii_classes=ascii_classes,
+        ascii_symbols=ascii_symbols,
         begins_special=begins_special,
         pages=borrowable(table.pages, np.uint16),
         blocks=borrowable(table.blocks, np.uint8),
@@ -127,7 +127,6 @@ def work() -> Work:
         state=np.zeros(7, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
-        doubts=room(np.uint32),
         pieces=room(np.uint32),
         slots=room(np.uint64),
         pending=room(np.uint64),
