@@ -27,8 +27,8 @@ class Splitter:
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
-        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the
-            end of the text: it leads to DEAD. The row of DEAD is zero.
+        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
+            the end of the text: it leads to DEAD. The row of DEAD is zero.
         behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
         invert: the text between matches takes the part of the matches.
     """

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 
 from fst.compile.text import properties
 from fst.compile.text.code_points import Set, complement, intersection, of_text, union
@@ -72,6 +73,7 @@ class Parser(SetParser):
             if not self.skip("|"):
                 break
         self.depth -= 1
+        parts = _joined(parts)
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self, flags: Flags) -> tuple[Node, Flags]:
@@ -277,6 +279,16 @@ class Parser(SetParser):
         for found in properties.unfolded():
             if found in letters.casefold():
                 raise self.refused(f"(?i) with {quoted(found)}, which is one character in other cases")
+
+
+def _joined(alternatives: list[Node]) -> list[Node]:
+    """Make neighbours one that are sets of characters: their order is of no account."""
+    joined: list[Node] = []
+    for is_set, run in groupby(alternatives, lambda node: isinstance(node, Characters)):
+        nodes = [*run]
+        together = is_set and len(nodes) > 1
+        joined += [Characters(union(*(node.edges for node in nodes if isinstance(node, Characters))))] if together else nodes
+    return joined
 
 
 def _boundary(parser: Parser, inside: bool) -> Node:
