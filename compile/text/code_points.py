@@ -39,7 +39,8 @@ def of_text(text: Iterable[str]) -> Set:
 
 def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which code points are in a set."""
-    return np.searchsorted(edges, codes, side="right") % 2 == 1
+    inside: NDArray[np.bool_] = np.searchsorted(edges, codes, side="right") % 2 == 1
+    return inside
 
 
 def union(*sets: Set) -> Set:

@@ -9,6 +9,7 @@ character is, which each is asked. It takes about twenty seconds::
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from fst.rows import CODE_POINTS
 
@@ -61,6 +62,13 @@ BRACKETS = ("graph", "print", "punct")  # the others are among the properties ab
 def named(listed: str) -> list[str]:
     """The entries of a list above: each the names of one property."""
     return listed.replace("\n", "|").split("|")
+
+
+class Engine(Protocol):
+    """A regex engine."""
+
+    def matched(self, pattern: str, text: str) -> set[str]:
+        """The characters of a text in matches of a pattern."""
 
 
 class Oniguruma:

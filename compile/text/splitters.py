@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.compile.text import code_points, regex
 from fst.compile.text.programs import Moves, Program, program
+from fst.compile.text.regex_sets import Dialect
 from fst.compile.text.regex_tree import Characters, LookBehind, Node, walk
 from fst.compile.text.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
@@ -17,7 +18,7 @@ from fst.splitting import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 
 
 def splitter(
-    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: regex.Dialect = "oniguruma", literal: bool = False
+    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: Dialect = "oniguruma", literal: bool = False
 ) -> Splitter:
     r"""Compile a pattern.
 
@@ -85,4 +86,3 @@ class Alphabet:
 def _arrays(moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     pairs = np.array(moves, np.int64)
     return pairs[:, :, 0], pairs[:, :, 1] > 0
-
