@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any
@@ -22,7 +23,7 @@ from tiers import LONG, examples, sample, thinned
 from fst.compile.text import code_points, properties, reference_properties
 from fst.compile.text.regex_sets import Dialect
 from fst.compile.text.splitters import splitter
-from fst.errors import UnsupportedError
+from fst.errors import TableError, UnsupportedError
 from fst.splitting import BEHAVIORS, DEAD, MAX_CLASSES, START, Splitter
 
 CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -270,9 +271,8 @@ def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
     engine, text = engine_of(dialect), "".join(map(chr, range(0x250)))
     for char in map(chr, range(0x21, 0x7F)):
         for pattern in (f"\\{char}", f"[\\{char}]", f"[^\\{char}a]"):
-            try:
-                ours = compiled(pattern, dialect)
-            except UnsupportedError:
+            ours = splitter_or_refusal(pattern, "removed", True, dialect)
+            if isinstance(ours, str):
                 assert char.isalnum() or char in "<>", pattern
             else:
                 assert {*"".join(cut(text, ours.pieces(text)))} == engine.matched(pattern, text), pattern
@@ -314,10 +314,10 @@ def test_patterns_of_the_hub() -> None:
 
 
 @cache
-def splitter_or_refusal(pattern: str, behavior: str, invert: bool) -> Splitter | str:
-    """The splitter of a row, or the construct for which it is refused."""
+def splitter_or_refusal(pattern: str, behavior: str, invert: bool, dialect: Dialect = "oniguruma") -> Splitter | str:
+    """The splitter of a pattern, or the construct for which it is refused."""
     try:
-        return splitter(pattern, behavior, invert)
+        return splitter(pattern, behavior, invert, dialect=dialect)
     except UnsupportedError as error:
         return re.sub("the pattern (has |needs |can match nothing: )|, before character.*", "", str(error))
 
@@ -382,12 +382,38 @@ def test_automata_are_minimal(name: str) -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_sound(name: str) -> None:
-    """The dead state is dead, nothing follows the end of the text, and no match is empty."""
-    ours = compiled(PATTERNS[name])
-    assert (str(ours.classes.dtype), ours.classes.shape, str(ours.moves.dtype)) == ("uint8", (0x110000,), "uint16")
-    assert not ours.moves[DEAD].any()
-    assert not (ours.moves[:, -1] >> 1).any()
-    assert not (ours.moves[START] & 1).any()
+    """Every compiled splitter can be proven."""
+    compiled(PATTERNS[name]).prove()
+
+
+def changed(array: Any, place: Any, value: int) -> Any:
+    """An array with one element changed."""
+    copy = array.copy()
+    copy[place] = value
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("damage", "fault"),
+    [
+        (lambda ours: {"classes": changed(ours.classes, 0x10FFFF, ours.moves.shape[1] - 1)}, "a class past the last"),
+        (lambda ours: {"classes": ours.classes[:-1]}, "classes for 1,114,111 code points"),
+        (lambda ours: {"classes": ours.classes.astype(np.int8)}, "classes are int8"),
+        (lambda ours: {"moves": ours.moves[0]}, "moves are uint16 on 1 axes"),
+        (lambda ours: {"moves": ours.moves[:1]}, "has 1 states"),
+        (lambda _: {"moves": np.zeros((2, 64), np.uint16)}, "63 classes"),
+        (lambda ours: {"moves": changed(ours.moves, (2, 0), len(ours.moves) << 1)}, "state 2 .* leads to a state past"),
+        (lambda ours: {"moves": changed(ours.moves, (DEAD, 0), START << 1)}, "leaves the dead state"),
+        (lambda ours: {"moves": changed(ours.moves, (2, -1), START << 1)}, "reads past the end"),
+        (lambda ours: {"moves": changed(ours.moves, (START, 0), 1)}, "an empty match"),
+        (lambda _: {"behavior": "kept"}, "behavior is 'kept'"),
+    ],
+)
+def test_damaged_splitters_are_refused(damage: Callable[[Splitter], dict[str, Any]], fault: str) -> None:
+    """A splitter whose arrays would lead a search astray is refused."""
+    ours = compiled(PATTERNS["gpt2"])
+    with pytest.raises(TableError, match=fault):
+        replace(ours, **damage(ours)).prove()
 
 
 def test_a_pattern_without_matches_has_a_first_state() -> None:
