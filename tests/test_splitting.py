@@ -441,7 +441,8 @@ NAMES = [
     for listed in (reference_properties.CATEGORIES, reference_properties.SCRIPTS, reference_properties.BINARIES)
     for names in reference_properties.named(listed)
 ]
-SETS = [rf"\p{{{name}}}" for name in [*NAMES, "L", "M", "N", "P", "S", "Z", "C", "LC", "Cn", "Any", "Assigned", "ASCII", "Punct", "Digit", "Cntrl", "Alnum"]]
+DERIVED = [*"LMNPSZC", "LC", "Cn", "Any", "Assigned", "ASCII", "Punct", "Digit", "Cntrl", "Alnum"]
+SETS = [rf"\p{{{name}}}" for name in [*NAMES, *DERIVED]]
 SETS += [rf"[[:{name}:]]" for name in ("blank", "word", *properties.BRACKETS, *reference_properties.BRACKETS)]
 SETS += [r"\S", r"[\w]", r"[\W]", r"\W", r"\h", r"\H", r"\O", r"\N", r"\d", r"."]
 
