@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fst.splitting import DEAD, START, Splitter
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
-MAX_BITS = 16  # of a window: 64 KiB of decisions stay in a core's own cache
+MAX_BITS = 20  # of a window: decisions of 1 MiB, of which a text uses a part that stays in a core's own cache
 SYMBOL_BITS = (3, 4, 5, 6)  # that are tried
 AROUND = 2  # END and BEGIN
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters

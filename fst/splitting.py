@@ -9,6 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import quoted
+from fst.proof import need, need_none
+from fst.rows import CODE_POINTS
+
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]
 
@@ -27,8 +31,8 @@ class Splitter:
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
-        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the
-            end of the text: it leads to DEAD. The row of DEAD is zero.
+        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
+            the end of the text: it leads to DEAD. The row of DEAD is zero.
         behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
         invert: the text between matches takes the part of the matches.
     """
@@ -37,6 +41,24 @@ class Splitter:
     moves: NDArray[np.uint16]
     behavior: Behavior = "isolated"
     invert: bool = False
+
+    def prove(self) -> None:
+        """Prove that no search leaves the arrays, that each ends with its text, and that no match is empty.
+
+        Raises:
+            TableError: a property does not hold; the message names it.
+        """
+        for name, array, dtype, axes in (("classes", self.classes, np.uint8, 1), ("moves", self.moves, np.uint16, 2)):
+            need(array.dtype == dtype and array.ndim == axes, f"the splitter's {name} are {array.dtype} on {array.ndim} axes")
+        states, columns = self.moves.shape
+        need(len(self.classes) == CODE_POINTS, f"the splitter has classes for {len(self.classes):,} code points")
+        need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
+        need(int(self.classes.max()) < columns - 1, f"the splitter has a class past the last, {columns - 2}")
+        need_none((self.moves >> 1 >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last")
+        need(not self.moves[DEAD].any(), "the splitter leaves the dead state")
+        need(not (self.moves[:, -1] >> 1).any(), "the splitter reads past the end of the text")
+        need(not (self.moves[START] & 1).any(), "the splitter has an empty match")
+        need(self.behavior in BEHAVIORS, f"the splitter's behavior is {quoted(self.behavior)}")
 
     def pieces(self, text: str) -> list[Span]:
         """The spans of the pieces of a text, in characters."""
