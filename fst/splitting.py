@@ -9,9 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.errors import quoted
 from fst.proof import need, need_none
-from fst.rows import CODE_POINTS
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]
@@ -41,24 +39,6 @@ class Splitter:
     moves: NDArray[np.uint16]
     behavior: Behavior = "isolated"
     invert: bool = False
-
-    def prove(self) -> None:
-        """Prove that no search leaves the arrays, that each ends with its text, and that no match is empty.
-
-        Raises:
-            TableError: a property does not hold; the message names it.
-        """
-        for name, array, dtype, axes in (("classes", self.classes, np.uint8, 1), ("moves", self.moves, np.uint16, 2)):
-            need(array.dtype == dtype and array.ndim == axes, f"the splitter's {name} are {array.dtype} on {array.ndim} axes")
-        states, columns = self.moves.shape
-        need(len(self.classes) == CODE_POINTS, f"the splitter has classes for {len(self.classes):,} code points")
-        need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
-        need(int(self.classes.max()) < columns - 1, f"the splitter has a class past the last, {columns - 2}")
-        need_none((self.moves >> 1 >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last")
-        need(not self.moves[DEAD].any(), "the splitter leaves the dead state")
-        need(not (self.moves[:, -1] >> 1).any(), "the splitter reads past the end of the text")
-        need(not (self.moves[START] & 1).any(), "the splitter has an empty match")
-        need(self.behavior in BEHAVIORS, f"the splitter's behavior is {quoted(self.behavior)}")
 
     def pieces(self, text: str) -> list[Span]:
         """The spans of the pieces of a text, in characters."""
@@ -96,6 +76,20 @@ class Splitter:
             state = move >> 1
             place += 1
         return end
+
+
+def prove_moves(moves: NDArray[np.uint16]) -> None:
+    """Prove that no search leaves the array, that each ends with its text, and that no match is empty.
+
+    Raises:
+        TableError: a property does not hold; the message names it.
+    """
+    states, columns = moves.shape
+    need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
+    need_none((moves >> 1 >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last")
+    need(not moves[DEAD].any(), "the splitter leaves the dead state")
+    need(not (moves[:, -1] >> 1).any(), "the splitter reads past the end of the text")
+    need(not (moves[START] & 1).any(), "the splitter has an empty match")
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import index
@@ -11,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.errors import UnsupportedError
 from fst.lazy import Lazy
+from fst.metadata import Settings
 from fst.runtime.encoder import Encoder
 from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
@@ -34,6 +35,7 @@ class Tokenizer(Encoder):
     def __init__(self, tables: Any) -> None:
         super().__init__(tables)
         self._metadata = tables.metadata
+        self._settings: Settings = tables.metadata.settings
         self._frame = frame(self._metadata.templates.single)
         _ = self._ids_runner  # made now, so that forked processes share it
 
@@ -63,17 +65,18 @@ class Tokenizer(Encoder):
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings of calls, from the same source; of these, calls use only the sides by default
         """
-        return self._table.about
+        about: Mapping[str, Any] = self._table.about
+        return about
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
         """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call asks for it."""
-        return self._metadata.settings.truncation
+        return self._settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
         """The padding settings in the vocabulary's source, for information: rows are only padded if a call asks for it."""
-        return self._metadata.settings.padding
+        return self._settings.padding
 
     def __call__(
         self,
@@ -207,9 +210,9 @@ class Tokenizer(Encoder):
         names = self._tokens_by_id
         return self._joined([number for number in _row(ids) if number in names and number not in skipped])
 
-    @abstractmethod
     def _joined(self, ids: Sequence[int]) -> str:
         """The text of ids that have tokens."""
+        raise UnsupportedError(f"decoding of {self._table.kind} tables, {len(ids)} ids")
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """Decode rows of ids into texts.

@@ -36,7 +36,8 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
 
 @lru_cache(maxsize=100)
 def _load(path: Path) -> Tables:
-    return fst.load(path)._table
+    table: Tables = fst.load(path)._table
+    return table
 
 
 def _digest(source: Source[WordPieceModel], layout: str) -> str:

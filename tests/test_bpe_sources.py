@@ -25,7 +25,7 @@ from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
 from fst.compile.bpe import BpeModel
 from fst.compile.sources import byte_level_classes, files, tekken, tiktoken
-from fst.compile.sources.byte_level import LETTERS, bytes_of, spelled
+from fst.machines.byte_letters import LETTERS, bytes_of, spelled
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source, Trimming

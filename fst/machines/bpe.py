@@ -10,8 +10,8 @@ A text becomes ids in three steps, each with arrays of its own:
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
    others, ``entries`` is the automaton of the merges, see `fst.merging`.
 
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is the
-key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
+the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
 `fst.machines.words`.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import spelled
 from fst.proof import need, need_none
 from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
-from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
 WORD_BYTES = 24
@@ -185,17 +185,12 @@ class BpeTables(Table):
     def _prove_classes(self) -> None:
         """Prove that code points lead to classes, and moves to states, and that searches end."""
         pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
-        states, columns = self.moves.shape
+        columns = self.moves.shape[1]
         need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
         need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
         need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
-        need(2 <= columns <= MAX_CLASSES + 1 and states > START, f"moves are for {states} states and {columns - 1} classes")
         need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
-        targets = self.moves >> 1
-        need_none((targets >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last, {states - 1}")
-        need(not self.moves[DEAD].any(), "the dead state of the splitter leads elsewhere")
-        need(not targets[:, -1].any(), "the splitter goes on after the end of the text")
-        need(not (self.moves[START] & 1).any(), "the splitter finds an empty match")
+        prove_moves(self.moves)
 
     def _prove_windows(self) -> None:
         """Prove that windows have decisions."""
@@ -207,16 +202,18 @@ class BpeTables(Table):
         need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
         windows = np.arange(size)
         first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
-        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character of a text")
+        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
-        need(len(words) % 4 == 0 and slots > 1 and slots & slots - 1 == 0, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
+        is_power = slots > 1 and slots & slots - 1 == 0
+        need(len(words) % 4 == 0 and is_power, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
         wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
         wrong |= self.lengths.take(ids, mode="clip") != sizes
-        need_none(wrong & (values > 0), lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, which is no token and its length")
+        wrong &= values > 0
+        need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

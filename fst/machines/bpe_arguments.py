@@ -17,7 +17,7 @@ WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # bytes of a piece that `transduce` reads together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK` of both
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK`
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],

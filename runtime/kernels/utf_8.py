@@ -10,8 +10,8 @@ import numpy as np
 
 from fst.jit import inlined, kernel, object_kernel
 from fst.runtime.kernels.intrinsics import bytes_of, characters
-from fst.runtime.kernels.numbers import U0, U1, U6, U8, U12, U18
-from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, U11, character_at, rows_that_fit
+from fst.runtime.kernels.numbers import U0, U1, U6, U8, U11, U12, U18
+from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
 
 LOW_6, STEP = np.uint64(63), U8  # bytes copied at a time
 TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # marks of the first byte of two, three and four

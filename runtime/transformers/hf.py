@@ -197,7 +197,8 @@ class FastTokenizer:
     @property
     def vocab_size(self) -> int:
         """The number of tokens without added ones; `len` counts all tokens."""
-        return self.fst._metadata.model.model_tokens
+        tokens: int = self.fst._metadata.model.model_tokens
+        return tokens
 
     def get_vocab(self) -> dict[str, int]:
         """Token → id, added ones included."""
