@@ -122,7 +122,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
         model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
-        text=BpeText(source.text.normalizers, source.text.pre_tokenizers),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, source.trimming and source.trimming.add_prefix_space),
         added_tokens=_added(source.added),
         templates=source.templates,
         settings=source.settings,

@@ -63,7 +63,7 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT` and `OPEN` are as in `fst.machines.kernel_call.Work`.
+        state: uint64[7]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; nothing is kept from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.

@@ -47,10 +47,12 @@ class BpeText:
 
     Attributes:
         normalizers, pre_tokenizers: the components, as a tokenizer.json writes them.
+        trimming: whether offsets leave out the blanks at the ends of tokens; if so, whether the first blank of a text stays; else None.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+    trimming: bool | None = stored_as(or_null(FLAG))
 
 
 @dataclass(frozen=True)
