@@ -25,12 +25,12 @@ from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
 from fst.compile.bpe import BpeModel
 from fst.compile.sources import byte_level_classes, files, tekken, tiktoken
-from fst.machines.byte_letters import LETTERS, bytes_of, spelled
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text import splits
 from fst.compile.text.components import Component
+from fst.machines.byte_letters import LETTERS, bytes_of, spelled
 from fst.metadata import BYTE_LEVEL, Metadata, Settings
 from fst.rows import CODE_POINTS
 
