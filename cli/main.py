@@ -609,6 +609,8 @@ def explain_command(table: str, text: str) -> None:
     Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
     of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
 
+    For byte-level BPE: each piece, and after each of its bytes the state and the last token of the bytes so far.
+
     \b
     Examples:
       fst explain bert.npz "unaffable"

@@ -17,7 +17,7 @@ the key, and ``length << 32 | id``: the length tells words apart that end in zer
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -88,6 +88,11 @@ class BpeTables(Table):
         """Every token has at least one byte."""
         return 1
 
+    @property
+    def class_count(self) -> int:
+        """The number of classes of characters."""
+        return self.moves.shape[1] - 1
+
     @Lazy
     def contents(self) -> tuple[bytes, ...]:
         """The bytes of each token, in the order of ``token_ids``."""
@@ -124,24 +129,31 @@ class BpeTables(Table):
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text, in slow and plain Python."""
-        specials, ids, stretch = self.metadata.added_tokens.specials, list[int](), ""
-        at = 0
+        ids: list[int] = []
+        for part, special in self.parts(text):
+            ids += self.run_piece(part.encode()) if special is None else [special]
+        return ids
+
+    def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
+        """The pieces of a text, and its special tokens with their ids."""
+        specials, stretch, at = self.metadata.added_tokens.specials, "", 0
         while at < len(text):
             special = max((token for token in specials if text.startswith(token, at)), key=len, default="")
             if special:
-                ids += [*self._run_stretch(stretch), specials[special]]
+                yield from self._pieces(stretch)
+                yield special, specials[special]
                 stretch = ""
             else:
                 stretch += text[at]
             at += len(special) or 1
-        return ids + self._run_stretch(stretch)
+        yield from self._pieces(stretch)
 
-    def _run_stretch(self, stretch: str) -> list[int]:
-        """The ids of a stretch without special tokens."""
-        pieces = (stretch[begin:end].encode() for begin, end in self.splitter.pieces(stretch))
-        return [number for piece in pieces for number in self._run_piece(piece)]
+    def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
+        """The pieces of a stretch without special tokens."""
+        return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
 
-    def _run_piece(self, piece: bytes) -> Sequence[int]:
+    def run_piece(self, piece: bytes) -> Sequence[int]:
+        """The token ids of a piece."""
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
         return merging.walk(self.entries, self.lengths, piece)

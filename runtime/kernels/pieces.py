@@ -114,20 +114,20 @@ def find_begins(text, at, limit, stop, more, machine, begins, memo):
     while at < limit and not (node or is_open):
         symbol = np.uint64(ascii_symbols[text[at]])
         while symbol != NOT_PLAIN:
-            window = (window << bits | symbol) & mask
-            count = note(np.uint64(decisions[window]), before, begins, count)  # about the character before this one
+            window = window << bits | symbol
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # about the character before this one
             before = at
             at += U1
             symbol = np.uint64(ascii_symbols[text[at]]) if at < limit else NOT_PLAIN
         if at < limit:
             number, after, node, is_open = read_other(text, at, stop, more, machine, memo)
             if after > at:
-                window = (window << bits | np.uint64(symbols[number])) & mask
-                count = note(np.uint64(decisions[window]), before, begins, count)
+                window = window << bits | np.uint64(symbols[number])
+                count = note(np.uint64(decisions[window & mask]), before, begins, count)
                 before, at = at, after
     if not is_open and (node or (at >= stop and not more)):
-        window = (window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])) & mask
-        count = note(np.uint64(decisions[window]), before, begins, count)
+        window = window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])
+        count = note(np.uint64(decisions[window & mask]), before, begins, count)
     return count if at > np.uint64(begins[0]) else U0, at, node, is_open
 
 
