@@ -1,7 +1,7 @@
 """Tables that are compiled once per test run, and kept on disk for all tests and all workers of the run.
 
-`wordpiece` and `bpe` take the arguments of the functions of that name in `fst.compile`, `assemble` a source of any kind. Tests of a compiler
-itself import the original.
+`wordpiece` and `bpe` take the arguments of the functions of that name in `fst.compile`, `assemble` takes a source of any kind. Tests of
+a compiler itself import the original.
 """
 
 from __future__ import annotations
