@@ -1,6 +1,7 @@
 """Tables that are compiled once per test run, and kept on disk for all tests and all workers of the run.
 
-`wordpiece` and `assemble` take the arguments of `fst.compile.wordpiece`. Tests of the compiler itself import the original.
+`wordpiece` and `bpe` take the arguments of the functions of that name in `fst.compile`, `assemble` takes a source of any kind. Tests of
+a compiler itself import the original.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import fst
+from fst.compile.bpe import BpeModel
+from fst.compile.compilers import assembled
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
-from fst.compile.wordpiece import assemble as compiled
+from fst.machines.bpe import BpeTables
 from fst.machines.wordpiece import Tables
 
 FOLDER = Path()  # conftest.py sets it
@@ -26,20 +29,25 @@ def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **opt
     return assemble(read(source, options, WordPieceModel.kind), layout)
 
 
-def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
+def bpe(source: Any, **options: Any) -> BpeTables:
+    """The tables of a source of byte-level BPE: read anew, compiled unless they are kept."""
+    tables: BpeTables = assemble(read(source, options, BpeModel.kind), "auto")
+    return tables
+
+
+def assemble(source: Source[Any], layout: str) -> Any:
     """The tables of a source, mapped from disk and proven."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
-        compiled(source, layout).save(path)
+        assembled(source, layout).save(path)
     return _load(path)
 
 
 @lru_cache(maxsize=100)
-def _load(path: Path) -> Tables:
-    table: Tables = fst.load(path)._table
-    return table
+def _load(path: Path) -> Any:
+    return fst.load(path)._table
 
 
-def _digest(source: Source[WordPieceModel], layout: str) -> str:
+def _digest(source: Source[Any], layout: str) -> str:
     """A digest of all that tables follow from."""
     return sha256(repr((layout, source)).encode()).hexdigest()

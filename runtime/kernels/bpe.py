@@ -145,7 +145,7 @@ def step(entries, state, byte):
 @part
 def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
     """Find the last token at each byte of the pending pieces: of all together, so that none waits for another's memory access."""
-    entries, lengths = machine.entries, machine.lengths
+    entries, lengths, last = machine.entries, machine.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer)
     for index in range(most):
         done = np.uint64(index)
@@ -156,7 +156,7 @@ def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
             state = step(entries, state, np.uint64(text[at]))
             active[item] = state
             prefetch(entries, state)
-            prefetch(entries, state + U1 + np.uint64(text[at + U1]))
+            prefetch(entries, state + U1 + np.uint64(text[min(at + U1, last)]))
         for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1, U2):
             put_last(entries, lengths, active[item], tokens, (active[item + U1] >> HALF) + done)
 

@@ -168,15 +168,15 @@ def search_between(text, following, reached, at_end, machine, pieces, filled):
 
 @part
 def next_special(text, at, stop, more, machine, memo):
-    """Where the next special token begins, or could begin, from a position on; `stop` if there is none."""
+    """Where the next special token begins, or could begin, from a position on; and whether it does, or the row ends there."""
     reset(at, memo)
     while at < stop:
         if machine.begins_special[text[at]]:
             node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
             if node or is_open:
-                break
+                return at, not is_open
         at += U1
-    return at
+    return at, not more
 
 
 @part
@@ -186,8 +186,8 @@ def search_far(text, begin, reached, stop, more, machine, memo):
     Returns:
         Where it ends; `begin`, if what follows the text could make it longer.
     """
-    end_of_stretch = next_special(text, reached, stop, more, machine, memo)
-    end, is_open = search(text, begin, end_of_stretch, not more or end_of_stretch < stop, machine)
+    end_of_stretch, ends = next_special(text, reached, stop, more, machine, memo)
+    end, is_open = search(text, begin, end_of_stretch, ends, machine)
     return begin if is_open else end
 
 
