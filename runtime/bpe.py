@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
-from fst.machines.byte_letters import bytes_of
+from fst.metadata import ByteLevelDecoder
 from fst.runtime.batch import Batch
+from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.run import Runner
 from fst.runtime.texts import Source
 from fst.runtime.tokenizer import Tokenizer
@@ -19,17 +20,63 @@ from fst.runtime.workspace import Ids
 
 
 class BpeTokenizer(Tokenizer):
-    """A tokenizer over a byte-level BPE table."""
+    r"""A tokenizer over a byte-level BPE table: what `fst.load` returns for such a table. All that `fst.Tokenizer` has, and bytes.
+
+    Example:
+        >>> from fst.compile import bpe
+        >>> tok = BpeTokenizer(bpe({**{bytes([byte]): byte for byte in range(256)}, b"\xc3\xa9": 256}, pattern=r"\w+|\W+"))
+    """
 
     _table: BpeTables
 
     def token_bytes(self, number: int) -> bytes | None:
         """The bytes of the token of an id; None if no token has this id."""
-        return self._contents.get(number)
+        return bytes(self._decoder_of_all.bytes_of([number]).data) if number in self._tokens_by_id else None
 
-    def decode_bytes(self, ids: Sequence[int]) -> bytes:
-        """The bytes of ids, special tokens included. A text may end inside a character."""
-        return b"".join(map(self._contents.__getitem__, ids))
+    def decode_bytes(self, ids: IdsLike, *, skip_special_tokens: bool = True) -> bytes:
+        """Decode a row of ids into bytes. A row may begin or end inside a character.
+
+        Args:
+            ids, skip_special_tokens: as in `fst.Tokenizer.decode`.
+
+        Returns:
+            The bytes of the tokens, one after the other.
+
+        Raises:
+            TypeError, OverflowError: as by `fst.Tokenizer.decode`.
+        """
+        return bytes(self._decoder(skip_special_tokens).bytes_of(ids).data)
+
+    def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:
+        if not self._joins_bytes:
+            raise UnsupportedError("decode_stream: the vocabulary names no decoder, so blanks join its tokens; decode all ids at once")
+        decoder = self._decoder(skip_special_tokens)
+        return DecodeStream(lambda ids: bytes(decoder.bytes_of(ids).data))
+
+    def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
+        if not self._joins_bytes:
+            return super()._decoded(ids, skip_special_tokens)
+        return text_of(self._decoder(skip_special_tokens).bytes_of(ids).data)
+
+    def _decoded_rows(self, sequences: Iterable[Any], skip_special_tokens: bool) -> list[str]:
+        if not self._joins_bytes:
+            return super()._decoded_rows(sequences, skip_special_tokens)
+        return texts_of(self._decoder(skip_special_tokens).bytes_of_rows(sequences))
+
+    @property
+    def _joins_bytes(self) -> bool:
+        return isinstance(self._metadata.settings.decoder, ByteLevelDecoder)
+
+    def _decoder(self, skip_special_tokens: bool) -> ByteDecoder:
+        return self._decoder_of_text if skip_special_tokens else self._decoder_of_all
+
+    @Lazy
+    def _decoder_of_all(self) -> ByteDecoder:
+        return decoder_of(self._table)
+
+    @Lazy
+    def _decoder_of_text(self) -> ByteDecoder:
+        return self._decoder_of_all.skipping(self._skipped)
 
     @Lazy
     def _spans_runner(self) -> Runner:
@@ -58,17 +105,6 @@ class BpeTokenizer(Tokenizer):
     def _blanks(self) -> tuple[Ids, Ids]:
         """The number of blanks at the begin and at the end of each token, by its id."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
-        for number, content in self._contents.items():
+        for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
         return counts[0], counts[1]
-
-    def _joined(self, ids: Sequence[int]) -> str:
-        return self.decode_bytes(ids).decode(errors="replace")
-
-    @Lazy
-    def _contents(self) -> dict[int, bytes]:
-        table = self._table
-        known = table.metadata.model.model_tokens
-        # The reference takes an added token for the spelling of bytes, too, if it can be one.
-        others = (bytes_of(token) or token.encode() for token in table.tokens[known:])
-        return dict(zip(table.token_ids.tolist(), (*table.contents[:known], *others), strict=True))

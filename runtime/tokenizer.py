@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from operator import index
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.metadata import Settings
+from fst.runtime.decoder import decoded
+from fst.runtime.decoding import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
-
-MAX_ID = (1 << 32) - 1  # as in the reference
 
 
 class Tokenizer(Encoder):
@@ -206,13 +204,7 @@ class Tokenizer(Encoder):
             >>> tok.decode([1, 3, 4, 5, 2])
             'unable!'
         """
-        skipped = self._skipped if skip_special_tokens else frozenset[int]()
-        names = self._tokens_by_id
-        return self._joined([number for number in _row(ids) if number in names and number not in skipped])
-
-    def _joined(self, ids: Sequence[int]) -> str:
-        """The text of ids that have tokens."""
-        raise UnsupportedError(f"decoding of {self._table.kind} tables, {len(ids)} ids")
+        return self._decoded(ids, skip_special_tokens)
 
     def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
         """Decode rows of ids into texts.
@@ -233,7 +225,39 @@ class Tokenizer(Encoder):
             >>> tok.decode_batch(tok.encode_batch(["unable!", "un"]))
             ['unable!', 'un']
         """
-        return [self.decode(ids, skip_special_tokens=skip_special_tokens) for ids in sequences]
+        return self._decoded_rows(sequences, skip_special_tokens)
+
+    def decode_stream(self, *, skip_special_tokens: bool = True) -> DecodeStream:
+        r"""Decode ids that come one by one, such as from a model that generates them. Only for byte-level vocabularies.
+
+        Args:
+            skip_special_tokens: as in `decode`.
+
+        Returns:
+            A stream with `write` and `close`. It gives a character as soon as it is complete, and never a part of one.
+
+        Raises:
+            UnsupportedError: tokens are not joined byte by byte, as in WordPiece.
+
+        Example:
+            >>> import fst
+            >>> from fst.compile import bpe
+            >>> stream = fst.Tokenizer(bpe("bytes.tiktoken", pattern=r"\w+|\W+")).decode_stream()
+        """
+        return self._stream_of(skip_special_tokens)
+
+    def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:  # noqa: ARG002
+        kind = self._table.kind
+        raise UnsupportedError(f"decode_stream of {kind} tables: a token changes the text around it; decode all ids at once")
+
+    def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
+        skipped = self._skipped if skip_special_tokens else frozenset[int]()
+        names = self._tokens_by_id
+        tokens = [names[number] for number in row_of(ids) if number in names and number not in skipped]
+        return decoded(tokens, self._metadata.settings.decoder)
+
+    def _decoded_rows(self, sequences: Iterable[Any], skip_special_tokens: bool) -> list[str]:
+        return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def token_to_id(self, token: str) -> int | None:
         """The id of a token; None if there is no such token."""
@@ -275,16 +299,3 @@ def face_of(table: Any) -> Any:
     """The class of objects that encode with a table."""
     module, _, name = table.face.rpartition(".")
     return getattr(import_module(module), name)
-
-
-def _row(ids: Any) -> list[int]:
-    """Check a row of ids, and convert it to a list of int."""
-    try:
-        numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
-    except TypeError as error:
-        what = "a row of ids is whole numbers; token_to_id gives a token's, and decode_batch takes several rows"
-        raise TypeError(f"decode: {error}; {what}") from None
-    if numbers and not 0 <= min(numbers) <= max(numbers) <= MAX_ID:
-        wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
-        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out numbers of no token, such as -100 in labels")
-    return numbers

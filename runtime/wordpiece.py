@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fst.composition import Placing
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import Reader
 from fst.machines.wordpiece import Tables
-from fst.runtime.decoder import decoded
 from fst.runtime.fallback import Fallback
 from fst.runtime.fallback_added_tokens import ContextualTokens
 from fst.runtime.fallback_composition import CompositionFallback
@@ -27,9 +24,6 @@ class WordPieceTokenizer(Tokenizer):
     def __init__(self, tables: Tables) -> None:
         super().__init__(tables)
         self._safe_cuts = blanks(tables)
-
-    def _joined(self, ids: Sequence[int]) -> str:
-        return decoded([self._tokens_by_id[number] for number in ids], self._metadata.settings.decoder)
 
     @Lazy
     def _ids_runner(self) -> Runner:

@@ -233,7 +233,7 @@ def check_places(tokenizer: fst.Tokenizer, texts: Sequence[str], ids: Sequence[S
 def check_what_is_told(tables: Tables, tokenizer: fst.Tokenizer) -> None:
     """The tables can be described, and compiled again from the description."""
     again = pickle.loads(pickle.dumps(tokenizer))
-    assert again._tables.dumps() == tables.dumps()
+    assert again._table.dumps() == tables.dumps()
     assert "\n".join(listed(described(tables, "", 0))).encode()
     assert json.dumps([described(tables, "", 0), document(tables)], ensure_ascii=False, allow_nan=False).encode()
     try:

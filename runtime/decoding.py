@@ -1,0 +1,214 @@
+"""Decoding of byte-level tokens: ids to bytes, by kernels, and to text, at once or as the ids come."""
+
+from __future__ import annotations
+
+from array import array
+from codecs import getincrementaldecoder, utf_8_decode
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import pairwise
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.jit import Deferred
+from fst.machines.bpe import BpeTables
+from fst.machines.byte_letters import bytes_of
+from fst.machines.decoding_arguments import SIZE_BITS, STEP
+from fst.runtime.batch import Batch
+from fst.runtime.texts import Ints
+
+MAX_ID = (1 << 32) - 1  # as in the reference
+KERNELS = "fst.runtime.kernels.decoding"
+TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of ids, as kernels take them
+measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
+
+IdsLike = Sequence[int] | NDArray[Any]
+
+
+def row_of(ids: Any) -> list[int]:
+    """Check a row of ids, and convert it to a list of int.
+
+    Raises:
+        TypeError: it is not a row of whole numbers.
+        OverflowError: a number is below 0 or takes more than 32 bits.
+    """
+    try:
+        numbers = list(map(index, ids.tolist() if isinstance(ids, np.ndarray) else ids))
+    except TypeError as error:
+        what = "a row of ids is whole numbers; token_to_id gives a token's, and decode_batch takes several rows"
+        raise TypeError(f"decode: {error}; {what}") from None
+    if numbers and not 0 <= min(numbers) <= max(numbers) <= MAX_ID:
+        wrong = next(number for number in numbers if not 0 <= number <= MAX_ID)
+        raise OverflowError(f"decode: {wrong} is no id: ids are 0 to {MAX_ID}; leave out numbers of no token, such as -100 in labels")
+    return numbers
+
+
+def array_of(ids: Any) -> NDArray[Any]:
+    """A row of ids as an array of one of `TYPES`. The range of the numbers is not checked.
+
+    Raises:
+        TypeError, OverflowError: as by `row_of`.
+    """
+    if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype in TYPES:
+        return np.ascontiguousarray(ids)
+    numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
+    try:
+        # Unlike numpy, `array` takes no fractions. Of bytes it would take eight for a number.
+        return np.asarray(array("q", numbers if isinstance(numbers, list) else list(numbers)), np.int64)
+    except (TypeError, OverflowError):
+        return np.asarray(row_of(ids), np.int64)
+
+
+class Decoded(NamedTuple):
+    """Rows of bytes.
+
+    Attributes:
+        data: the bytes of all rows, one after the other.
+        ends: int64[rows], where each row ends.
+        empty: how many of the ids have no bytes.
+    """
+
+    data: memoryview
+    ends: Ints
+    empty: int
+
+
+class ByteDecoder:
+    """Decodes ids into the bytes of their tokens. Numbers that are no id are skipped.
+
+    Args:
+        contents: uint8[n], the bytes of tokens, and `STEP` more.
+        spans: uint64[highest id + 2], see `fst.machines.decoding_arguments`; 0 for numbers that are no id, and in the last place.
+    """
+
+    def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:
+        self._contents, self._spans = contents, spans
+
+    def skipping(self, ids: Collection[int]) -> ByteDecoder:
+        """A decoder that skips these ids, too."""
+        spans = self._spans.copy()
+        spans[[number for number in ids if number < len(spans)]] = 0
+        return ByteDecoder(self._contents, spans)
+
+    def bytes_of(self, ids: Any) -> Decoded:
+        """The bytes of one row of ids.
+
+        Raises:
+            TypeError: it is not a row of whole numbers.
+            OverflowError: a number is below 0 or takes more than 32 bits.
+        """
+        numbers = array_of(ids)
+        return self._decoded(numbers, np.array([0, len(numbers)]))
+
+    def bytes_of_rows(self, sequences: Iterable[Any]) -> Decoded:
+        """The bytes of a `Batch`, or of rows of ids.
+
+        Raises:
+            TypeError, OverflowError: as by `bytes_of`.
+        """
+        if isinstance(sequences, Batch) and _is_whole(sequences):
+            return self._decoded(array_of(sequences.ids), sequences.row_splits)
+        rows = [array_of(ids) for ids in sequences]
+        splits = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+        return self._decoded(np.concatenate(rows) if rows else np.empty(0, np.int64), splits)
+
+    def _decoded(self, ids: NDArray[Any], splits: Ints) -> Decoded:
+        ends = np.empty(len(splits) - 1, np.int64)
+        is_beyond, empty = measure[ids.dtype].call(ids, splits, self._spans, ends)
+        if is_beyond:
+            row_of(ids)  # raises
+        size = ends.item(-1) if len(ends) else 0
+        data = np.empty(size + STEP, np.uint8)
+        write[ids.dtype].call(ids, self._spans, self._contents, data)
+        return Decoded(data.data[:size], ends, int(empty))
+
+
+def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
+    """The decoder of a table.
+
+    Args:
+        table: the table.
+        spell: whether an added token that is made of letters for bytes stands for these bytes, as in the reference; else for its own
+            characters.
+    """
+    begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
+    contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
+    known = table.metadata.model.model_tokens
+    for place, content in enumerate(table.contents[known:] if spell else (), known):
+        spelled = bytes_of(content.decode())
+        if spelled and spelled != content:
+            begins[place], sizes[place] = size, len(spelled)
+            contents.append(spelled)
+            size += len(spelled)
+    spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
+    spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids the last counts
+    return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)
+
+
+def _is_whole(batch: Batch) -> bool:
+    """Whether the rows of a batch are its ids, one after the other."""
+    splits = batch.row_splits
+    is_kernels = splits.dtype == np.int64 and splits.flags.c_contiguous and len(splits) > 0
+    return is_kernels and splits[0] == 0 and splits[-1] == len(batch.ids) and not (np.diff(splits) < 0).any()
+
+
+def text_of(data: Any) -> str:
+    """The text of bytes. Bytes that are not UTF-8 become U+FFFD, as in the reference."""
+    return utf_8_decode(data, "replace", True)[0]
+
+
+def texts_of(decoded: Decoded) -> list[str]:
+    """The text of each row."""
+    return [text_of(decoded.data[begin:end]) for begin, end in pairwise([0, *decoded.ends.tolist()])]
+
+
+class DecodeStream:
+    """Decodes ids as they come, such as from a model that generates them.
+
+    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. Only bytes that may still become
+    a character wait, which are three at most.
+
+    Args:
+        bytes_of: the bytes of a row of ids.
+    """
+
+    def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
+        self._bytes_of = bytes_of
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._is_closed = False
+
+    def write(self, ids: IdsLike) -> str:
+        """Take the next ids.
+
+        Args:
+            ids: as in `fst.Tokenizer.decode`; any number of them.
+
+        Returns:
+            The text that is certain, whatever ids follow: every character that is complete, and U+FFFD for bytes that cannot be part of
+            one. It may be empty.
+
+        Raises:
+            TypeError, OverflowError: as by `fst.Tokenizer.decode`; the ids are ignored.
+            ValueError: the stream is closed.
+        """
+        self._check_open()
+        return self._decoder.decode(self._bytes_of(ids))
+
+    def close(self) -> str:
+        """End the text.
+
+        Returns:
+            What is left: U+FFFD for a character that was not completed, else nothing.
+
+        Raises:
+            ValueError: the stream is closed.
+        """
+        self._check_open()
+        self._is_closed = True
+        return self._decoder.decode(b"", final=True)
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ValueError("the stream is closed")

@@ -1,0 +1,66 @@
+"""Token ids into the bytes of their tokens, one after the other: first their number, and then, with room for so many, the bytes.
+
+Kernels check nothing. They require:
+
+- The low `SIZE_BITS` bits of a span are a number of bytes, and the bits above say where they begin in ``contents``. The last span is
+  empty, and is that of every number that is no id.
+- ``contents`` has `STEP` bytes more than spans name, and ``data`` has `STEP` more than the rows have: bytes are copied `STEP` at a time.
+- ``splits`` ascends within ``ids``.
+
+`fst.runtime.decoding.ByteDecoder` ensures this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel
+from fst.machines.decoding_arguments import MAX_SIZE, SIZE_BITS, STEP
+from fst.runtime.kernels.numbers import HALF, U0, U1
+
+SIZE, SHIFT, STEP_SIZE = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(STEP)
+
+
+@kernel
+def measure(ids, splits, spans, ends):
+    """Find where the bytes of each row end.
+
+    Args:
+        ids: int32[n], uint32[n] or int64[n], any numbers.
+        splits: int64[rows + 1], where each row begins in `ids`, and where the last one ends.
+        spans: uint64[highest id + 2].
+        ends: int64[rows], filled.
+
+    Returns:
+        Whether a number is below 0 or takes more than 32 bits; and how many tokens are empty.
+    """
+    last, end, beyond, empty = np.uint64(len(spans)) - U1, U0, U0, U0
+    for row in range(len(splits) - 1):
+        for index in range(splits[row], splits[row + 1]):
+            number = np.uint64(ids[index])
+            size = spans[min(number, last)] & SIZE
+            beyond |= number >> HALF
+            empty += np.uint64(size == U0)
+            end += size
+        ends[row] = end
+    return beyond != U0, empty
+
+
+@inlined
+def copy_step(contents, begin, data, at):
+    """Copy `STEP` bytes."""
+    for offset in range(STEP):
+        data[at + np.uint64(offset)] = contents[begin + np.uint64(offset)]
+
+
+@kernel
+def write(ids, spans, contents, data):
+    """Write the bytes of ids; the arguments are as for `measure`, `contents` and `data` are uint8[n]."""
+    last, at = np.uint64(len(spans)) - U1, U0
+    for index in range(len(ids)):
+        span = spans[min(np.uint64(ids[index]), last)]
+        begin, size = span >> SHIFT, span & SIZE
+        copy_step(contents, begin, data, at)  # nearly all tokens take no more
+        for done in range(STEP_SIZE, size, STEP_SIZE):
+            copy_step(contents, begin + np.uint64(done), data, at + np.uint64(done))
+        at += size
