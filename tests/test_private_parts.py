@@ -105,8 +105,9 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("classes_of", "classes_looked_up"):
         text = RANDOM.integers(0, 1 << (7 if name == "classes_of" else 16), 100).astype(np.uint16)
         return direct, np.uint64(0), text, at, symbols, place
-    if name == "widen":
-        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, symbols, place
+    if name in ("widen", "copy_bytes"):
+        target = symbols if name == "widen" else symbols.astype(np.uint8)
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
     if name in ("at_least", "equal_to"):
         return symbols, at, masks & np.uint64(1), place
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
@@ -117,7 +118,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "classes_of", "classes_looked_up"])
+@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "classes_of", "classes_looked_up"])
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))

@@ -114,6 +114,9 @@ def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
     return wide
 
 
+copy_bytes = widen
+
+
 @part
 def string_length(rows: Any, row: Any) -> Any:
     """The length of a str in a list; -1 for any other object."""
