@@ -15,6 +15,7 @@ from fst.rows import Array
 # Indices into `Arguments.params`.
 WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
+FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # bytes of a piece that `transduce` reads together with others
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK`
@@ -35,7 +36,8 @@ class Arguments(NamedTuple):
             and a slot.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
-        begins_special: uint8[256], whether a special token begins with a byte.
+        special_bytes: uint8[256], by byte, bits: `FIRST`, if a special token begins with it; `SECOND`, if it is the second of one, or if a
+            token has one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: the same, row after row.
         lengths: uint16[ids], the bytes of the token of each id.
@@ -45,7 +47,7 @@ class Arguments(NamedTuple):
 
     params: Array
     ascii_symbols: Array
-    begins_special: Array
+    special_bytes: Array
     pages: Array
     blocks: Array
     symbols: Array
@@ -94,15 +96,16 @@ def arguments(table: Any) -> Arguments:
     bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
     specials = {content.encode(): number for content, number in table.metadata.added_tokens.specials.items()}
-    begins_special = np.zeros(256, np.uint8)
-    begins_special[[content[0] for content in specials]] = 1
+    special_bytes = np.zeros(256, np.uint8)
+    special_bytes[[content[0] for content in specials]] = FIRST
+    special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
     ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
     ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
-    ascii_symbols[begins_special > 0] = NOT_PLAIN
+    ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     return Arguments(
         params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift], np.uint64),
         ascii_symbols=ascii_symbols,
-        begins_special=begins_special,
+        special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
         blocks=borrowable(table.blocks, np.uint8),
         symbols=borrowable(table.symbols, np.uint8),

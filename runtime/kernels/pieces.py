@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, part
-from fst.machines.bpe_arguments import BEGIN, COLUMNS, WINDOW_BITS, WINDOW_MASK
+from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
 from fst.matching import LENGTH, VALUE
@@ -67,6 +67,12 @@ def reset(at, memo):
     memo[NODE] = U0
 
 
+@inlined
+def may_begin_special(text, at, stop, special_bytes):
+    """Filter: could a special token begin at a position? Its first two bytes rule out most positions."""
+    return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
+
+
 @part
 def read_other(text, at, stop, more, machine, memo):
     """Read a special token, or a character that is not ASCII or may begin one.
@@ -74,7 +80,7 @@ def read_other(text, at, stop, more, machine, memo):
     Returns:
         Its class and the position after it; of a token the position itself, its node, and whether what follows the text could complete it.
     """
-    if machine.begins_special[text[at]]:
+    if may_begin_special(text, at, stop, machine.special_bytes):
         node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
         if node or is_open:
             return U0, at, node, is_open
@@ -171,7 +177,7 @@ def next_special(text, at, stop, more, machine, memo):
     """Where the next special token begins, or could begin, from a position on; and whether it does, or the row ends there."""
     reset(at, memo)
     while at < stop:
-        if machine.begins_special[text[at]]:
+        if may_begin_special(text, at, stop, machine.special_bytes):
             node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
             if node or is_open:
                 return at, not is_open
