@@ -24,6 +24,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fst import merging
+from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
@@ -92,6 +93,11 @@ class BpeTables(Table):
     def class_count(self) -> int:
         """The number of classes of characters."""
         return self.moves.shape[1] - 1
+
+    def content(self, token: int) -> bytes:
+        """The bytes of a token, given by its number in ``token_ids``."""
+        begin = int(self.token_ends[token - 1]) if token else 0
+        return self.token_bytes[begin : int(self.token_ends[token])].tobytes()
 
     @Lazy
     def contents(self) -> tuple[bytes, ...]:
@@ -190,9 +196,11 @@ class BpeTables(Table):
             need(False, f"token_bytes is not UTF-8 at byte {ends[known - 1] + error.start}")
         added = self.metadata.added_tokens
         need(not added.contextual, "there are contextual added tokens; this kind has none")
-        held = {*zip(self.contents, ids.tolist(), strict=True)} if added.specials else set()
+        named = np.flatnonzero(np.isin(ids, np.fromiter(added.specials.values(), np.int64)))
+        held = {(self.content(token), int(ids[token])) for token in named.tolist()}
         for content, number in added.specials.items():
-            need((content.encode(), number) in held, f"special token {content!r} has the id {number}, and no token of the table has both")
+            is_held = (content.encode(), number) in held
+            need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_classes(self) -> None:
         """Prove that code points lead to classes, and moves to states, and that searches end."""
