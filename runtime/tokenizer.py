@@ -288,7 +288,7 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids_by_token.items()}
+        return dict(zip(self._table.token_ids.tolist(), self._table.tokens, strict=True))
 
     @Lazy
     def _skipped(self) -> frozenset[int]:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from kept import assemble, bpe
+from machines import Merges, byte_level
 from machines import compiled as wordpiece_machine
 from shared_data import SHARED, needs_shared
 from test_windows import ANY, CL100K, MANY_CLASSES, O200K, QWEN
@@ -28,10 +29,9 @@ from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_arguments import LONGEST
-from fst.machines.byte_letters import bytes_of, spelled
+from fst.machines.byte_letters import bytes_of
 from fst.machines.kernel_call import CHUNK
 
-Merges = Sequence[tuple[bytes, bytes]]
 VOCABULARIES = SHARED / "vocab_bpe"
 SCRIPTS = (
     "abcXYZ",
@@ -91,30 +91,9 @@ class Small(NamedTuple):
         return [ids[token] for piece in pieces for token in ([piece] if piece in whole else naive.bpe(piece, self.merges))]
 
 
-def document(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), **model: Any) -> dict[str, Any]:
-    """Describe a machine: the bytes, what merges make and more tokens; ids are in this order."""
-    tokens = dict.fromkeys([*(spelled(bytes([byte])) for byte in range(256)), *(spelled(first + second) for first, second in merges), *map(spelled, more)])
-    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
-    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-    return {
-        "added_tokens": [{"id": len(tokens) + at, "content": token, "special": True, **flags} for at, token in enumerate(special)],
-        "pre_tokenizer": {
-            "type": "Sequence",
-            "pretokenizers": [split, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}],
-        },
-        "decoder": {"type": "ByteLevel"},
-        "model": {
-            "type": "BPE",
-            "vocab": {token: number for number, token in enumerate(tokens)},
-            "merges": [[spelled(first), spelled(second)] for first, second in merges],
-            **model,
-        },
-    }
-
-
 def small(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), *, ignore_merges: bool = False) -> Small:
     """Compile a small machine."""
-    source = of_document(document(pattern, merges, more, special, ignore_merges=ignore_merges), Path("tokenizer.json"))
+    source = of_document(byte_level(pattern, merges, more, special, ignore_merges=ignore_merges), Path("tokenizer.json"))
     return Small(assemble(source, "auto"), merges, ignore_merges)
 
 

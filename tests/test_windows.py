@@ -39,7 +39,7 @@ PATTERNS = {
     "never dead": "[ab]+c" + ANY,
     "many classes": MANY_CLASSES,
 }
-GAPS = {"one letter": "a", "two letters": "a+|b", "far end": "a+b|b", "before another": "a(?=b)|b|[^ab]", "not at the end": "a+(?!b)|b+|[^ab]"}
+GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
 
 each_pattern = pytest.mark.parametrize("name", PATTERNS)
 
@@ -165,10 +165,10 @@ def gaps_in_short_texts(pattern: str) -> bool:
     return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
 
 
-@pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS.values()])
+@pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
 def test_gaps_are_foreseen(pattern: str) -> None:
     """A splitter is said to leave gaps exactly if there is a text in which it does."""
-    assert leaves_gaps(splitter(pattern).moves) == gaps_in_short_texts(pattern) == (pattern in GAPS.values())
+    assert leaves_gaps(splitter(pattern).moves) == gaps_in_short_texts(pattern) == (pattern in GAPS)
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])

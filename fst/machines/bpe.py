@@ -28,8 +28,8 @@ from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
-from fst.machines.byte_letters import spelled
-from fst.proof import need, need_none
+from fst.machines.byte_letters import bytes_of, spelled
+from fst.proof import need, need_none, prove_around
 from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
 from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
@@ -194,12 +194,18 @@ class BpeTables(Table):
             str(self.token_bytes[ends[known - 1] :].data, "utf-8")
         except UnicodeDecodeError as error:
             need(False, f"token_bytes is not UTF-8 at byte {ends[known - 1] + error.start}")
+        begins = ends[known - 1 : -1][sizes[known:] > 0]
+        need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
         added = self.metadata.added_tokens
+        named = np.zeros(int(ids.max()) + 1, np.bool_)
+        named[ids] = True
+        prove_around(added, self.metadata.templates, named)
         need(not added.contextual, "there are contextual added tokens; this kind has none")
-        named = np.flatnonzero(np.isin(ids, np.fromiter(added.specials.values(), np.int64)))
-        held = {(self.content(token), int(ids[token])) for token in named.tolist()}
+        special = np.flatnonzero(np.isin(ids, np.fromiter(added.specials.values(), np.int64)))
+        held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         for content, number in added.specials.items():
-            is_held = (content.encode(), number) in held
+            spellings = (content.encode(), bytes_of(content))  # the reference takes the id of a token of the model with this name, too
+            is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_classes(self) -> None:
