@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
     from fst.runtime.stream import Part, Stream
+    from fst.runtime.tiktoken import tiktoken
     from fst.runtime.tokenizer import Tokenizer
     from fst.runtime.transformers.hf import hf
 
@@ -33,6 +34,7 @@ __all__ = [
     "VocabularyError",
     "hf",
     "load",
+    "tiktoken",
 ]
 
 
@@ -54,6 +56,10 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.transformers.hf import hf
 
         return hf
+    if name == "tiktoken":
+        from fst.runtime.tiktoken import tiktoken
+
+        return tiktoken
     if name in ("Part", "Stream"):
         from fst.runtime import stream
 

@@ -20,11 +20,24 @@ from fst.runtime.workspace import Ids
 
 
 class BpeTokenizer(Tokenizer):
-    r"""A tokenizer over a byte-level BPE table: what `fst.load` returns for such a table. All that `fst.Tokenizer` has, and bytes.
+    r"""A tokenizer over a byte-level BPE table, which is what `fst.load` makes of such a file: a `fst.Tokenizer` that knows bytes, too.
 
     Example:
+        >>> from base64 import b64encode
+        >>> from pathlib import Path
         >>> from fst.compile import bpe
-        >>> tok = BpeTokenizer(bpe({**{bytes([byte]): byte for byte in range(256)}, b"\xc3\xa9": 256}, pattern=r"\w+|\W+"))
+        >>> tokens = [*(bytes([byte]) for byte in range(256)), b"ca", b" ca", b"caf"]
+        >>> lines = [f"{b64encode(token).decode()} {rank}\n" for rank, token in enumerate(tokens)]
+        >>> _ = Path("coffee.tiktoken").write_text("".join(lines))
+        >>> tok = BpeTokenizer(bpe("coffee.tiktoken", pattern=r"\w+|\W+", special={}))
+        >>> ids = tok.encode("café")
+        >>> ids
+        array([258, 195, 169], dtype=int32)
+        >>> tok.decode(ids), tok.decode_bytes(ids[:2]), tok.token_bytes(257)
+        ('café', b'caf\xc3', b' ca')
+        >>> stream = tok.decode_stream()
+        >>> [stream.write([number]) for number in ids.tolist()]
+        ['caf', '', 'é']
     """
 
     _table: BpeTables
@@ -49,7 +62,7 @@ class BpeTokenizer(Tokenizer):
 
     def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:
         if not self._joins_bytes:
-            raise UnsupportedError("decode_stream: the vocabulary names no decoder, so blanks join its tokens; decode all ids at once")
+            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with blanks; decode all ids at once")
         decoder = self._decoder(skip_special_tokens)
         return DecodeStream(lambda ids: bytes(decoder.bytes_of(ids).data))
 

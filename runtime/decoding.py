@@ -194,7 +194,12 @@ class DecodeStream:
             ValueError: the stream is closed.
         """
         self._check_open()
-        return self._decoder.decode(self._bytes_of(ids))
+        text = self._decoder.decode(self._bytes_of(ids))
+        held, _ = self._decoder.getstate()
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # of a surrogate, which Python keeps, though it is no character
+            self._decoder.reset()
+            text += text_of(held)
+        return text
 
     def close(self) -> str:
         """End the text.

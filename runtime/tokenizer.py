@@ -228,27 +228,22 @@ class Tokenizer(Encoder):
         return self._decoded_rows(sequences, skip_special_tokens)
 
     def decode_stream(self, *, skip_special_tokens: bool = True) -> DecodeStream:
-        r"""Decode ids that come one by one, such as from a model that generates them. Only for byte-level vocabularies.
+        """Decode ids that come one by one, such as from a model that generates them. Only for byte-level BPE, see `fst.runtime.bpe`.
 
         Args:
             skip_special_tokens: as in `decode`.
 
         Returns:
-            A stream with `write` and `close`. It gives a character as soon as it is complete, and never a part of one.
+            A stream with `write` and `close`. It gives each character as soon as it is complete, and never a part of one.
 
         Raises:
-            UnsupportedError: tokens are not joined byte by byte, as in WordPiece.
-
-        Example:
-            >>> import fst
-            >>> from fst.compile import bpe
-            >>> stream = fst.Tokenizer(bpe("bytes.tiktoken", pattern=r"\w+|\W+")).decode_stream()
+            UnsupportedError: the text of a token depends on its neighbours, as in WordPiece.
         """
         return self._stream_of(skip_special_tokens)
 
     def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:  # noqa: ARG002
         kind = self._table.kind
-        raise UnsupportedError(f"decode_stream of {kind} tables: a token changes the text around it; decode all ids at once")
+        raise UnsupportedError(f"decode_stream of {kind} tables: the text of a token depends on its neighbours; decode all ids at once")
 
     def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
         skipped = self._skipped if skip_special_tokens else frozenset[int]()

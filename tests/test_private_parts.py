@@ -108,6 +108,8 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("widen", "copy_bytes"):
         target = symbols if name == "widen" else symbols.astype(np.uint8)
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
+    if name == "copy_16":
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
         return symbols, at, masks & np.uint64(1), place
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
@@ -118,7 +120,10 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "classes_of", "classes_looked_up"])
+ON_ARRAYS = ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up"]
+
+
+@pytest.mark.parametrize("name", ON_ARRAYS)
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))
@@ -131,4 +136,4 @@ def test_plain_intrinsics_on_arrays(name: str) -> None:
         returned.add(result)
         for first, second in zip(arguments, others, strict=True):
             assert np.array_equal(first, second)
-    assert len(returned) > 1
+    assert len(returned) > 1 or name == "copy_16"  # which returns nothing

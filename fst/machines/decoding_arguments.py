@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from fst.merging import MAX_LENGTH
+
 # A span is ``where the bytes begin << SIZE_BITS | how many they are``. No token has more than `MAX_SIZE` bytes.
-SIZE_BITS = 16
-MAX_SIZE = (1 << SIZE_BITS) - 1
-STEP = 16  # bytes that are copied at a time
+MAX_SIZE, SIZE_BITS = MAX_LENGTH, MAX_LENGTH.bit_length()
+STEP = 16  # bytes that are copied at a time, by `fst.runtime.kernels.intrinsics.copy_16`

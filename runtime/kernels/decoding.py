@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel
+from fst.jit import kernel
 from fst.machines.decoding_arguments import MAX_SIZE, SIZE_BITS, STEP
+from fst.runtime.kernels.intrinsics import copy_16
 from fst.runtime.kernels.numbers import HALF, U0, U1
 
 SIZE, SHIFT, STEP_SIZE = np.uint64(MAX_SIZE), np.uint64(SIZE_BITS), np.uint64(STEP)
@@ -46,13 +47,6 @@ def measure(ids, splits, spans, ends):
     return beyond != U0, empty
 
 
-@inlined
-def copy_step(contents, begin, data, at):
-    """Copy `STEP` bytes."""
-    for offset in range(STEP):
-        data[at + np.uint64(offset)] = contents[begin + np.uint64(offset)]
-
-
 @kernel
 def write(ids, spans, contents, data):
     """Write the bytes of ids; the arguments are as for `measure`, `contents` and `data` are uint8[n]."""
@@ -60,7 +54,7 @@ def write(ids, spans, contents, data):
     for index in range(len(ids)):
         span = spans[min(np.uint64(ids[index]), last)]
         begin, size = span >> SHIFT, span & SIZE
-        copy_step(contents, begin, data, at)  # nearly all tokens take no more
+        copy_16(contents, begin, data, at)  # nearly all tokens take no more
         for done in range(STEP_SIZE, size, STEP_SIZE):
-            copy_step(contents, begin + np.uint64(done), data, at + np.uint64(done))
+            copy_16(contents, begin + np.uint64(done), data, at + np.uint64(done))
         at += size

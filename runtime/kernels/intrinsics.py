@@ -25,6 +25,7 @@ BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a slot in the table of words has twelve, and its value in the last quarter
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # of UTF-8, and of UTF-16
+HALF_BYTES = ir.VectorType(BYTE, 16)
 
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # the type of a str's characters, by their size in bytes
 
@@ -166,6 +167,12 @@ def _not_ascii(builder: Any, read: Any) -> Any:
     return builder.zext(builder.bitcast(wide, ir.IntType(32)), WORD)
 
 
+def _copy_16(builder: Any, data: Any, out: Any) -> Any:
+    read = builder.load(builder.bitcast(data, HALF_BYTES.as_pointer()), align=1)
+    builder.store(read, builder.bitcast(out, HALF_BYTES.as_pointer()), align=1)
+    return ir.Constant(BYTE.as_pointer(), None)
+
+
 def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
     from numba.core.registry import cpu_target
 
@@ -231,6 +238,9 @@ widen = _intrinsic("widen", types.uint64, _widen, arrays=2)
 
 # The same to 32 bytes.
 copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, arrays=2)
+
+# Copy 16 bytes, (data, at, bytes, out).
+copy_16 = _intrinsic("copy_16", types.void, _copy_16, arrays=2)
 
 # The length of a str, and of bytes; -1 for any other object.
 string_length = _of_row("string_length", lambda: types.int64, _length("PyUnicode_GetLength"))

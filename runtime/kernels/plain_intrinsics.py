@@ -103,6 +103,13 @@ def prefetch(_array: Any, _place: Any) -> None:
 
 
 @part
+def copy_16(data: Any, at: Any, copied: Any, out: Any) -> None:
+    """Copy 16 bytes."""
+    for place in range(16):
+        copied[np.uint64(out) + np.uint64(place)] = data[np.uint64(at) + np.uint64(place)]
+
+
+@part
 def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
     """Copy 32 bytes to 32 units. Returns a bit for each byte that is not ASCII."""
     wide = U0

@@ -1,0 +1,429 @@
+"""A stand-in for a ``tiktoken.Encoding``, for code that takes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from functools import lru_cache
+from operator import index
+from typing import Any, Literal, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError, UnsupportedError
+from fst.lazy import Lazy
+from fst.machines.bpe import BpeTables
+from fst.runtime.batch import Batch
+from fst.runtime.bpe import BpeTokenizer
+from fst.runtime.decoding import MAX_ID, ByteDecoder, IdsLike, decoder_of
+from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.workspace import Ids
+
+Allowed = Literal["all"] | AbstractSet[str]
+Disallowed = Literal["all"] | Collection[str]
+NO_TOKENS: AbstractSet[str] = frozenset()
+END_OF_TEXT = "<|endoftext|>"
+
+
+def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
+    """A stand-in for a ``tiktoken.Encoding``.
+
+    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors, and does not need tiktoken. Texts are
+    encoded as they stand: the special tokens that a template puts around a text are left out. All added tokens of the table are special
+    tokens. It can be pickled.
+
+    Args:
+        tokenizer: a tokenizer over a byte-level BPE table.
+        name: the name of the encoding, which a table does not know.
+
+    Raises:
+        UnsupportedError: the tokenizer is of another kind.
+
+    Example::
+
+        enc = fst.tiktoken(fst.load("cl100k.npz"), name="cl100k_base")
+        enc.encode("hello world")  # → [15339, 1917]
+        enc.encode("<|endoftext|>", allowed_special="all")  # → [100257]
+    """
+    if not isinstance(tokenizer, BpeTokenizer):
+        kind = getattr(getattr(tokenizer, "_table", None), "kind", type(tokenizer).__name__)
+        raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
+    return Encoding(tokenizer, name)
+
+
+class Encoding:
+    """The members of ``tiktoken.Encoding``, over a table.
+
+    Args:
+        tokenizer: the tokenizer that encodes.
+        name: the name of the encoding.
+
+    Attributes:
+        name: as given.
+        fst: the tokenizer that encodes, with all special tokens.
+    """
+
+    def __init__(self, tokenizer: BpeTokenizer, name: str) -> None:
+        self.fst, self.name = tokenizer, name
+        self._table: BpeTables = tokenizer._table
+        self._specials = dict(self._table.metadata.added_tokens.specials)
+
+    def __repr__(self) -> str:
+        return f"<Encoding {self.name!r}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Encoding, (self.fst, self.name)
+
+    def encode_ordinary(self, text: str) -> list[int]:
+        """The ids of a text in which special tokens are ordinary text."""
+        return _listed(self._encoded(text, NO_TOKENS))
+
+    def encode(self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all") -> list[int]:
+        """The ids of a text.
+
+        Args:
+            text: the text. Lone surrogates become U+FFFD, and two that are a pair become its character.
+            allowed_special: the special tokens that are found in the text, or "all". Others are ordinary text.
+            disallowed_special: strings that the text must not contain; "all": the special tokens that are not allowed.
+
+        Raises:
+            ValueError: the text contains a disallowed string.
+        """
+        return _listed(self._checked(text, *self._sets(allowed_special, disallowed_special)))
+
+    def encode_to_numpy(
+        self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
+    ) -> NDArray[np.uint32]:
+        """As `encode`; the ids in a read-only array.
+
+        Raises:
+            ValueError: as by `encode`.
+            UnicodeEncodeError: the text has a surrogate.
+        """
+        ids = self._checked(text, *self._sets(allowed_special, disallowed_special), mends=False).view(np.uint32)
+        ids.flags.writeable = False
+        return ids
+
+    def encode_ordinary_batch(self, text: Iterable[str], *, num_threads: int | None = 8) -> list[list[int]]:
+        """As `encode_ordinary`, for each text."""
+        return self._rows(text, NO_TOKENS, frozenset(), num_threads)
+
+    def encode_batch(
+        self,
+        text: Iterable[str],
+        *,
+        num_threads: int | None = 8,
+        allowed_special: Allowed = NO_TOKENS,
+        disallowed_special: Disallowed = "all",
+    ) -> list[list[int]]:
+        """As `encode`, for each text."""
+        return self._rows(text, *self._sets(allowed_special, disallowed_special), num_threads)
+
+    def encode_with_unstable(self, text: str, **_: Any) -> NoReturn:  # noqa: ARG002
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("encode_with_unstable: tables tell the ids of a text, not those of its continuations; use tok.stream()")
+
+    def encode_single_token(self, text_or_bytes: str | bytes) -> int:
+        """The id of a token, which may be a special one.
+
+        Raises:
+            KeyError: there is no such token.
+        """
+        token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
+        _need(token, bytes)
+        number = self._ranks.get(token, self._special_contents.get(token))
+        if number is None:
+            raise KeyError(token)
+        return number
+
+    def decode_bytes(self, tokens: IdsLike) -> bytes:
+        """The bytes of ids.
+
+        Raises:
+            KeyError: an id has no token.
+        """
+        return bytes(self._decoded(tokens))
+
+    def decode(self, tokens: IdsLike, errors: str = "replace") -> str:
+        """The text of ids; `errors` is as in ``bytes.decode``.
+
+        Raises:
+            KeyError: as by `decode_bytes`.
+        """
+        return str(self._decoded(tokens), "utf-8", errors)
+
+    def decode_single_token_bytes(self, token: int) -> bytes:
+        """The bytes of an id.
+
+        Raises:
+            KeyError: the id has no token.
+        """
+        number = _number(token)
+        content = self._contents.get(number)
+        if content is None:
+            raise KeyError(str(number))
+        return content
+
+    def decode_tokens_bytes(self, tokens: IdsLike) -> list[bytes]:
+        """The bytes of each id.
+
+        Raises:
+            KeyError: as by `decode_single_token_bytes`.
+        """
+        return [self.decode_single_token_bytes(token) for token in tokens]
+
+    def decode_with_offsets(self, tokens: IdsLike) -> tuple[str, list[int]]:
+        """The text of ids, and the character at which each token begins; if it begins inside a character, this one.
+
+        Raises:
+            KeyError: as by `decode_single_token_bytes`.
+            UnicodeDecodeError: the bytes of the ids are not UTF-8.
+        """
+        contents, offsets, characters = self.decode_tokens_bytes(tokens), list[int](), 0
+        for content in contents:
+            offsets.append(max(0, characters - _continues(content[0])))
+            characters += sum(not _continues(byte) for byte in content)
+        return b"".join(contents).decode(), offsets
+
+    def decode_batch(self, batch: Iterable[IdsLike], *, errors: str = "replace", num_threads: int | None = 8) -> list[str]:
+        """As `decode`, for each row."""
+        _need_threads(num_threads)
+        return [self.decode(tokens, errors) for tokens in batch]
+
+    def decode_bytes_batch(self, batch: Iterable[IdsLike], *, num_threads: int | None = 8) -> list[bytes]:
+        """As `decode_bytes`, for each row."""
+        _need_threads(num_threads)
+        return [self.decode_bytes(tokens) for tokens in batch]
+
+    def token_byte_values(self) -> list[bytes]:
+        """The bytes of all tokens but special ones, sorted."""
+        return sorted(self._ranks)
+
+    @property
+    def eot_token(self) -> int:
+        """The id of ``<|endoftext|>``.
+
+        Raises:
+            KeyError: there is no such token.
+        """
+        return self._specials[END_OF_TEXT]
+
+    @Lazy
+    def special_tokens_set(self) -> set[str]:
+        """The special tokens."""
+        return set(self._specials)
+
+    def is_special_token(self, token: int) -> bool:
+        """Whether an id is that of a special token."""
+        assert isinstance(token, int)
+        return token in self._special_ids
+
+    @Lazy
+    def max_token_value(self) -> int:
+        """The highest id."""
+        return int(self._table.token_ids.max())
+
+    @property
+    def n_vocab(self) -> int:
+        """One more than the highest id."""
+        return self.max_token_value + 1
+
+    def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
+        """The special tokens that are allowed, and the strings that are not."""
+        allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
+        if isinstance(disallowed, str) and disallowed == "all":
+            disallowed = self.special_tokens_set - allowed
+        return allowed, frozenset(disallowed or ())
+
+    def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
+        """The ids of a text, unless it contains a disallowed string. It may contain surrogates if `mends`."""
+        if disallowed <= self.special_tokens_set and allowed is not self.special_tokens_set:
+            ids = self._ids_without_specials(text)
+            if ids is not None:
+                _need_strings(allowed)
+                return ids
+        if disallowed and (found := _one_of(disallowed).search(text)):
+            raise ValueError(_refusal(found.group()))
+        if not mends and isinstance(text, str):
+            text.encode()  # raises if there is a surrogate
+        return self._encoded(text, allowed)
+
+    def _ids_without_specials(self, text: Any) -> Ids | None:
+        """The ids of a text without special tokens; None if it contains one, or a surrogate, or is no text."""
+        if not isinstance(text, str):
+            return None
+        try:
+            ids = self.fst.encode(text, add_special_tokens=False)
+        except TextError:
+            return None
+        return None if self._is_special[ids].any() else ids
+
+    def _encoded(self, text: Any, allowed: AbstractSet[str]) -> Ids:
+        """The ids of a text in which the allowed special tokens are found."""
+        _need(text, str)
+        _need_strings(allowed)
+        found = frozenset(allowed & self._specials.keys())
+        try:
+            return self._encoded_valid(text, found)
+        except TextError:  # as tiktoken mends it
+            return self._encoded_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), found)
+
+    def _encoded_valid(self, text: str, found: frozenset[str]) -> Ids:
+        """The ids of a text without surrogates."""
+        if len(found) == len(self._specials):
+            return self.fst.encode(text, add_special_tokens=False)
+        if not found:
+            return self._ordinary.encode(text, add_special_tokens=False)
+        stretches = _one_of(found).split(text)  # every other one is a special token
+        ids: list[Ids] = [self._ordinary.encode(stretch, add_special_tokens=False) for stretch in stretches[::2]]
+        numbers = [np.array([self._specials[token]], np.int32) for token in stretches[1::2]]
+        return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
+
+    def _rows(self, text: Iterable[str], allowed: AbstractSet[str], disallowed: frozenset[str], threads: int | None) -> list[list[int]]:
+        """The ids of texts. Those without special tokens and surrogates are encoded together."""
+        _need_threads(threads)
+        texts = list(text)
+        batch = self._batch_of(texts, threads)
+        if batch is None:
+            return [_listed(self._checked(one, allowed, disallowed)) for one in texts]
+        with_special = np.searchsorted(batch.row_splits, np.flatnonzero(self._is_special[batch.ids]), "right") - 1
+        again = set(with_special.tolist()) if disallowed <= self.special_tokens_set else set(range(len(texts)))
+        return [_listed(self._checked(one, allowed, disallowed) if row in again else batch[row]) for row, one in enumerate(texts)]
+
+    def _batch_of(self, texts: list[Any], threads: int | None) -> Batch | None:
+        """The ids of texts in which all special tokens are found; None if one has a surrogate, or is no text."""
+        if not all(isinstance(one, str) for one in texts):
+            return None
+        try:
+            return self.fst.encode_batch(texts, add_special_tokens=False, threads=threads)
+        except TextError:
+            return None
+
+    def _decoded(self, tokens: Any) -> memoryview:
+        """The bytes of ids."""
+        _need_sequence(tokens)
+        try:
+            decoded = self._decoder.bytes_of(tokens)
+        except (TypeError, OverflowError):
+            for token in tokens:
+                _number(token)  # raises
+            raise
+        if decoded.empty:
+            self._need_tokens(tokens)
+        return decoded.data
+
+    def _need_tokens(self, tokens: IdsLike) -> None:
+        for token in tokens:
+            if int(token) not in self._contents:
+                raise KeyError(f"Invalid token for decoding: {token}")
+
+    @Lazy
+    def _ordinary(self) -> BpeTokenizer:
+        """The tokenizer that finds no special tokens. It shares the arrays of the table, which need no new proof."""
+        metadata = self._table.metadata
+        about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={})).to_json()
+        return BpeTokenizer(replace(self._table, about=about))
+
+    @Lazy
+    def _decoder(self) -> ByteDecoder:
+        return decoder_of(self._table, spell=False)
+
+    @Lazy
+    def _contents(self) -> dict[int, bytes]:
+        return dict(zip(self._table.token_ids.tolist(), self._table.contents, strict=True))
+
+    @Lazy
+    def _ranks(self) -> dict[bytes, int]:
+        known = self._table.metadata.model.model_tokens
+        tokens = zip(self._table.contents[:known], self._table.token_ids.tolist(), strict=False)
+        return {content: number for content, number in tokens if number not in self._special_ids}
+
+    @Lazy
+    def _special_ids(self) -> frozenset[int]:
+        return frozenset(self._specials.values())
+
+    @Lazy
+    def _special_contents(self) -> dict[bytes, int]:
+        return {token.encode(): number for token, number in self._specials.items()}
+
+    @Lazy
+    def _is_special(self) -> NDArray[np.bool_]:
+        """Whether each id is that of a special token."""
+        is_special = np.zeros(self.n_vocab, np.bool_)
+        is_special[list(self._special_ids)] = True
+        return is_special
+
+
+def _listed(ids: Ids) -> list[int]:
+    numbers: list[int] = ids.tolist()
+    return numbers
+
+
+@lru_cache(maxsize=128)
+def _one_of(strings: frozenset[str]) -> re.Pattern[str]:
+    """A pattern for any of some strings; of two that begin at one place, for the longer."""
+    return re.compile(f"({'|'.join(map(re.escape, sorted(strings, key=len, reverse=True)))})")
+
+
+def _refusal(token: str) -> str:
+    """The message for a disallowed special token, word for word tiktoken's."""
+    return (
+        f"Encountered text corresponding to disallowed special token {token!r}.\n"
+        "If you want this text to be encoded as a special token, "
+        f"pass it to `allowed_special`, e.g. `allowed_special={{{token!r}, ...}}`.\n"
+        "If you want this text to be encoded as normal text, disable the check for this token "
+        f"by passing `disallowed_special=(enc.special_tokens_set - {{{token!r}}})`.\n"
+        "To disable this check for all special tokens, pass `disallowed_special=()`.\n"
+    )
+
+
+def _continues(byte: int) -> bool:
+    """Whether a byte of UTF-8 continues a character."""
+    return 0x80 <= byte < 0xC0
+
+
+# What tiktoken's extension module refuses, with its messages.
+
+
+def _number(token: Any) -> int:
+    number = index(token)
+    if not -1 << 63 <= number < 1 << 63:
+        raise OverflowError("Python int too large to convert to C long")
+    if not 0 <= number <= MAX_ID:
+        raise OverflowError("out of range integral type conversion attempted")
+    return number
+
+
+def _need(value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{_named(value)} is not an instance of {kind.__name__!r}")
+
+
+def _need_strings(allowed: Any) -> None:
+    if not isinstance(allowed, set | frozenset):
+        raise TypeError(f"{_named(allowed)} is not an instance of 'set'")
+    for token in allowed:
+        _need(token, str)
+
+
+def _need_sequence(tokens: Any) -> None:
+    if isinstance(tokens, str):
+        raise TypeError("Can't extract `str` to `Vec`")
+    if isinstance(tokens, dict) or not hasattr(type(tokens), "__getitem__"):
+        raise TypeError(f"{_named(tokens)} is not an instance of 'Sequence'")
+
+
+def _need_threads(threads: int | None) -> None:
+    if threads is not None and threads <= 0:
+        raise ValueError("max_workers must be greater than 0")
+
+
+def _named(value: Any) -> str:
+    return "'None'" if value is None else f"{type(value).__name__!r} object"
