@@ -10,6 +10,7 @@ from fst.cli.formats import names
 from fst.metadata import RULES
 
 if TYPE_CHECKING:
+    from fst.machines.bpe import BpeTables
     from fst.machines.wordpiece import Tables
 
 OPTIONS = (
@@ -21,12 +22,14 @@ OPTIONS = (
     "unk_token",
     "continuing_subword_prefix",
     "max_input_chars_per_word",
+    "ignore_merges",
 )
+SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
 PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
 MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
 
-def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
+def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any]:
     """Everything that is to be told of tables, as JSON has it."""
     metadata, spellings = tables.metadata, names(tables)
     automaton, stored = metadata.automaton, metadata.to_json()
@@ -34,14 +37,13 @@ def described(tables: Tables, path: str, size: int) -> dict[str, Any]:
         "file": path,
         "bytes": size,
         "kind": automaton.kind,
-        "layout": automaton.layout,
+        **{name: stored[name] for name in ("layout", "columns") if name in stored},
         "tokens": len(tables.token_ids),
         "states": automaton.states,
         "entries": len(tables.entries),
-        "columns": automaton.columns,
-        "classes": len(tables.classes) // 2,
+        "classes": tables.class_count,
         "words": int((tables.words[3::4] > 0).sum()),
-        "options": {name: stored[name] for name in OPTIONS},
+        "options": {name: stored[name] for name in OPTIONS if name in stored},
         **{name: stored[name] for name in PARTS},
         "specials": stored["specials"],
         "late": stored["late"],
@@ -56,8 +58,8 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
     shown = {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
-        **{name: description[name] for name in ("kind", "layout")},
-        **{name: f"{description[name]:,}" for name in ("tokens", "states", "entries", "columns", "classes", "words")},
+        **{name: description[name] for name in ("kind", "layout") if name in description},
+        **{name: f"{description[name]:,}" for name in SIZES if name in description},
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
         **{name: json.dumps(description[name], ensure_ascii=False) for name in PARTS if description[name] is not None},
         "special tokens": _specials(description["specials"]),

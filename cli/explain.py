@@ -6,30 +6,33 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from fst.cli.explain_bytes import explained_bytes
 from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst.compile.sources.source import Source
     from fst.compile.wordpiece import WordPieceModel
+    from fst.machines.bpe import BpeTables
     from fst.machines.wordpiece import Tables
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
-def explained(tables: Tables, text: str) -> Iterator[str]:
+def explained(tables: Tables | BpeTables, text: str) -> Iterator[str]:
     """The explanation of a text, as lines.
 
     Raises:
         TextError: the text holds a lone surrogate.
     """
     from fst.compile.wordpiece import source_of
+    from fst.machines.bpe import BpeTables
 
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
-    return Explanation(source_of(tables)).lines(text)
+    return explained_bytes(tables, text) if isinstance(tables, BpeTables) else Explanation(source_of(tables)).lines(text)
 
 
 class Explanation:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
+from base64 import b64encode
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.machines.wordpiece import Tables
+    from fst.table import Table
 
 
-def ready(tables: Tables) -> Tokenizer:
+def ready(tables: Table) -> Tokenizer:
     """A tokenizer whose kernels are loaded or compiled.
 
     The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
@@ -34,26 +35,55 @@ def ready(tables: Tables) -> Tokenizer:
 
 def compile_all() -> tuple[bool, str]:
     """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`."""
-    import fst
-    from fst.compile import wordpiece
-    from fst.runtime import texts
     from fst.runtime.kernels import wordpiece as kernels
-    from fst.runtime.transformers.document import document
 
     with TemporaryDirectory() as folder:
-        table, source = Path(folder, "table.npz"), Path(folder, "tokenizer.json")
-        tables = wordpiece(["[UNK]", "a", "##b"], layout="compact")
-        tables.save(table)
-        tokenizer = fst.load(table)
-        tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
-        tokenizer(["ab"], return_tensors="np")
-        tokenizer.encode_batch(["ab"], offsets=True)
-        texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), np.empty(2 + texts.PAST_END, np.uint16))  # a column
-        # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
-        added = {"id": 3, "content": "a" * 600, "normalized": True}
-        for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):
-            source.write_text(json.dumps({**document(tables), **part}))
-            read_twice = fst.Tokenizer(wordpiece(source))
-            for offsets in (False, True):
-                read_twice.encode_batch([text], offsets=offsets)
+        _compile_wordpiece(Path(folder))
+        _compile_bpe(Path(folder))
     return destination(kernels.encode_rows)
+
+
+def _compile_wordpiece(folder: Path) -> None:
+    from fst import Tokenizer
+    from fst.compile import wordpiece
+    from fst.runtime.transformers.document import document
+
+    tables, source = wordpiece(["[UNK]", "a", "##b"], layout="compact"), folder / "tokenizer.json"
+    tokenizer = _used(tables, folder)
+    tokenizer(["ab"], return_tensors="np")
+    # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
+    added = {"id": 3, "content": "a" * 600, "normalized": True}
+    for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):
+        source.write_text(json.dumps({**document(tables), **part}))
+        read_twice = Tokenizer(wordpiece(source))
+        for offsets in (False, True):
+            read_twice.encode_batch([text], offsets=offsets)
+
+
+def _compile_bpe(folder: Path) -> None:
+    from fst.compile import bpe
+    from fst.machines.byte_letters import spelled
+
+    source, letters = folder / "tokenizer.json", [spelled(bytes([byte])) for byte in range(256)]
+    model = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
+    _used(bpe(source), folder)
+    source = folder / "letters.tiktoken"
+    source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
+    bpe(source, encoding="gpt2", special={})
+
+
+def _used(tables: Table, folder: Path) -> Any:
+    """A tokenizer with a table, loaded from a file, after each of its kernels has run."""
+    import fst
+    from fst.runtime import texts
+
+    tables.save(folder / "table.npz")
+    tokenizer = fst.load(folder / "table.npz")
+    tokenizer.encode(b"ab")  # which takes the kernels for str, and one more
+    tokenizer.encode("ab")
+    tokenizer.encode_batch(["ab"], offsets=True)
+    room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
+    texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # a column
+    return tokenizer

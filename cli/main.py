@@ -124,19 +124,15 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-class SpecialToken(click.ParamType):
-    """A token and its id, with "=" between them."""
-
-    name = "token=id"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, int]:
-        """Split at the last "="."""
-        if isinstance(value, tuple):
-            return value
-        token, _, number = value.rpartition("=")
+def _special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
+    """Split each TOKEN=ID at its last "="; None if none is given."""
+    found = {}
+    for text in given:
+        token, _, number = text.rpartition("=")
         if not token or not (number.isascii() and number.isdigit()):
-            self.fail(f"{value!r} is not TOKEN=ID, such as '<|endoftext|>=50256'", param, ctx)
-        return token, int(number)
+            raise click.BadParameter(f"{text!r} is not TOKEN=ID, such as '<|endoftext|>=50256'")
+        found[token] = int(number)
+    return found or None
 
 
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
@@ -210,8 +206,8 @@ def main() -> None:
 @click.option("--pattern", metavar="REGEX", show_default="the encoding's", help="What matches the pieces of a text, as tiktoken takes it.")
 @click.option(
     "--special",
-    type=SpecialToken(),
     multiple=True,
+    callback=_special_tokens,
     metavar="TOKEN=ID",
     show_default="the encoding's",
     help="A special token and its id; may be repeated.",
@@ -223,7 +219,7 @@ def main() -> None:
     show_default=True,
     help="dense: one look-up per character. compact: at most two, and a much smaller table.",
 )
-def compile_command(source: str, output: str, special: tuple[tuple[str, int], ...], **options: Any) -> None:
+def compile_command(source: str, output: str, **options: Any) -> None:
     """Compile a vocabulary, SOURCE, into a table file.
 
     SOURCE is one of these, also packed with gzip:
@@ -269,7 +265,7 @@ def compile_command(source: str, output: str, special: tuple[tuple[str, int], ..
     note(f"compiling {source} …")
     begun = monotonic()
     with no_collector():
-        table = tokenizer(source, special=dict(special) or None, **options)
+        table = tokenizer(source, **options)
     table.save(path)
     note(f"{output}: {table.about.get('layout', table.kind)}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
@@ -612,6 +608,8 @@ def explain_command(table: str, text: str) -> None:
 
     Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
     of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
+
+    For byte-level BPE: each piece, and after each of its bytes the state and the last token of the bytes so far.
 
     \b
     Examples:

@@ -9,21 +9,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.classes import paged
 from fst.compile.item_sets import close
 from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical
-from fst.machines.byte_letters import bytes_of, spelled
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.compile.text.splitters import splitter
 from fst.compile.windows import leaves_gaps, windows
 from fst.compile.word_hash import hashed
-from fst.compile.classes import paged
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
+from fst.machines.byte_letters import bytes_of, spelled
 from fst.metadata import AddedTokens
 from fst.splitting import Splitter
 from fst.trie import NULL
@@ -114,14 +114,15 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     words, displacements = _word_table(model, tokens)
     rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
     pages, blocks = paged(split.classes)
-    contents = {**{token: number for token, number in model.vocabulary.items()}}
-    others = {name: number for name, number in {**model.names, **source.added.ids}.items() if contents.get(bytes_of(name) or b"") != number}
+    contents = model.vocabulary
+    names = {**model.names, **source.added.ids}
+    others = {name: number for name, number in names.items() if contents.get(bytes_of(name) or b"") != number}
     ids = [*contents.values(), *others.values()]
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
         model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
-        text=BpeText(source.text.normalizers, source.text.pre_tokenizers),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, source.trimming and source.trimming.add_prefix_space),
         added_tokens=_added(source.added),
         templates=source.templates,
         settings=source.settings,
@@ -173,20 +174,21 @@ def _added(added: AddedTokens) -> AddedTokens:
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The pieces that are one token: canonical tokens, and with `ignore_merges` all others."""
-    names, atoms = [*model.vocabulary], set(tokens.tokens.atoms.tolist())
-    if model.ignore_merges:
-        whole = range(len(names))
-        long = [names[token] for token in whole if len(names[token]) > WORD_BYTES and tokens.left[token] < 0]
-        if long:
-            raise UnsupportedError(f"ignore_merges, with a token of {len(long[0])} bytes that no merges make: {quoted(long[0])}")
-    else:
-        whole = sorted({*tokens.made.tolist(), *atoms} - {NULL})
-    chosen = sorted((token for token in whole if len(names[token]) <= WORD_BYTES), key=lambda token: model.vocabulary[names[token]])
+    spelled, ids, left = tokens.tokens, tokens.tokens.ids, tokens.left
+    is_whole = (left != NULL) | (spelled.lengths == 1) | model.ignore_merges
+    long = np.flatnonzero((left == NULL) & (spelled.lengths > WORD_BYTES))
+    if model.ignore_merges and len(long):
+        token = [*model.vocabulary][long[0]]
+        raise UnsupportedError(f"ignore_merges, with a token of {len(token)} bytes that no merges make: {quoted(token)}")
+    chosen = np.flatnonzero(is_whole & (spelled.lengths <= WORD_BYTES))
+    chosen = chosen[np.argsort(ids[chosen], kind="stable")]
+    lengths, starts = spelled.lengths[chosen], spelled.starts[chosen]
+    columns = np.arange(WORD_BYTES)
+    bytes_at = np.append(spelled.symbols, np.zeros(WORD_BYTES, np.uint8))[starts[:, None] + columns]
     keys = np.zeros((1 + len(chosen), WORD_BYTES), np.uint8)
-    padded = b"".join(names[token].ljust(WORD_BYTES, b"\0") for token in chosen)
-    keys[1:] = np.frombuffer(padded, np.uint8).reshape(-1, WORD_BYTES)
-    values = [0, *(len(names[token]) << 32 | model.vocabulary[names[token]] for token in chosen)]
-    return hashed(keys.view(np.uint64), np.array(values, np.uint64))
+    keys[1:] = np.where(columns < lengths[:, None], bytes_at, 0)
+    values = np.append(0, lengths << 32 | ids[chosen]).astype(np.uint64)
+    return hashed(keys.view(np.uint64), values)
 
 
 def _refuse(model: Mapping[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,11 +179,11 @@ def _pool(lists: Ints) -> tuple[NDArray[np.uint32], Ints]:
     return pool.astype(np.uint32), places
 
 
-def paged(single: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
+def paged(single: NDArray[np.unsignedinteger[Any]]) -> tuple[NDArray[np.uint16], NDArray[Any]]:
     """Pages of 128 code points, equal ones stored once, in the order in which they first appear."""
     width = 1 << PAGE_BITS
     first: dict[bytes, int] = {}
-    blocks: list[NDArray[np.uint16]] = []
+    blocks: list[NDArray[Any]] = []
     pages = np.empty(CODE_POINTS // width, np.uint16)
     for page, block in enumerate(single.reshape(-1, width)):
         key = block.tobytes()

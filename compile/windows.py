@@ -14,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.splitting import DEAD, START, Splitter
 
-INSIDE, BEGINS, UNDECIDED = 0, 1, 2
-MAX_BITS = 16  # of a window: 64 KiB of decisions stay in a core's own cache
+INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
+MAX_BITS = 20  # of a window: decisions of 1 MiB, of which a text uses a part that stays in a core's own cache
 SYMBOL_BITS = (3, 4, 5, 6)  # that are tried
 AROUND = 2  # END and BEGIN
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
@@ -60,7 +61,7 @@ def leaves_gaps(moves: NDArray[np.uint16]) -> bool:
     while waiting:
         state = waiting.pop()
         unmatched = targets[state][matched[state] == 0]
-        if state != START and (unmatched == DEAD).any() or (targets[START][:-1] == DEAD).any():
+        if (state != START and (unmatched == DEAD).any()) or (targets[START][:-1] == DEAD).any():
             return True
         new = {*unmatched.tolist()} - seen - {DEAD}
         seen |= new
@@ -145,13 +146,18 @@ def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int,
     """Decide all windows that end in some known symbols: by these alone, or else by one more."""
     decided = simulation.decide(known, len(known) - 2)
     if decided != UNDECIDED or len(known) == table.ndim:
-        table[(..., *known)] = decided
+        table[_ending(known)] = decided
         return
     for symbol in range(max(begin, end) + 1):
         if known[0] == begin:  # before BEGIN there is only BEGIN
-            table[(..., *known)] = decided
+            table[_ending(known)] = decided
         elif symbol != end:
             _decide(table, simulation, (symbol, *known), begin, end)
+
+
+def _ending(known: tuple[int, ...]) -> Any:
+    """The index of all windows that end in some symbols."""
+    return ..., *known
 
 
 class _Simulation:

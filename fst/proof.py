@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from fst.errors import TableError, quoted
+from fst.metadata import AddedTokens, Templates
 from fst.rows import (
     FAIL,
     FINISH,
@@ -82,6 +83,14 @@ def need_ids(numbers: Iterable[int], named: Array, name: str) -> None:
     """Refuse the table unless some whole numbers from 0 on are ids of tokens."""
     for number in numbers:
         need(number < len(named) and named[number], f"{name}: no token has the id {number}")
+
+
+def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None:
+    """Prove that the ids that templates put around texts, and those that decoding leaves out, are ids of tokens."""
+    need_ids(added.skipped, named, "skipped")
+    for name, template in (("single", templates.single), ("pair", templates.pair)):
+        for content, _ in template:
+            need_ids(() if isinstance(content, str) else content, named, name)
 
 
 class Tokens:

@@ -9,6 +9,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.proof import need, need_none
+
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]
 
@@ -27,8 +29,8 @@ class Splitter:
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
-        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is the
-            end of the text: it leads to DEAD. The row of DEAD is zero.
+        moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
+            the end of the text: it leads to DEAD. The row of DEAD is zero.
         behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
         invert: the text between matches takes the part of the matches.
     """
@@ -74,6 +76,20 @@ class Splitter:
             state = move >> 1
             place += 1
         return end
+
+
+def prove_moves(moves: NDArray[np.uint16]) -> None:
+    """Prove that no search leaves the array, that each ends with its text, and that no match is empty.
+
+    Raises:
+        TableError: a property does not hold; the message names it.
+    """
+    states, columns = moves.shape
+    need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
+    need_none((moves >> 1 >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last")
+    need(not moves[DEAD].any(), "the splitter leaves the dead state")
+    need(not (moves[:, -1] >> 1).any(), "the splitter reads past the end of the text")
+    need(not (moves[START] & 1).any(), "the splitter has an empty match")
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
+from fst.metadata import Settings
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
@@ -32,6 +33,7 @@ class Tokenizer(Encoder):
     def __init__(self, tables: Any) -> None:
         super().__init__(tables)
         self._metadata = tables.metadata
+        self._settings: Settings = tables.metadata.settings
         self._frame = frame(self._metadata.templates.single)
         _ = self._ids_runner  # made now, so that forked processes share it
 
@@ -61,17 +63,18 @@ class Tokenizer(Encoder):
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings of calls, from the same source; of these, calls use only the sides by default
         """
-        return self._table.about
+        about: Mapping[str, Any] = self._table.about
+        return about
 
     @property
     def truncation(self) -> Mapping[str, Any] | None:
         """The truncation settings in the vocabulary's source, for information: texts are only truncated if a call asks for it."""
-        return self._metadata.settings.truncation
+        return self._settings.truncation
 
     @property
     def padding(self) -> Mapping[str, Any] | None:
         """The padding settings in the vocabulary's source, for information: rows are only padded if a call asks for it."""
-        return self._metadata.settings.padding
+        return self._settings.padding
 
     def __call__(
         self,
@@ -280,7 +283,7 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids_by_token.items()}
+        return dict(zip(self._table.token_ids.tolist(), self._table.tokens, strict=True))
 
     @Lazy
     def _skipped(self) -> frozenset[int]:

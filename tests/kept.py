@@ -1,7 +1,7 @@
 """Tables that are compiled once per test run, and kept on disk for all tests and all workers of the run.
 
-`wordpiece` and `assemble` take the arguments of `fst.compile.wordpiece`, and `bpe` takes a file and the options of `fst.compile.bpe`. Tests
-of the compiler itself import the original.
+`wordpiece` and `bpe` take the arguments of the functions of that name in `fst.compile`, `assemble` takes a source of any kind. Tests of
+a compiler itself import the original.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst.compile import bpe as compiled_bpe
+from fst.compile.bpe import BpeModel
+from fst.compile.compilers import assembled
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
-from fst.compile.wordpiece import assemble as compiled
 from fst.machines.bpe import BpeTables
 from fst.machines.wordpiece import Tables
 
@@ -29,24 +29,18 @@ def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **opt
     return assemble(read(source, options, WordPieceModel.kind), layout)
 
 
-def bpe(source: Path, **options: Any) -> BpeTables:
-    """The table of a file of a byte-level BPE vocabulary: compiled unless it is kept."""
-    digest = sha256(source.read_bytes())
-    digest.update(repr((source.name, options)).encode())
-    path = FOLDER / f"{digest.hexdigest()}.npz"
-    if not path.exists():
-        compiled_bpe(source, **options).save(path)
-    table: BpeTables = _load(path)
-    return table
+def bpe(source: Any, **options: Any) -> BpeTables:
+    """The tables of a source of byte-level BPE: read anew, compiled unless they are kept."""
+    tables: BpeTables = assemble(read(source, options, BpeModel.kind), "auto")
+    return tables
 
 
-def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
+def assemble(source: Source[Any], layout: str) -> Any:
     """The tables of a source, mapped from disk and proven."""
     path = FOLDER / f"{_digest(source, layout)}.npz"
     if not path.exists():
-        compiled(source, layout).save(path)
-    tables: Tables = _load(path)
-    return tables
+        assembled(source, layout).save(path)
+    return _load(path)
 
 
 @lru_cache(maxsize=100)
@@ -54,6 +48,6 @@ def _load(path: Path) -> Any:
     return fst.load(path)._table
 
 
-def _digest(source: Source[WordPieceModel], layout: str) -> str:
+def _digest(source: Source[Any], layout: str) -> str:
     """A digest of all that tables follow from."""
     return sha256(repr((layout, source)).encode()).hexdigest()

@@ -12,7 +12,10 @@ from kept import assemble
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
+from fst.machines.byte_letters import spelled
 from fst.machines.wordpiece import Tables
+
+Merges = Sequence[tuple[bytes, bytes]]
 
 # U+0301 is stripped as an accent; U+1B44 and U+302E stay, and where they stand side by side they are put into that order.
 TOKENS = (
@@ -55,6 +58,25 @@ def source_with(
     return replace(source, text=text, added=replace(source.added, specials={**source.added.specials, **added}))
 
 
-def without_words(tables: Tables) -> Tables:
-    """Empty the table of words, so that all words go through the transducer."""
-    return replace(tables, words=np.zeros(4, np.uint64), displacements=np.zeros(2, np.uint16))
+def without_words(tables: Any) -> Any:
+    """Empty the table of words, so that all words go through the automaton."""
+    return replace(tables, words=np.zeros(8, np.uint64), displacements=np.zeros(2, np.uint16))
+
+
+def byte_level(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), **model: Any) -> dict[str, Any]:
+    """A tokenizer.json of byte-level BPE. Ids are in this order: the bytes, what merges make, more tokens, special ones."""
+    made = [first + second for first, second in merges]
+    tokens = dict.fromkeys(map(spelled, [*(bytes([byte]) for byte in range(256)), *made, *more]))
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    bytewise = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+    return {
+        "added_tokens": [{"id": len(tokens) + number, "content": token, "special": True} for number, token in enumerate(special)],
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, bytewise]},
+        "decoder": {"type": "ByteLevel"},
+        "model": {
+            "type": "BPE",
+            "vocab": {token: number for number, token in enumerate(tokens)},
+            "merges": [[spelled(first), spelled(second)] for first, second in merges],
+            **model,
+        },
+    }

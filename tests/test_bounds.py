@@ -13,7 +13,7 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
@@ -26,14 +26,17 @@ import numba
 import numpy as np
 import pyarrow as pa
 import pytest
-from machines import ADDED, PIECES, TOKENS, without_words
+from machines import ADDED, PIECES, TOKENS, Merges, byte_level, without_words
 from tiers import sample
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import tokenizer as compile_any
+from fst.compile.text.splits import GPT2
 from fst.jit import SETTINGS
 from fst.machines import kernel_call
 from fst.runtime import kernels
+from fst.runtime.kernels import pieces
+from fst.runtime.kernels.intrinsics import DISABLED
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
@@ -56,6 +59,7 @@ WORDS = (
     *("\u302e", "\u1b44", "\u0301", "\0", "\x85", "\u200b", "\ufeff", "\ufffd", "ß", "½", "ﷺ", "\U0001d15e", "q" * 99, "12", "²"),
     *("foobfoo", "[MAS", "<s", "aaaaaaaaaaaaaaaaaaaaaaaa", "unaffableunaffable", "_a_", "FOO", "ÉA", "x-b-x", "a1a22!!b"),
 )
+PATTERNS = (GPT2, r"\p{L}+|[\s\S]", "[\\s\\S]+", "a+b|[\\s\\S]", r" ?(?:foo|[^\s])+|\s+")
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
 
@@ -69,19 +73,11 @@ def vocabulary(draw: random.Random) -> dict[str, Any]:
     added += [{"content": content, **{flag: draw.random() < flagged for flag in FLAGS}} for content in contents]
     normalizer, pre_tokenizer = draw.choice(COMPONENTS)
     ids = {token: number for number, token in enumerate(tokens)}
-    known = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
-    around = [{"SpecialToken": {"id": name, "type_id": 0}} for name in known]
-    text, other = ({"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB"))
     return {
         "added_tokens": [{"id": ids.get(token["content"], len(ids) + at), **token} for at, token in enumerate(added)],
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": [around[0], text, around[1]],
-            "pair": [around[0], text, around[1], other, around[1]],
-            "special_tokens": known,
-        },
+        "post_processor": framed(ids),
         "model": {
             "type": "WordPiece",
             "unk_token": "[UNK]",
@@ -92,14 +88,45 @@ def vocabulary(draw: random.Random) -> dict[str, Any]:
     }
 
 
-def tokenizer(draw: random.Random) -> fst.Tokenizer:
+def framed(ids: Mapping[str, int]) -> dict[str, Any]:
+    """Templates with [CLS] and [SEP] around texts."""
+    known = {name: {"id": name, "ids": [ids[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
+    around = [{"SpecialToken": {"id": name, "type_id": 0}} for name in known]
+    text, other = ({"Sequence": {"id": name, "type_id": number}} for number, name in enumerate("AB"))
+    return {
+        "type": "TemplateProcessing",
+        "single": [around[0], text, around[1]],
+        "pair": [around[0], text, around[1], other, around[1]],
+        "special_tokens": known,
+    }
+
+
+def merges_of(draw: random.Random) -> Merges:
+    """Draw merges. Tokens are made after those that they are made of, and once."""
+    tokens, merges = [bytes([byte]) for byte in dict.fromkeys("abfor1 é世\u302e".encode())], list[tuple[bytes, bytes]]()
+    for _ in range(draw.choice((0, 5, 60))):
+        pair = draw.choice(tokens), draw.choice(tokens)
+        if b"".join(pair) not in tokens:
+            merges.append(pair)
+            tokens.append(b"".join(pair))
+    return merges
+
+
+def bytewise(draw: random.Random) -> dict[str, Any]:
+    """Draw a tokenizer.json of byte-level BPE."""
+    special = (*TOKENS[:5], *draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))))
+    found = byte_level(draw.choice(PATTERNS), merges_of(draw), (b"foo", b"bfoo"), special, ignore_merges=draw.random() < 0.3)
+    return {**found, "post_processor": framed({token["content"]: token["id"] for token in found["added_tokens"]})}
+
+
+def tokenizer(draw: random.Random, draw_vocabulary: Callable[[random.Random], dict[str, Any]]) -> fst.Tokenizer:
     """Draw vocabularies until one is supported, and compile it; empty its table of words now and then."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "tokenizer.json")
         while True:
-            path.write_text(json.dumps(vocabulary(draw)), encoding="utf-8")
+            path.write_text(json.dumps(draw_vocabulary(draw)), encoding="utf-8")
             with suppress(fst.UnsupportedError):
-                tables = wordpiece(path, layout=draw.choice(("dense", "compact")))
+                tables = compile_any(path, layout=draw.choice(("dense", "compact")))
                 return fst.Tokenizer(without_words(tables) if draw.random() < 0.3 else tables)
 
 
@@ -193,7 +220,9 @@ def drive(seed: int, size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if seed % 2:
             patch.setattr(kernel_call, "CHUNK", 0)
-        tok, texts = tokenizer(draw), texts_of(draw, size)
+        if DISABLED:
+            patch.setattr(pieces, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
+        tok, texts = tokenizer(draw, bytewise if seed % 3 == 2 else vocabulary), texts_of(draw, size)
         for use in (drive_batches, drive_errors, drive_columns, drive_calls, drive_streams):
             use(tok, texts, draw)
 

@@ -7,27 +7,30 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
-from tiers import sample
+from tiers import examples, sample, thinned
 from tokenizers import ByteLevelBPETokenizer, Tokenizer, pre_tokenizers
 
 import fst
 from fst.cli.main import main
 from fst.compile import bpe, tokenizer, wordpiece
 from fst.compile.bpe import BpeModel
-from fst.compile.sources import files, tekken, tiktoken
-from fst.compile.sources.byte_level import LETTERS, bytes_of, spelled
+from fst.compile.sources import byte_level_classes, files, tekken, tiktoken
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source, Trimming
 from fst.compile.text import splits
 from fst.compile.text.components import Component
+from fst.machines.byte_letters import LETTERS, bytes_of, spelled
 from fst.metadata import BYTE_LEVEL, Metadata, Settings
 from fst.rows import CODE_POINTS
 
@@ -426,7 +429,7 @@ def test_merges_that_are_none_are_refused(merges: str, message: str, tmp_path: P
     """A line that is no merge is refused with its number, as the reference refuses it."""
     (tmp_path / "vocab.json").write_text(json.dumps(model()["vocab"]), encoding="utf-8")
     (tmp_path / "merges.txt").write_text(merges, encoding="utf-8")
-    with pytest.raises(Exception, match="merge|Merges|Token|token"):
+    with pytest.raises(Exception, match=r"merge|Merges|Token|token"):
         ByteLevelBPETokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
     with pytest.raises(fst.VocabularyError) as error:
         read(tmp_path, {})
@@ -463,6 +466,75 @@ def test_folder_whose_document_counts_as_it_stands(tmp_path: Path) -> None:
     source = read(tmp_path, {})
     assert source.added.ids == {"<|end|>": 259}
     assert (source.settings.model_max_length, source.settings.named_tokens) == (512, {"eos_token": "<|end|>"})
+
+
+_END = "<|endoftext|>"
+SPECIAL_TOKENS = [_END, "<s>", "</s>", "<unk>", "<pad>", "<mask>"]
+UNLIKE = document(
+    model=model([*TOKENS, *SPECIAL_TOKENS], ignore_merges=True),
+    normalizer={"type": "NFKC"},
+    post_processor={**BARE, "add_prefix_space": True},
+    added_tokens=[{"id": 259, **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False), "content": _END, "special": True}],
+)
+GREEDY = {"content": "<mask>", "lstrip": True, "rstrip": False, "normalized": True, "single_word": False, "special": True}
+CONFIGS: list[Json] = [
+    {},
+    {"add_prefix_space": True, "trim_offsets": False, "errors": "replace"},
+    {"pad_token": None, "model_max_length": 1024},
+    {"add_bos_token": True, "add_eos_token": True, "bos_token": "<s>", "eos_token": "<new>"},
+    {"mask_token": {"__type": "AddedToken", **GREEDY}, "extra_special_tokens": ["<pad>"]},
+    {"added_tokens_decoder": {"265": {**GREEDY, "content": "<q>"}, "259": UNLIKE["added_tokens"][0] | {"rstrip": True}}},
+]
+CLASSES = [*byte_level_classes.FAMILIES, "PreTrainedTokenizerFast"]
+
+
+def same_folder(folder: Path, written: Mapping[str, Any]) -> None:
+    """Compare a folder with what transformers makes of it, which it states as a tokenizer.json."""
+    transformers = pytest.importorskip("transformers", reason="the reference for folders")
+    for name, content in written.items():
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    reference = transformers.AutoTokenizer.from_pretrained(folder)
+    source, expected = read(folder, {}), source_of(folder / "expected.json", json.loads(reference.backend_tokenizer.to_str()))
+    for name in ("model", "text", "added", "templates", "trimming"):
+        assert getattr(source, name) == getattr(expected, name), name
+    assert source.settings.decoder == expected.settings.decoder
+    assert source.settings.named_tokens == {name: str(token) for name, token in reference.special_tokens_map.items()}
+    assert source.settings.model_input_names == reference.model_input_names
+
+
+@pytest.mark.parametrize(("name", "config"), thinned([(name, config) for name in CLASSES for config in CONFIGS], 2))
+def test_folder_is_what_the_reference_makes_of_it(name: str, config: Json, tmp_path: Path) -> None:
+    """Each class takes the same parts of a tokenizer.json as in the reference, and makes the same of those that it does not take."""
+    same_folder(tmp_path, {"tokenizer.json": UNLIKE, "tokenizer_config.json": {"tokenizer_class": name, **config}})
+
+
+@pytest.mark.parametrize("name", byte_level_classes.FAMILIES)
+def test_folder_of_merges_and_a_class_is_what_the_reference_makes_of_it(name: str, tmp_path: Path) -> None:
+    """Each class makes the same of vocab.json and merges.txt as in the reference; tokens around texts are refused."""
+    merges = "".join(f"{left} {right}\n" for left, right in MERGES)
+    written = {"vocab.json": UNLIKE["model"]["vocab"], "merges.txt": "#version: 0.2\n" + merges}
+    same_folder(tmp_path, {**written, "tokenizer_config.json": {"tokenizer_class": name}})
+    for config, message in (
+        ({"tokenizer_class": name, "add_bos_token": True}, r"tokenizer_config\.json asks for add_bos_token without a tokenizer\.json"),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, r"PreTrainedTokenizerFast without a tokenizer\.json"),
+    ):
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
+        with pytest.raises(fst.UnsupportedError, match=message):
+            read(tmp_path, {})
+
+
+@pytest.mark.parametrize("kind", thinned(byte_level_classes.MODEL_TYPES, 6))
+def test_type_of_a_model_stands_for_the_reference_s_class(kind: str, tmp_path: Path) -> None:
+    """A config.json that names a type of model gives what AutoTokenizer gives."""
+    same_folder(tmp_path, {"tokenizer.json": UNLIKE, "config.json": {"model_type": kind}})
+
+
+def test_class_with_another_type_of_model_is_refused(tmp_path: Path) -> None:
+    """Where the reference may take another class than the files name, the folder is refused."""
+    for name, content in {"tokenizer.json": UNLIKE, "config.json": {"model_type": "granite", "tokenizer_class": "GPT2Tokenizer"}}.items():
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(fst.UnsupportedError, match=r"tokenizer_class GPT2Tokenizer with the type of model 'granite' in config\.json; to"):
+        read(tmp_path, {})
 
 
 # Files of tiktoken
@@ -711,6 +783,33 @@ def test_real_vocabulary_of_another_kind_is_refused_by_name(name: str, message: 
     with pytest.raises(fst.FstError) as error:
         read(VOCABULARIES / name, {})
     assert message in str(error.value)
+
+
+JSON = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1.5, "", "a", "ab", "ByteLevel", "Split", "\ud800"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "rank", "a", "Regex"]), inner, max_size=2),
+    max_leaves=4,
+)
+PLACES = [
+    *([name] for name in document()),
+    *(["model", name] for name in ("vocab", "merges", "unk_token", "fuse_unk", "ignore_merges", "dropout", "end_of_word_suffix")),
+    *([name, inner] for name in ("pre_tokenizer", "decoder") for inner in ("add_prefix_space", "use_regex", "type")),
+]
+MISTRAL_PLACES = [["config"], ["vocab"], ["special_tokens"], ["config", "pattern"], ["config", "default_vocab_size"], ["config", "version"]]
+
+
+@given(value=JSON, place=st.sampled_from([(document, place) for place in PLACES] + [(mistral, place) for place in MISTRAL_PLACES]))
+@examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_values_are_read_or_refused(value: Any, place: tuple[Callable[[], Json], list[str]], tmp_path: Path) -> None:
+    """Whatever stands in a part of a source, it is read, or refused in this package's own words."""
+    make, (*outer, last) = place
+    written = json.loads(json.dumps(make()))
+    inner = written
+    for name in outer:
+        inner = inner[name]
+    inner[last] = value
+    with suppress(fst.VocabularyError, fst.UnsupportedError):
+        assert source_of(tmp_path / "tokenizer.json", written).model.kind == "BPE"
 
 
 # Packed files

@@ -45,7 +45,10 @@ ONLY_IN = {
         *("fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py"),
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
-    "tokenizers": {"compile/text/reference_characters.py", "cli/against.py", "runtime/transformers/hf.py"},
+    "tokenizers": {
+        *("compile/text/reference_characters.py", "compile/text/reference_properties.py"),
+        *("cli/against.py", "runtime/transformers/hf.py"),
+    },
     "huggingface_hub": {"compile/sources/hub.py"},
 }
 

@@ -21,7 +21,7 @@ from commands import CACHE, TIMEOUT, posix
 
 from fst import jit
 from fst.borrowed import kind_of
-from fst.compile import displacement
+from fst.compile import closure, displacement
 from fst.jit import Deferred, _kept_code, destination, kernel
 from fst.kernel_cache import digest_of_sources
 from fst.runtime import kernels
@@ -73,13 +73,13 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """`fst warmup` keeps every kernel that Python calls, and those that encode twice: for ids alone, and with spans."""
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (*map(import_module, KERNELS), displacement)
+        for module in (*map(import_module, KERNELS), displacement, closure)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) for name in called}
-    assert len(called) == 13
+    assert len(called) == 22
 
 
 @bound

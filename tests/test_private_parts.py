@@ -17,6 +17,9 @@ from numba import njit
 import fst
 from fst import jit
 from fst.compile import wordpiece
+from fst.compile.compilers import assembled
+from fst.compile.sources import tiktoken
+from fst.compile.text.splits import GPT2
 from fst.runtime.kernels import intrinsics, plain_intrinsics
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -33,15 +36,22 @@ print(json.dumps(encode_all()))
 """
 
 
+def byte_level() -> fst.Tokenizer:
+    """A tokenizer of byte-level BPE."""
+    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256, b"un": 257, b" un": 258}
+    return fst.Tokenizer(assembled(tiktoken.of_ranks(ranks, tiktoken.Encoding(GPT2, {"[SEP]": 300}), "ranks"), "auto"))
+
+
 def encode_all() -> list[Any]:
-    """Ids of str and of UTF-8, with their spans, and as the call returns them."""
+    """Ids of str and of UTF-8, with their spans, and as the call returns them; and those of byte-level BPE."""
     tokenizer = fst.Tokenizer(wordpiece(TOKENS))
     strings = tokenizer.encode_batch(TEXTS, errors="replace")
     utf_8 = tokenizer.encode_batch([text.encode("utf-8", "surrogatepass") for text in TEXTS], errors="replace")
     spans = tokenizer.encode_batch(TEXTS, errors="replace", offsets=True)
     called = tokenizer([text for text in TEXTS if text.isprintable()])["input_ids"]
     assert spans.offsets is not None
-    return [*([row.tolist() for row in batch] for batch in (strings, utf_8)), spans.offsets.tolist(), called]
+    bytewise = byte_level().encode_batch(TEXTS, errors="replace")
+    return [*([row.tolist() for row in batch] for batch in (strings, utf_8, bytewise)), spans.offsets.tolist(), called]
 
 
 @pytest.fixture(scope="module")
@@ -95,20 +105,25 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("classes_of", "classes_looked_up"):
         text = RANDOM.integers(0, 1 << (7 if name == "classes_of" else 16), 100).astype(np.uint16)
         return direct, np.uint64(0), text, at, symbols, place
-    if name == "widen":
-        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, symbols, place
+    if name in ("widen", "copy_bytes"):
+        target = symbols if name == "widen" else symbols.astype(np.uint8)
+        return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
     if name == "copy_16":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
         return symbols, at, masks & np.uint64(1), place
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
-    key = symbols[int(at) : int(at) + 16].view(np.uint64) & masks[int(place) : int(place) + 4]
+    symbols = symbols.astype(RANDOM.choice([np.uint8, np.uint16]))
+    key = symbols[int(at) :].view(np.uint8)[:32].copy().view(np.uint64) & masks[int(place) : int(place) + 4]
     if RANDOM.integers(0, 2):
         words[int(place) : int(place) + 3] = key[:3]
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-@pytest.mark.parametrize("name", ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_16", "classes_of", "classes_looked_up"])
+ON_ARRAYS = ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up"]
+
+
+@pytest.mark.parametrize("name", ON_ARRAYS)
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))

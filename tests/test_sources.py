@@ -337,7 +337,8 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
     ("files", "message"),
     [
         (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
-        (full(tokenizer_class="RobertaTokenizerFast"), "tokenizer_class RobertaTokenizerFast: supported are"),
+        (full(tokenizer_class="LlamaTokenizerFast"), "tokenizer_class LlamaTokenizerFast: supported are"),
+        (full(tokenizer_class="RobertaTokenizerFast"), "model WordPiece, of which tokenizer_class RobertaTokenizer makes BPE; to"),
         (bare(tokenizer_class="PreTrainedTokenizerFast"), r"tokenizer_class PreTrainedTokenizerFast without a tokenizer\.json"),
         (bare(word_tokenizer_type="mecab"), "tokenizer_config.json asks for word_tokenizer_type 'mecab'; to compile the tokenizer.json or"),
         (bare(subword_tokenizer_type="character"), "asks for subword_tokenizer_type 'character'"),
@@ -503,6 +504,7 @@ def test_option_overrides_a_folder(tmp_path: Path) -> None:
         ({"unk_token": "q"}, {"unk_token": "q"}, None),
         ({"cls_token": typed("<s>"), "pad_token": typed("[PAD]")}, {}, "cls_token '<s>'"),
         ({"tokenizer_class": "MPNetTokenizer"}, {}, "tokenizer_class 'MPNetTokenizer'"),
+        ({"tokenizer_class": "GPT2TokenizerFast"}, {}, "tokenizer_class 'GPT2Tokenizer'"),
         ({"tokenizer_class": "DistilBertTokenizerFast", "do_lower_case": True, "model_max_length": 512}, {}, None),
         ({"tokenizer_class": "PreTrainedTokenizerFast"}, {}, None),
         ({}, {}, None),
@@ -677,10 +679,11 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
         (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
         (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
         (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
+        (COMPILE, "missing.tiktoken", {}, "Error: missing.tiktoken: No such file or directory; check the name"),
         (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
         (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
     ],
-    ids=["no huggingface_hub", "offline", "no network", "no name", "a file", "another file", "a path", "a path from here"],
+    ids=["no huggingface_hub", "offline", "no network", "no name", "a file", "another file", "a third file", "a path", "a path from here"],
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
     """A source that is no file, and that cannot be had from the Hub, fails with one line that says why, and what to do."""

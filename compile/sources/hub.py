@@ -8,7 +8,7 @@ from pathlib import Path
 from fst.errors import UnsupportedError, VocabularyError
 
 # A model, or an owner and a model. A name that ends like a file is a missing file.
-NAME = re.compile(r"(?!.*\.(json|txt|npz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+NAME = re.compile(r"(?!.*\.(json|txt|npz|tiktoken|gz)$)[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
 
 
 def is_name(source: object) -> bool:

@@ -24,7 +24,7 @@ def pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
         >>> pairs(["#version: 0.2", "Ġ t", "h e"])
         [('Ġ', 't'), ('h', 'e')]
     """
-    found = []
+    found: list[tuple[str, str]] = []
     for line in lines:
         if line.startswith(COMMENT):
             continue

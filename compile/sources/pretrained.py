@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of
-from fst.compile.sources import merges_txt
+from fst.compile.sources import byte_level_classes, merges_txt
+from fst.compile.sources.byte_level_classes import ByteLevelFamily
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.mistaken import ONLY
@@ -44,6 +45,7 @@ class Family:
         post_processor: the post-processor without its tokens cls and sep.
         greedy: names of special tokens that include a blank before them, if they are given as strings.
         keeps_document: whether a ``tokenizer.json`` counts as it is, except for its post-processor.
+        kind: the kind of model.
     """
 
     names: Mapping[str, str]
@@ -51,6 +53,7 @@ class Family:
     post_processor: Mapping[str, Any]
     greedy: tuple[str, ...] = ()
     keeps_document: bool = False
+    kind: str = "WordPiece"
 
 
 BERT = Family(BERT_NAMES, BERT_INPUTS, {"type": "BertProcessing"})
@@ -82,6 +85,8 @@ MODEL_TYPES = {
     ),
     "mpnet": "MPNetTokenizer",
 }  # fmt: skip
+AnyFamily = Family | ByteLevelFamily
+_FAMILIES: Mapping[str, AnyFamily] = {**FAMILIES, **byte_level_classes.FAMILIES}
 # Types of model with which the tokenizer.json counts as it is, whatever class the files name.
 ALWAYS_AS_IT_STANDS = ("modernbert", "modernbert-decoder", "nystromformer")
 # Settings that tables keep unchanged.
@@ -112,6 +117,7 @@ class Files:
         specials: special_tokens_map.json, which older versions wrote instead of added_tokens_decoder in tokenizer_config.json.
         added: added_tokens.json, likewise.
         model: config.json.
+        is_made: whether the document is made of vocab.json and merges.txt.
     """
 
     document: Json | None
@@ -120,6 +126,7 @@ class Files:
     specials: Json
     added: Json
     model: Json
+    is_made: bool = False
 
 
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
@@ -162,7 +169,7 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
         asked = str(error).removesuffix(f"; {ELSE}")
         return f"{vocabulary} is compiled as BERT's, though its tokenizer is another, so that ids differ: {asked}"
     said = _contradicting(config, given)
-    if name and FAMILIES.get(name, BERT).names != BERT_NAMES:
+    if name and _FAMILIES.get(name, BERT).names != BERT_NAMES:
         said["tokenizer_class"] = name
     if not said:
         return None
@@ -180,19 +187,19 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
 
 
 def _files(folder: Path) -> Files:
-    document, lines = _object(folder / DOCUMENT), None
+    document, lines, is_made = _object(folder / DOCUMENT), None, False
     if document is None:
         if (folder / VOCABULARY).is_file():
             lines = parse_lines(read_text(folder / VOCABULARY))
         elif (folder / merges_txt.VOCABULARY).is_file() and (folder / merges_txt.MERGES).is_file():
-            document = merges_txt.document(folder)
+            document, is_made = merges_txt.document(folder), True
         else:
             names = sorted(path.name for path in folder.iterdir())
             found = f", but {listed(names)}" if names else ""
             needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {merges_txt.VOCABULARY} and {merges_txt.MERGES}"
             raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
     config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
-    return Files(document, lines, config, specials, added, model)
+    return Files(document, lines, config, specials, added, model, is_made)
 
 
 def _object(path: Path) -> Json | None:
@@ -209,22 +216,24 @@ def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
         model_of(files.document)
     _refuse(files.config)
     name = _class(files)
-    family = BERT if name is None and files.document is None else FAMILIES.get(name or "")
+    family = BERT if name is None and files.document is None else _FAMILIES.get(name or "")
     if family is not None and files.document is not None:
-        _need_wordpiece(compiler_of(model_of(files.document)).kind, name)
+        _need_kind(compiler_of(model_of(files.document)).kind, family.kind, name)
     tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
     return _document(files, family, tokens), _settings(files, family, tokens, is_class_known=name is not None)
 
 
-def _need_wordpiece(kind: str, name: str | None) -> None:
-    if kind != "WordPiece":
-        raise UnsupportedError(f"model {kind}, of which tokenizer_class {name} makes WordPiece; {ELSE}")
+def _need_kind(found: str, made: str, name: str | None) -> None:
+    if found != made:
+        raise UnsupportedError(f"model {found}, of which tokenizer_class {name} makes {made}; {ELSE}")
 
 
-def _document(files: Files, family: Family | None, tokens: SpecialTokens) -> Json:
+def _document(files: Files, family: AnyFamily | None, tokens: SpecialTokens) -> Json:
     """The tokenizer.json that states what all files define."""
     if family is None:
         return _as_it_stands(files, tokens)
+    if isinstance(family, ByteLevelFamily):
+        return _byte_level(files, family, tokens)
     if family.keeps_document and files.document is not None:
         document = _as_it_stands(files, tokens)
         ids = _ids(_vocabulary(files), document["added_tokens"])
@@ -236,14 +245,8 @@ def _ids(vocabulary: Mapping[str, int], added: Iterable[Json]) -> dict[str, int]
     return {**vocabulary, **{token["content"]: token["id"] for token in added}}
 
 
-def _named(tokens: SpecialTokens, name: str) -> str:
-    if name not in tokens.named:
-        raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
-    return tokens.named[name].content
-
-
 def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int]) -> Json:
-    cls, sep = (_named(tokens, name) for name in ("cls_token", "sep_token"))
+    cls, sep = (tokens.content(name) for name in ("cls_token", "sep_token"))
     return {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}
 
 
@@ -264,21 +267,23 @@ def _class(files: Files) -> str | None:
     if kind in ALWAYS_AS_IT_STANDS:
         stated = AS_IT_STANDS[0]
     if not stated and kind:
-        if kind not in MODEL_TYPES:
+        stated = {**MODEL_TYPES, **byte_level_classes.MODEL_TYPES}.get(kind)
+        if stated is None:
             raise UnsupportedError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
-        stated = MODEL_TYPES[kind]
     if not stated:
         return None
     name = str(stated).removesuffix("Fast")
-    if name not in FAMILIES and name not in AS_IT_STANDS:
-        known = ", ".join([*FAMILIES, "PreTrainedTokenizerFast"])
+    if name in byte_level_classes.FAMILIES and kind and byte_level_classes.MODEL_TYPES.get(kind) != name:
+        raise UnsupportedError(f"tokenizer_class {name} with the type of model {quoted(kind)} in {MODEL}; {ELSE}")
+    if name not in _FAMILIES and name not in AS_IT_STANDS:
+        known = ", ".join([*_FAMILIES, "PreTrainedTokenizerFast"])
         raise UnsupportedError(f"tokenizer_class {cut(str(stated))}: supported are {known}; {ELSE}")
-    if name in AS_IT_STANDS and files.document is None:
+    if name in AS_IT_STANDS and (files.document is None or files.is_made):
         raise UnsupportedError(f"tokenizer_class {stated} without a {DOCUMENT}")
     return name
 
 
-def _usual(files: Files, family: Family | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
+def _usual(files: Files, family: AnyFamily | None) -> tuple[Mapping[str, str], tuple[str, ...]]:
     """The special tokens that no file needs to name, and which of them include a blank before them."""
     if family is not None:
         return family.names, family.greedy
@@ -290,6 +295,13 @@ def _as_it_stands(files: Files, tokens: SpecialTokens) -> Json:
     """The tokenizer.json with the added tokens that it lacks."""
     document = files.document or {}
     return {**document, "added_tokens": tokens.added_to(document.get("added_tokens") or (), _vocabulary(files))}
+
+
+def _byte_level(files: Files, family: ByteLevelFamily, tokens: SpecialTokens) -> Json:
+    for name in ("add_bos_token", "add_eos_token"):  # with a tokenizer.json they do not count
+        if files.is_made and files.config.get(name):
+            raise UnsupportedError(f"{CONFIG} asks for {name} without a {DOCUMENT}")
+    return byte_level_classes.rebuilt(family, files.document or {}, files.config, tokens, _vocabulary(files))
 
 
 def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
@@ -313,7 +325,7 @@ def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {
             "type": "WordPiece",
-            "unk_token": _named(tokens, "unk_token"),
+            "unk_token": tokens.content("unk_token"),
             "continuing_subword_prefix": "##",
             "max_input_chars_per_word": 100,
             "vocab": vocabulary,
@@ -327,7 +339,7 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
     return mapping(field_of(model_of(files.document), "vocab", "model"), "vocab of the model")
 
 
-def _settings(files: Files, family: Family | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
+def _settings(files: Files, family: AnyFamily | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
     """The settings that no id depends on. Without a class, settings that the files leave open stay open."""
     config = files.config
     found: dict[str, Any] = {name: config[name] for name in AS_THEY_ARE if name in config}

@@ -50,6 +50,16 @@ class SpecialTokens:
     extras: Collection[AddedToken]
     numbered: Mapping[int, AddedToken]
 
+    def content(self, name: str) -> str:
+        """The token with a name.
+
+        Raises:
+            ValueError: no token has it.
+        """
+        if name not in self.named:
+            raise ValueError(f"{name} is null, and a tokenizer of this class needs one")
+        return self.named[name].content
+
     def added_to(self, present: Iterable[Json], vocabulary: Mapping[str, int]) -> list[dict[str, Any]]:
         """All added tokens with their ids: those already in a tokenizer.json, then these, which may repeat some."""
         there = [added_token(part) for part in present]

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fst.compile.bpe import BpeModel
-from fst.machines.byte_letters import bytes_of
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
 from fst.compile.text.splits import BYTES, Pattern, matches
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.byte_letters import bytes_of
 from fst.metadata import BYTE_LEVEL, AddedTokens
 
 OPTIONS = ("encoding", "pattern", "special")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +39,8 @@ def of_text(text: Iterable[str]) -> Set:
 
 def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which code points are in a set."""
-    return np.searchsorted(edges, codes, side="right") % 2 == 1
+    inside: NDArray[np.bool_] = np.searchsorted(edges, codes, side="right") % 2 == 1
+    return inside
 
 
 def union(*sets: Set) -> Set:
@@ -71,20 +74,44 @@ def _combined(sets: Sequence[Set], operation: np.ufunc) -> Set:
     return edges[inside != np.concatenate([[False], inside[:-1]])] if len(edges) else edges
 
 
-def classes(sets: Sequence[Set]) -> tuple[NDArray[np.uint16], NDArray[np.bool_]]:
-    """The classes of code points that no set tells apart, numbered by their first code point.
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Classes of code points, numbered by their first.
 
-    Surrogates stand in no text: they take the class of what is before them.
-
-    Returns:
-        The class of each code point; and whether a set holds a class, bool[sets, classes].
+    Attributes:
+        starts: int64[runs], the first code point of each run, from 0.
+        numbers: int64[runs], the class of each run.
+        held: bool[sets, classes], whether a set holds a class.
     """
-    edges = np.unique(np.concatenate([[0], *sets]))
-    edges = edges[(edges < CODE_POINTS) & ((edges <= SURROGATES[0]) | (edges > SURROGATES[1] + 1))]
-    edges = np.union1d(edges, [0, SURROGATES[1] + 1])
-    inside = np.stack([has(each, edges) for each in sets]) if sets else np.empty((0, len(edges)), np.bool_)
-    inside[:, edges == SURROGATES[0]] = inside[:, np.flatnonzero(edges == SURROGATES[0]) - 1]
-    _, firsts, numbers = np.unique(inside, axis=1, return_index=True, return_inverse=True)
-    ranks = np.argsort(np.argsort(firsts))
-    of_each = np.repeat(ranks[numbers.ravel()], np.diff([*edges, CODE_POINTS])).astype(np.uint16)
-    return of_each, inside[:, np.sort(firsts)]
+
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    held: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sets: Sequence[Set]) -> Classes:
+        """The classes of code points that no set tells apart.
+
+        Surrogates stand in no text: they take the class of the code point before them.
+        """
+        edges = np.unique(np.concatenate([[0, SURROGATES[1] + 1], *sets]).astype(np.int64))
+        starts = edges[(edges < CODE_POINTS) & ((edges < SURROGATES[0]) | (edges > SURROGATES[1]))]
+        held = np.array([has(each, starts) for each in sets], np.bool_).reshape(len(sets), len(starts))
+        return cls(starts, *distinct(held))
+
+    def renumbered(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """uint8[0x110000], the new number of the class of each code point."""
+        return np.repeat(numbers.astype(np.uint8)[self.numbers], np.diff([*self.starts, CODE_POINTS]))
+
+
+def distinct(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The number of each column among the different ones, in the order in which they occur; and these.
+
+    >>> numbers, columns = distinct(np.array([[7, 5, 7], [7, 6, 7]]))
+    >>> numbers.tolist(), columns.tolist()
+    ([0, 1, 0], [[7, 5], [7, 6]])
+    """
+    seen: dict[bytes, int] = {}
+    rows = np.ascontiguousarray(columns.T)
+    numbers = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], np.int64)
+    return numbers, columns[:, np.unique(numbers, return_index=True)[1]]

@@ -8,22 +8,14 @@ from importlib.resources import files
 import numpy as np
 
 from fst.compile.text.code_points import Set, complement, of_runs, union
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, cut
 from fst.rows import CODE_POINTS
 
 GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}
 CASED_LETTERS = ("Lu", "Ll", "Lt")
 ASCII: Set = np.array([0, 0x80], np.int64)
-# The POSIX brackets that are properties by other names.
-BRACKETS = {
-    "alpha": "Alphabetic",
-    "cntrl": "Cc",
-    "digit": "Nd",
-    "lower": "Lowercase",
-    "space": "White_Space",
-    "upper": "Uppercase",
-    "xdigit": "AHex",
-}
+# The POSIX brackets that are properties, and those.
+BRACKETS = {name: name for name in ("alnum", "alpha", "ascii", "cntrl", "digit", "lower", "space", "upper")} | {"xdigit": "AHex"}
 
 
 def named(name: str) -> Set:
@@ -39,16 +31,12 @@ def named(name: str) -> Set:
         return complement(named("Assigned"))
     if key in ("c", "other"):
         return union(named("Cc"), named("Cf"), named("Co"), named("Cn"))
-    raise UnsupportedError(f"the property \\p{{{name}}} is not known")
+    raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is no property known here")
 
 
 @cache
 def bracket(name: str) -> Set:
     """The set of ``[[:name:]]`` in Oniguruma; that of fancy-regex is its ASCII characters."""
-    if name == "alnum":
-        return union(named("Alphabetic"), named("Nd"))
-    if name == "ascii":
-        return ASCII
     if name == "blank":
         return union(named("Zs"), of_runs([(9, 9)]))
     if name == "word":
@@ -57,7 +45,7 @@ def bracket(name: str) -> Set:
         return named(BRACKETS[name])
     if name in ("graph", "print", "punct"):
         return kept("oniguruma", name)
-    raise UnsupportedError(f"the bracket [:{name}:] is not known: {quoted(name)}")
+    raise UnsupportedError(f"the pattern has [:{cut(name)}:], which is no set known here")
 
 
 @cache
@@ -107,6 +95,8 @@ def _by_key() -> dict[str, list[str]]:
     for long, short in GROUPS.items():
         found[_key(long)] = found[_key(short)] = [runs for name, runs in categories.items() if name[0] == short]
     found["lc"] = found["casedletter"] = [categories[name] for name in CASED_LETTERS]
+    found["punct"], found["digit"], found["cntrl"] = found["p"], found["nd"], found["cc"]
+    found["alnum"] = [*found["alphabetic"], *found["nd"]]
     found["assigned"] = [*categories.values(), "D800-DFFF"]
     found["any"] = [f"0-{CODE_POINTS - 1:X}"]
     found["ascii"] = ["0-7F"]

@@ -9,6 +9,7 @@ character is, which each is asked. It takes about twenty seconds::
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Protocol
 
 from fst.rows import CODE_POINTS
 
@@ -63,6 +64,13 @@ def named(listed: str) -> list[str]:
     return listed.replace("\n", "|").split("|")
 
 
+class Engine(Protocol):
+    """A regex engine."""
+
+    def matched(self, pattern: str, text: str) -> set[str]:
+        """The characters of a text in matches of a pattern."""
+
+
 class Oniguruma:
     """The engine of ``tokenizers``."""
 
@@ -95,21 +103,21 @@ def lines() -> Iterator[str]:
     import tokenizers
 
     yield from HEADER.format(tokenizers=tokenizers.__version__, tiktoken=tiktoken.__version__).splitlines()
-    engine, fancy, everything = Oniguruma(), FancyRegex(), _characters()
-    assigned = "".join(sorted(engine.matched(r"\P{Cn}+", everything)))
+    engine, fancy, text = Oniguruma(), FancyRegex(), everything()
+    assigned = "".join(sorted(engine.matched(r"\P{Cn}+", text)))
     yield from _partition(engine, "category", CATEGORIES, assigned)
     yield from _partition(engine, "script", SCRIPTS, "".join(sorted(engine.matched(r"\P{Co}+", assigned))))
     for names in named(BINARIES):
-        yield _line("binary", names, engine.matched(rf"\p{{{names.split()[0]}}}+", everything))
-    yield _line("oniguruma", "word", engine.matched(r"\w+", everything))
-    yield _line("oniguruma", "bracket_word", engine.matched(r"[\w]+", everything))
+        yield _line("binary", names, engine.matched(rf"\p{{{names.split()[0]}}}+", text))
+    yield _line("oniguruma", "word", engine.matched(r"\w+", text))
+    yield _line("oniguruma", "bracket_word", engine.matched(r"[\w]+", text))
     for name in BRACKETS:
-        yield _line("oniguruma", name, engine.matched(rf"[[:{name}:]]+", everything))
-    yield _line("fancy-regex", "word", fancy.matched(r"\w+", everything))
-    yield from _folds(engine, everything)
+        yield _line("oniguruma", name, engine.matched(rf"[[:{name}:]]+", text))
+    yield _line("fancy-regex", "word", fancy.matched(r"\w+", text))
+    yield from _folds(engine)
 
 
-def _characters() -> str:
+def everything() -> str:
     """Every character that a text can hold."""
     return "".join(chr(code) for code in range(CODE_POINTS) if not 0xD800 <= code < 0xE000)
 
@@ -122,18 +130,23 @@ def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator
         yield _line(kind, names, found)
 
 
-def _folds(engine: Oniguruma, everything: str) -> Iterator[str]:
+def cased() -> set[str]:
+    """The characters that change with their case."""
+    return Oniguruma().matched(r"[\p{CWCM}\p{CWCF}]+", everything())
+
+
+def _folds(engine: Oniguruma) -> Iterator[str]:
     """Lines for the classes of ``(?i)``: the engine compares all pairs of characters that have a case."""
-    cased = sorted(engine.matched(r"[\p{CWCM}\p{CWCF}]+", everything))
-    apart = "\n".join(cased)  # so that none is matched together with its neighbour
-    left = set(cased)
-    for char in cased:
+    characters = sorted(cased())
+    apart = "\n".join(characters)  # so that none is matched together with its neighbour
+    left = set(characters)
+    for char in characters:
         if char in left:
             alike = engine.matched(rf"(?i:\x{{{ord(char):X}}})", apart)
             left -= alike
             if len(alike) > 1:
                 yield f"fold\t\t{' '.join(f'{ord(other):X}' for other in sorted(alike))}"
-    for char in cased:
+    for char in characters:
         if len(char.casefold()) > 1:
             yield f"unfolding\t{ord(char):X}\t{' '.join(f'{ord(part):X}' for part in char.casefold())}"
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 
 from fst.compile.text import properties
 from fst.compile.text.code_points import Set, complement, intersection, of_text, union
@@ -28,6 +29,7 @@ from fst.compile.text.regex_sets import ANY, MAX_DEPTH, NEWLINE, NO_NEWLINE, Dia
 from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence, matches_nothing
 from fst.errors import UnsupportedError, quoted
 
+WORD_EDGES = ("<", ">", "b{")  # of fancy-regex
 MAX_COUNT = 1000  # repetitions that a count asks for
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
@@ -46,7 +48,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
     parser = Parser(pattern, dialect)
     tree = parser.choice(Flags(multiline=dialect == "oniguruma"))
     if parser.place < len(pattern):
-        raise parser.refused("unmatched )")
+        raise parser.refused(") without (")
     return tree
 
 
@@ -72,6 +74,7 @@ class Parser(SetParser):
             if not self.skip("|"):
                 break
         self.depth -= 1
+        parts = _joined(parts)
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self, flags: Flags) -> tuple[Node, Flags]:
@@ -255,6 +258,8 @@ class Parser(SetParser):
     def escape(self, flags: Flags) -> Node:
         """An escape outside brackets, after its backslash."""
         char = self.peek()
+        if not self.oniguruma and any(map(self.follows, WORD_EDGES)):
+            raise self.refused(f"\\{char}, the edge of a word")
         if char in ASSERTIONS:
             self.place += 1
             return ASSERTIONS[char](self)
@@ -272,11 +277,23 @@ class Parser(SetParser):
     def check_letters(self, parts: list[Node]) -> None:
         """Refuse letters in sequence that Oniguruma takes for one character if case counts for nothing: ss for ß."""
         letters = "".join(part.letter if isinstance(part, Characters) and part.letter else "\0" for part in parts)
+        if not letters.strip("\0"):
+            return
         if len(intersection(of_text(letters), properties.unfolding())):
             raise self.refused("(?i) with characters such as ß, which is ss in other cases")
         for found in properties.unfolded():
             if found in letters.casefold():
                 raise self.refused(f"(?i) with {quoted(found)}, which is one character in other cases")
+
+
+def _joined(alternatives: list[Node]) -> list[Node]:
+    """Make neighbours one that are sets of characters: their order is of no account."""
+    joined: list[Node] = []
+    for is_set, run in groupby(alternatives, lambda node: isinstance(node, Characters)):
+        nodes = [*run]
+        together = is_set and len(nodes) > 1
+        joined += [Characters(union(*(node.edges for node in nodes if isinstance(node, Characters))))] if together else nodes
+    return joined
 
 
 def _boundary(parser: Parser, inside: bool) -> Node:

@@ -193,7 +193,7 @@ class SetParser:
         """Read a character."""
         char = self.peek()
         if not char:
-            raise self.refused("the pattern ends too early")
+            raise self.refused("an end where more is expected")
         self.place += 1
         return char
 
@@ -228,4 +228,4 @@ class SetParser:
 
     def refused(self, construct: str) -> UnsupportedError:
         """The error that names a construct."""
-        return UnsupportedError(f"the pattern has what no splitter is compiled from: {construct}, before character {self.place}")
+        return UnsupportedError(f"the pattern has {construct}, before character {self.place}: no splitter is compiled from it")

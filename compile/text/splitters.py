@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fst.compile.text import code_points, regex
 from fst.compile.text.programs import Moves, Program, program
+from fst.compile.text.regex_sets import Dialect
 from fst.compile.text.regex_tree import Characters, LookBehind, Node, walk
 from fst.compile.text.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
@@ -17,7 +18,7 @@ from fst.splitting import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 
 
 def splitter(
-    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: regex.Dialect = "oniguruma", literal: bool = False
+    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: Dialect = "oniguruma", literal: bool = False
 ) -> Splitter:
     r"""Compile a pattern.
 
@@ -44,8 +45,12 @@ def splitter(
     if ends[START].any():
         raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
     targets, ends = minimal(targets, ends)
-    classes, columns = _merged(alphabet.classes, targets, ends)
-    return Splitter(classes, columns, cast(Behavior, behavior), invert)
+    moves = (targets * 2 + ends).astype(np.uint16)
+    merged, columns = code_points.distinct(moves[:, :-1])
+    if columns.shape[1] > MAX_CLASSES:
+        raise UnsupportedError(f"the pattern tells apart {columns.shape[1]} classes of characters; at most {MAX_CLASSES} are supported")
+    classes = alphabet.classes.renumbered(merged)
+    return Splitter(classes, np.column_stack([columns, moves[:, -1]]), cast(Behavior, behavior), invert)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +58,11 @@ class Alphabet:
     """The classes of code points that the sets of a pattern tell apart.
 
     Attributes:
-        classes: uint16[0x110000], the class of each code point.
-        count: how many classes there are.
-        held: the classes that the set of each node holds.
+        classes: the classes.
+        held: the classes that the set of each node holds, by the identity of the node.
     """
 
-    classes: NDArray[np.uint16]
-    count: int
+    classes: code_points.Classes
     held: dict[int, frozenset[int]]
 
     @classmethod
@@ -67,9 +70,9 @@ class Alphabet:
         """The alphabet of a tree."""
         nodes = [node for node in walk(tree) if isinstance(node, Characters | LookBehind)]
         distinct = {node.edges.tobytes(): node.edges for node in nodes}
-        classes, inside = code_points.classes([*distinct.values()])
-        held = dict(zip(distinct, (frozenset(np.flatnonzero(row).tolist()) for row in inside), strict=True))
-        return cls(classes, int(classes.max()) + 1, {id(node): held[node.edges.tobytes()] for node in nodes})
+        classes = code_points.Classes.of([*distinct.values()])
+        held = dict(zip(distinct, (frozenset(np.flatnonzero(row).tolist()) for row in classes.held), strict=True))
+        return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes})
 
     def program(self, tree: Node) -> Program:
         """The program of a tree, whose nodes are those of the alphabet."""
@@ -77,23 +80,9 @@ class Alphabet:
 
     def automaton(self, instructions: Program) -> Moves:
         """The automaton of a program."""
-        return Construction(instructions, self.count).moves()
+        return Construction(instructions, self.classes.held.shape[1]).moves()
 
 
 def _arrays(moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     pairs = np.array(moves, np.int64)
     return pairs[:, :, 0], pairs[:, :, 1] > 0
-
-
-def _merged(
-    classes: NDArray[np.uint16], targets: NDArray[np.int64], ends: NDArray[np.bool_]
-) -> tuple[NDArray[np.uint8], NDArray[np.uint16]]:
-    """Make classes one that all states treat alike, numbered by their first code point."""
-    moves = (targets * 2 + ends).astype(np.uint16)
-    symbols = moves[:, :-1]
-    _, firsts, numbers = np.unique(symbols, axis=1, return_index=True, return_inverse=True)
-    if len(firsts) > MAX_CLASSES:
-        raise UnsupportedError(f"the pattern tells apart {len(firsts)} classes of characters; at most {MAX_CLASSES} are supported")
-    ranks = np.argsort(np.argsort(firsts)).astype(np.uint8)
-    merged = ranks[numbers.ravel()][classes]
-    return merged, np.column_stack([symbols[:, np.sort(firsts)], moves[:, -1]])

@@ -117,8 +117,9 @@ class Stepper:
             if before is None:
                 raise UnsupportedError(f"the pattern has {instruction.name} at the beginning of a match")
             return [(instruction.following, undecided)] if (before in instruction.classes) != instruction.negative else []
-        leaves = isinstance(instruction, Inner) and instruction.leaves[symbol]
-        return [(instruction.following, undecided)] if leaves else []
+        if isinstance(instruction, Inner) and instruction.leaves[symbol]:
+            return [(instruction.following, undecided)]
+        return []
 
     def _count(self, steps: int) -> None:
         self._steps += steps

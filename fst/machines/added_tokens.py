@@ -13,7 +13,7 @@ import numpy as np
 from fst.errors import quoted
 from fst.machines.reading import ReadingTable
 from fst.metadata import AddedTokens, ContextualToken, Metadata
-from fst.proof import Tokens, need, need_ids
+from fst.proof import Tokens, need, need_ids, prove_around
 from fst.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
 
 MAX_CONTEXTUAL = 1 << 19  # characters of all contextual tokens; a reader takes some 500 bytes for each
@@ -24,11 +24,8 @@ Patterns = Mapping[str, Sequence[int]]
 
 def prove_ids(table: ReadingTable, tokens: Tokens, metadata: Metadata) -> None:
     """Prove that the metadata names only ids of tokens, by the right names, and that added tokens are words by themselves."""
-    added, model, templates = metadata.added_tokens, metadata.model, metadata.templates
-    need_ids(added.skipped, tokens.named, "skipped")
-    for name, template in (("single", templates.single), ("pair", templates.pair)):
-        for content, _ in template:
-            need_ids(() if isinstance(content, str) else content, tokens.named, name)
+    added, model = metadata.added_tokens, metadata.model
+    prove_around(added, metadata.templates, tokens.named)
     need_ids([model.unk_id], tokens.named, "unk_id")
     need_ids(added.specials.values(), tokens.named, "specials")
     need_ids((token.id for token in added.contextual.values()), tokens.named, "late")

@@ -10,27 +10,28 @@ A text becomes ids in three steps, each with arrays of its own:
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
    others, ``entries`` is the automaton of the merges, see `fst.merging`.
 
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is the
-key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
+the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
 `fst.machines.words`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from fst import merging
+from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
-from fst.machines.byte_letters import spelled
-from fst.proof import need, need_none
+from fst.machines.byte_letters import bytes_of, spelled
+from fst.proof import need, need_none, prove_around
 from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
-from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
 WORD_BYTES = 24
@@ -48,7 +49,7 @@ class BpeTables(Table):
         blocks: uint8[128 * n], class of each code point of a block.
         moves: uint16[states, classes + 1], of the splitter.
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
-        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 2 undecided.
+        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
         token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
@@ -88,6 +89,16 @@ class BpeTables(Table):
         """Every token has at least one byte."""
         return 1
 
+    @property
+    def class_count(self) -> int:
+        """The number of classes of characters."""
+        return self.moves.shape[1] - 1
+
+    def content(self, token: int) -> bytes:
+        """The bytes of a token, given by its number in ``token_ids``."""
+        begin = int(self.token_ends[token - 1]) if token else 0
+        return self.token_bytes[begin : int(self.token_ends[token])].tobytes()
+
     @Lazy
     def contents(self) -> tuple[bytes, ...]:
         """The bytes of each token, in the order of ``token_ids``."""
@@ -124,24 +135,31 @@ class BpeTables(Table):
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text, in slow and plain Python."""
-        specials, ids, stretch = self.metadata.added_tokens.specials, list[int](), ""
-        at = 0
+        ids: list[int] = []
+        for part, special in self.parts(text):
+            ids += self.run_piece(part.encode()) if special is None else [special]
+        return ids
+
+    def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
+        """The pieces of a text, and its special tokens with their ids."""
+        specials, stretch, at = self.metadata.added_tokens.specials, "", 0
         while at < len(text):
             special = max((token for token in specials if text.startswith(token, at)), key=len, default="")
             if special:
-                ids += [*self._run_stretch(stretch), specials[special]]
+                yield from self._pieces(stretch)
+                yield special, specials[special]
                 stretch = ""
             else:
                 stretch += text[at]
             at += len(special) or 1
-        return ids + self._run_stretch(stretch)
+        yield from self._pieces(stretch)
 
-    def _run_stretch(self, stretch: str) -> list[int]:
-        """The ids of a stretch without special tokens."""
-        pieces = (stretch[begin:end].encode() for begin, end in self.splitter.pieces(stretch))
-        return [number for piece in pieces for number in self._run_piece(piece)]
+    def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
+        """The pieces of a stretch without special tokens."""
+        return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
 
-    def _run_piece(self, piece: bytes) -> Sequence[int]:
+    def run_piece(self, piece: bytes) -> Sequence[int]:
+        """The token ids of a piece."""
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
         return merging.walk(self.entries, self.lengths, piece)
@@ -176,43 +194,52 @@ class BpeTables(Table):
             str(self.token_bytes[ends[known - 1] :].data, "utf-8")
         except UnicodeDecodeError as error:
             need(False, f"token_bytes is not UTF-8 at byte {ends[known - 1] + error.start}")
+        begins = ends[known - 1 : -1][sizes[known:] > 0]
+        need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
         added = self.metadata.added_tokens
+        named = np.zeros(int(ids.max()) + 1, np.bool_)
+        named[ids] = True
+        prove_around(added, self.metadata.templates, named)
         need(not added.contextual, "there are contextual added tokens; this kind has none")
-        held = {*zip(self.contents, ids.tolist(), strict=True)} if added.specials else set()
+        special = np.flatnonzero(np.isin(ids, np.fromiter(added.specials.values(), np.int64)))
+        held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         for content, number in added.specials.items():
-            need((content.encode(), number) in held, f"special token {content!r} has the id {number}, and no token of the table has both")
+            spellings = (content.encode(), bytes_of(content))  # the reference takes the id of a token of the model with this name, too
+            is_held = any((token, number) in held for token in spellings)
+            need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_classes(self) -> None:
         """Prove that code points lead to classes, and moves to states, and that searches end."""
         pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
-        states, columns = self.moves.shape
+        columns = self.moves.shape[1]
         need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
         need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
         need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
-        need(2 <= columns <= MAX_CLASSES + 1 and states > START, f"moves are for {states} states and {columns - 1} classes")
         need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
-        targets = self.moves >> 1
-        need_none((targets >= states).any(axis=1), lambda state: f"state {state} of the splitter leads to a state past the last, {states - 1}")
-        need(not self.moves[DEAD].any(), "the dead state of the splitter leads elsewhere")
-        need(not targets[:, -1].any(), "the splitter goes on after the end of the text")
-        need(not (self.moves[START] & 1).any(), "the splitter finds an empty match")
+        prove_moves(self.moves)
 
     def _prove_windows(self) -> None:
         """Prove that windows have decisions."""
         symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
         need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
         need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
-        need(size & size - 1 == 0 and 1 << 2 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
-        need_none(self.decisions > 2, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 2")
+        need(size & size - 1 == 0 and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
+        wrong = (self.decisions > 3) | (self.decisions == 2)
+        need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
+        windows = np.arange(size)
+        first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
+        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
-        need(len(words) % 4 == 0 and slots > 1 and slots & slots - 1 == 0, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
+        is_power = slots > 1 and slots & slots - 1 == 0
+        need(len(words) % 4 == 0 and is_power, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
         wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
         wrong |= self.lengths.take(ids, mode="clip") != sizes
-        need_none(wrong & (values > 0), lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, which is no token and its length")
+        wrong &= values > 0
+        need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

@@ -14,10 +14,11 @@ from fst.rows import Array
 
 # Indices into `Arguments.params`.
 WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
-NOT_PLAIN = 0x80  # a bit of `ascii_classes`: the byte alone does not determine a symbol
+NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
+FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # bytes of a piece that `transduce` reads together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK` of both
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK`
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -33,9 +34,10 @@ class Arguments(NamedTuple):
             `WINDOW_BITS`: of a symbol in a window. `WINDOW_MASK`: the bits of a window. `COLUMNS`: of `moves`; the last is the end of a
             text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket
             and a slot.
-        ascii_classes: uint8[256], by byte: the class of an ASCII character; `NOT_PLAIN` is set if a special token may begin there, and
+        ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
-        begins_special: uint8[256], whether a special token begins with a byte.
+        special_bytes: uint8[256], by byte, bits: `FIRST`, if a special token begins with it; `SECOND`, if it is the second of one, or if a
+            token has one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: the same, row after row.
         lengths: uint16[ids], the bytes of the token of each id.
@@ -44,8 +46,8 @@ class Arguments(NamedTuple):
     """
 
     params: Array
-    ascii_classes: Array
-    begins_special: Array
+    ascii_symbols: Array
+    special_bytes: Array
     pages: Array
     blocks: Array
     symbols: Array
@@ -63,9 +65,9 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT` and `OPEN` are as in `fst.machines.kernel_call.Work`.
+        state: uint64[7]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; nothing is kept from one call to the next.
-        begins, doubts: uint32[room], where pieces begin, and where windows are undecided.
+        begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
@@ -75,7 +77,6 @@ class Work(NamedTuple):
     state: Array
     symbols: Array
     begins: Array
-    doubts: Array
     pieces: Array
     slots: Array
     pending: Array
@@ -95,14 +96,16 @@ def arguments(table: Any) -> Arguments:
     bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
     specials = {content.encode(): number for content, number in table.metadata.added_tokens.specials.items()}
-    begins_special = np.zeros(256, np.uint8)
-    begins_special[[content[0] for content in specials]] = 1
-    ascii_classes = np.full(256, NOT_PLAIN, np.uint8)
-    ascii_classes[:128] = table.blocks[int(table.pages[0]) << 7 :][:128] | begins_special[:128] * np.uint8(NOT_PLAIN)
+    special_bytes = np.zeros(256, np.uint8)
+    special_bytes[[content[0] for content in specials]] = FIRST
+    special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
+    ascii_symbols = np.full(256, NOT_PLAIN, np.uint8)
+    ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
+    ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     return Arguments(
         params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift], np.uint64),
-        ascii_classes=ascii_classes,
-        begins_special=begins_special,
+        ascii_symbols=ascii_symbols,
+        special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
         blocks=borrowable(table.blocks, np.uint8),
         symbols=borrowable(table.symbols, np.uint8),
@@ -127,7 +130,6 @@ def work() -> Work:
         state=np.zeros(7, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
-        doubts=room(np.uint32),
         pieces=room(np.uint32),
         slots=room(np.uint64),
         pending=room(np.uint64),

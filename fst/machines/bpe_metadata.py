@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from fst.forms import FLAG, TEXT, or_null, stored_as, whole
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates
@@ -33,9 +33,10 @@ class BpeModel:
     Attributes:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
-        unk_token: the token that the source names as unknown; no text has it.
+        unk_id, unk_token: no text has an unknown token; the source may name one.
     """
 
+    unk_id: ClassVar[None] = None
     model_tokens: int = stored_as(whole(1, 1 << 31))
     ignore_merges: bool = stored_as(FLAG)
     unk_token: str | None = stored_as(or_null(TEXT))
@@ -47,10 +48,12 @@ class BpeText:
 
     Attributes:
         normalizers, pre_tokenizers: the components, as a tokenizer.json writes them.
+        trimming: whether offsets leave out the blanks at the ends of tokens; if so, whether the first blank of a text stays; else None.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+    trimming: bool | None = stored_as(or_null(FLAG))
 
 
 @dataclass(frozen=True)

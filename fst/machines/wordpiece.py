@@ -107,6 +107,11 @@ class Tables(ReadingTable):
         """
         return Metadata.from_json(self.about)
 
+    @property
+    def class_count(self) -> int:
+        """The number of classes of characters."""
+        return len(self.classes) // 2
+
     @Lazy
     def tokens(self) -> tuple[str, ...]:
         """The tokens in the order of ``token_ids``."""

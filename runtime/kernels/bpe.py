@@ -9,6 +9,8 @@ a branch that depends on the text, so that the processor works at many pieces at
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
     emit           ids → output, with the tokens of pending pieces, read off backwards, in their places, and the frame of each text
 
+If spans are asked for, `fst.runtime.kernels.piece_spans.locate` writes them at the end of each round.
+
 Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
@@ -26,12 +28,13 @@ from fst.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import BUCKET_SHIFT, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
-from fst.machines.kernel_call import COUNT, OPEN
+from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
 from fst.merging import LABEL_SHIFT as LABEL
 from fst.merging import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
+from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL, find_pieces
 
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
@@ -142,7 +145,7 @@ def step(entries, state, byte):
 @part
 def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
     """Find the last token at each byte of the pending pieces: of all together, so that none waits for another's memory access."""
-    entries, lengths = machine.entries, machine.lengths
+    entries, lengths, last = machine.entries, machine.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer)
     for index in range(most):
         done = np.uint64(index)
@@ -153,7 +156,7 @@ def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
             state = step(entries, state, np.uint64(text[at]))
             active[item] = state
             prefetch(entries, state)
-            prefetch(entries, state + U1 + np.uint64(text[at + U1]))
+            prefetch(entries, state + U1 + np.uint64(text[min(at + U1, last)]))
         for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1, U2):
             put_last(entries, lengths, active[item], tokens, (active[item + U1] >> HALF) + done)
 
@@ -231,7 +234,7 @@ def encode_rows(text, starts, more, machine, output, work):
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
         machine: `fst.machines.bpe_arguments.Arguments`.
-        output: `fst.machines.kernel_call.IdsOutput`, filled.
+        output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
         work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
@@ -247,5 +250,8 @@ def encode_rows(text, starts, more, machine, output, work):
         find_slots(text, pieces, count, machine, slots)
         written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
         transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
+        place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        if len(output) > IDS_ALONE and len(output.offsets):
+            locate(text, pieces, count, machine.lengths, output, place, first, state)
     return at

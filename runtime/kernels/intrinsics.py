@@ -153,6 +153,16 @@ def _compared(operator: str, builder: Any, symbols: Any, number: Any) -> Any:
 def _widen(builder: Any, data: Any, text: Any) -> Any:
     read = builder.load(builder.bitcast(data, BYTES.as_pointer()), align=1)
     builder.store(builder.zext(read, UNITS), builder.bitcast(text, UNITS.as_pointer()), align=2)
+    return _not_ascii(builder, read)
+
+
+def _copy(builder: Any, data: Any, text: Any) -> Any:
+    read = builder.load(builder.bitcast(data, BYTES.as_pointer()), align=1)
+    builder.store(read, builder.bitcast(text, BYTES.as_pointer()), align=1)
+    return _not_ascii(builder, read)
+
+
+def _not_ascii(builder: Any, read: Any) -> Any:
     wide = builder.icmp_signed("<", read, ir.Constant(BYTES, [0] * 32))
     return builder.zext(builder.bitcast(wide, ir.IntType(32)), WORD)
 
@@ -225,6 +235,9 @@ prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)
 
 # Copy 32 bytes to 32 units, (data, at, text, out). Returns a bit for each byte that is not ASCII.
 widen = _intrinsic("widen", types.uint64, _widen, arrays=2)
+
+# The same to 32 bytes.
+copy_bytes = _intrinsic("copy_bytes", types.uint64, _copy, arrays=2)
 
 # Copy 16 bytes, (data, at, bytes, out).
 copy_16 = _intrinsic("copy_16", types.void, _copy_16, arrays=2)

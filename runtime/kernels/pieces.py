@@ -13,33 +13,29 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, part
-from fst.machines.bpe_arguments import BEGIN, COLUMNS, WINDOW_BITS, WINDOW_MASK
-from fst.machines.bpe_arguments import NOT_PLAIN as NOT_PLAIN_BIT
+from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
+from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
 from fst.matching import LENGTH, VALUE
-from fst.runtime.kernels.numbers import LOW_7, LOW_HALF, U0, U1, U4, U7
+from fst.runtime.kernels.numbers import LOW_7, U0, U1, U2, U4, U7
 from fst.runtime.kernels.tries import NODE, READ, START, match_at
-from fst.runtime.kernels.unicode import ITEMS, character_at
+from fst.runtime.kernels.unicode import CONTINUATION, ITEMS, character_at
 from fst.splitting import START as SEARCH
 
-NOT_PLAIN, CHUNK, SEARCHES = np.uint64(NOT_PLAIN_BIT), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
-KIND, PLACE = np.uint64(30), np.uint64((1 << 30) - 1)
+U30 = np.uint64(30)
+NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
+UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of a decision, and where it goes in an item of `begins`
+KIND, PLACE = U30, np.uint64((1 << 30) - 1)
 ROW_END, SPECIAL = np.uint64(1 << 30), np.uint64(2 << 30)  # kinds; that of other pieces is 0
-
-
-@inlined
-def other_class_at(text, at, machine):
-    """The class of a character that is not ASCII, and the position of the next one."""
-    code, length = character_at(text, at, U4)
-    return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 
 @inlined
 def class_at(text, at, machine):
     """The class of the character at a position, and the position of the next one."""
-    if text[at] < NOT_PLAIN_BIT:
-        return np.uint64(machine.ascii_classes[text[at]]) & ~NOT_PLAIN, at + U1
-    return other_class_at(text, at, machine)
+    code, length = np.uint64(text[at]), U1
+    if code >= CONTINUATION:
+        code, length = character_at(text, at, U4)
+    return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 
 @part
@@ -71,8 +67,36 @@ def reset(at, memo):
     memo[NODE] = U0
 
 
+@inlined
+def may_begin_special(text, at, stop, special_bytes):
+    """Filter: could a special token begin at a position? Its first two bytes rule out most positions."""
+    return special_bytes[text[at]] & FIRST and (at + U1 >= stop or special_bytes[text[at + U1]] & SECOND)
+
+
 @part
-def find_begins(text, at, limit, stop, more, machine, begins, doubts, memo):
+def read_other(text, at, stop, more, machine, memo):
+    """Read a special token, or a character that is not ASCII or may begin one.
+
+    Returns:
+        Its class and the position after it; of a token the position itself, its node, and whether what follows the text could complete it.
+    """
+    if may_begin_special(text, at, stop, machine.special_bytes):
+        node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
+        if node or is_open:
+            return U0, at, node, is_open
+    number, after = class_at(text, at, machine)
+    return number, after, U0, False
+
+
+@inlined
+def note(decided, before, begins, count):
+    """Note a piece that begins, or may begin, at a position. Returns the new count."""
+    begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
+    return count + (decided & U1)
+
+
+@part
+def find_begins(text, at, limit, stop, more, machine, begins, memo):
     """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pieces begin.
 
     Args:
@@ -81,79 +105,84 @@ def find_begins(text, at, limit, stop, more, machine, begins, doubts, memo):
         limit: where to stop at the latest.
         more: whether the row continues after `stop`.
         machine: `fst.machines.bpe_arguments.Arguments`.
-        begins, doubts: filled: where pieces begin, and where windows are undecided.
+        begins: filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
         memo: see `match_at`.
 
     Returns:
-        The numbers of `begins` and of `doubts`; where reading stopped; the node of the special token there, or 0; and whether one could be
-        there, or a longer one, depending on what follows the text.
+        The number of `begins`; where reading stopped; the node of the special token there, or 0; and whether one could be there, or a
+        longer one, depending on what follows the text.
     """
-    ascii_classes, symbols, decisions = machine.ascii_classes, machine.symbols, machine.decisions
+    symbols, ascii_symbols, decisions = machine.symbols, machine.ascii_symbols, machine.decisions
     bits, mask, window = machine.params[WINDOW_BITS], machine.params[WINDOW_MASK], machine.params[BEGIN]
     reset(at, memo)
     begins[0] = at
-    count, doubted, before, node, is_open = U1, U0, at, U0, False
-    while at < limit:
-        number, after = np.uint64(ascii_classes[text[at]]), at + U1
-        if number >= NOT_PLAIN:
-            if machine.begins_special[text[at]]:
-                node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
-                if node or is_open:
-                    break
-            number, after = class_at(text, at, machine)
-        window = (window << bits | np.uint64(symbols[number])) & mask
-        decided = decisions[window]  # about the character before this one
-        begins[count] = doubts[doubted] = before
-        count += np.uint64(decided & np.uint8(1))
-        doubted += np.uint64(decided >> np.uint8(1))
-        before, at = at, after
+    count, before, node, is_open = U1, at, U0, False
+    while at < limit and not (node or is_open):
+        symbol = np.uint64(ascii_symbols[text[at]])
+        while symbol != NOT_PLAIN:
+            window = window << bits | symbol
+            count = note(np.uint64(decisions[window & mask]), before, begins, count)  # about the character before this one
+            before = at
+            at += U1
+            symbol = np.uint64(ascii_symbols[text[at]]) if at < limit else NOT_PLAIN
+        if at < limit:
+            number, after, node, is_open = read_other(text, at, stop, more, machine, memo)
+            if after > at:
+                window = window << bits | np.uint64(symbols[number])
+                count = note(np.uint64(decisions[window & mask]), before, begins, count)
+                before, at = at, after
     if not is_open and (node or (at >= stop and not more)):
-        window = (window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])) & mask
-        decided = decisions[window]
-        begins[count] = doubts[doubted] = before
-        count += np.uint64(decided & np.uint8(1))
-        doubted += np.uint64(decided >> np.uint8(1))
-    return count if at > np.uint64(begins[0]) else U0, doubted, at, node, is_open
+        window = window << bits | np.uint64(symbols[machine.params[COLUMNS] - U1])
+        count = note(np.uint64(decisions[window & mask]), before, begins, count)
+    return count if at > np.uint64(begins[0]) else U0, at, node, is_open
 
 
 @part
-def resolve(text, begins, count, doubts, doubted, reached, at_end, machine, pieces, filled):
+def resolve(text, begins, count, reached, at_end, machine, pieces, filled):
     """Append pieces: those that windows have found, and between two of them those that searches find where windows are undecided.
 
     Returns:
         The number of pieces.
     """
     begins[count] = reached
-    doubts[doubted] = LOW_HALF
-    doubt = index = U0
+    index = U0
     while index < count:
-        begin, following = np.uint64(begins[index]), np.uint64(begins[index + U1])
-        pieces[filled] = begin
-        filled += U1
+        begin = np.uint64(begins[index])
         index += U1
-        if np.uint64(doubts[doubt]) < following:
-            while np.uint64(doubts[doubt]) < following:
-                doubt += U1
-            end, is_open = search(text, begin, reached, at_end, machine)
-            # What follows `reached` cannot move a piece that ends before one that is decided.
-            while begin < end < following and not (is_open and following == reached):
-                pieces[filled] = begin = end
-                filled += U1
-                end, is_open = search(text, begin, reached, at_end, machine)
+        if begin & DOUBT:
+            while np.uint64(begins[index]) & DOUBT:
+                index += U1
+            filled = search_between(text, np.uint64(begins[index]), reached, at_end, machine, pieces, filled)
+        else:
+            pieces[filled] = begin
+            filled += U1
+    return filled
+
+
+@part
+def search_between(text, following, reached, at_end, machine, pieces, filled):
+    """Append the pieces between the last one and the one at `following`, the next that windows have found, or where reading stopped."""
+    begin = np.uint64(pieces[filled - U1])
+    end, is_open = search(text, begin, reached, at_end, machine)
+    # What follows `reached` cannot move a piece that ends before one that is decided.
+    while begin < end < following and not (is_open and following == reached):
+        pieces[filled] = begin = end
+        filled += U1
+        end, is_open = search(text, begin, reached, at_end, machine)
     return filled
 
 
 @part
 def next_special(text, at, stop, more, machine, memo):
-    """Where the next special token begins, or could begin, from a position on; `stop` if there is none."""
+    """Where the next special token begins, or could begin, from a position on; and whether it does, or the row ends there."""
     reset(at, memo)
     while at < stop:
-        if machine.begins_special[text[at]]:
+        if may_begin_special(text, at, stop, machine.special_bytes):
             node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
             if node or is_open:
-                break
+                return at, not is_open
         at += U1
-    return at
+    return at, not more
 
 
 @part
@@ -163,8 +192,8 @@ def search_far(text, begin, reached, stop, more, machine, memo):
     Returns:
         Where it ends; `begin`, if what follows the text could make it longer.
     """
-    end_of_stretch = next_special(text, reached, stop, more, machine, memo)
-    end, is_open = search(text, begin, end_of_stretch, not more or end_of_stretch < stop, machine)
+    end_of_stretch, ends = next_special(text, reached, stop, more, machine, memo)
+    end, is_open = search(text, begin, end_of_stretch, ends, machine)
     return begin if is_open else end
 
 
@@ -179,7 +208,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
     Returns:
         The row and the position where this round stops; the number of pieces; and whether there is no more to read before more text comes.
     """
-    begins, doubts, pieces, special_ids, memo = work.begins, work.doubts, work.pieces, work.special_ids, work.memo
+    begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
     while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
@@ -187,9 +216,9 @@ def find_pieces(text, starts, row, at, more, machine, work):
         if at < stop:
             first = filled
             limit = min(stop, at + CHUNK)
-            found, doubted, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, begins, doubts, memo)
+            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, begins, memo)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
-            filled = resolve(text, begins, found, doubts, doubted, reached, ends, machine, pieces, filled)
+            filled = resolve(text, begins, found, reached, ends, machine, pieces, filled)
             if ends:
                 at = reached
             elif filled > first + U1:

@@ -39,11 +39,13 @@ def trailing_zeros(word: Any) -> Any:
 
 @part
 def key_part(symbols: Any, start: Any, masks: Any, mask: Any, index: Any) -> Any:
-    """The 64-bit word `index` of a key: four of its sixteen symbols, masked."""
-    at = np.uint64(start) + U4 * index
-    low = np.uint64(symbols[at]) | np.uint64(symbols[at + U1]) << U16
-    high = np.uint64(symbols[at + U2]) | np.uint64(symbols[at + U3]) << U16
-    return (low | high << U32) & masks[np.uint64(mask) + index]
+    """The 64-bit word `index` of a key: as many of its symbols as the word holds, masked. Past the end of the array there are zeros."""
+    word, bits = U0, U8 * np.uint64(symbols.itemsize)
+    at = np.uint64(start) + U64 // bits * index
+    for number in range(min(U64 // bits, max(np.uint64(len(symbols)), at) - at)):
+        place = np.uint64(number)
+        word |= np.uint64(symbols[at + place]) << place * bits
+    return word & masks[np.uint64(mask) + index]
 
 
 @part
@@ -117,6 +119,9 @@ def widen(data: Any, at: Any, text: Any, out: Any) -> Any:
         text[np.uint64(out) + index] = byte
         wide |= np.uint64(byte >= 0x80) << index
     return wide
+
+
+copy_bytes = widen
 
 
 @part

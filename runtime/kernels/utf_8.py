@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel, object_kernel
-from fst.runtime.kernels.intrinsics import bytes_of, characters
-from fst.runtime.kernels.numbers import U0, U1, U6, U8, U12, U18
-from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, U11, character_at, rows_that_fit
+from fst.runtime.kernels.intrinsics import bytes_of, characters, copy_bytes, trailing_zeros
+from fst.runtime.kernels.numbers import U0, U1, U6, U11, U12, U18, U32
+from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEMENTARY, SURROGATES, character_at, rows_that_fit
 
-LOW_6, STEP = np.uint64(63), U8  # bytes copied at a time
+LOW_6, STEP = np.uint64(63), U32  # bytes copied at a time
 TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # marks of the first byte of two, three and four
 THREE_BYTES = np.uint64(0x800)  # the first code point of three bytes
 
@@ -23,14 +23,12 @@ def put_ascii(data, at, stop, text, filled):
     """Copy bytes up to the first that is not ASCII, and perhaps a few more. Returns how many are ASCII."""
     begin = at
     while at + STEP <= stop:
-        wide = np.uint8(0)
-        for index in range(STEP):
-            byte = data[at + np.uint64(index)]
-            text[filled + (at - begin) + np.uint64(index)] = byte
-            wide |= byte & np.uint8(0x80)
+        wide = copy_bytes(data, at, text, filled + (at - begin))
         if wide:
-            break
+            return at - begin + trailing_zeros(wide)
         at += STEP
+    if begin < at < stop and copy_bytes(data, stop - STEP, text, filled + (stop - STEP - begin)) == U0:
+        return stop - begin
     while at < stop and np.uint64(data[at]) < CONTINUATION:
         text[filled + (at - begin)] = data[at]
         at += U1

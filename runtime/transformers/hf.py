@@ -46,7 +46,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: transformers is older than version 5, or a setting contradicts the table.
+        UnsupportedError: the table is not of WordPiece, transformers is older than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -54,6 +54,8 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
         model = SentenceTransformer("all-MiniLM-L6-v2")
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
+    if tokenizer.about["kind"] != "wordpiece":
+        raise UnsupportedError(f"fst.hf of {tokenizer.about['kind']} tables: there is one of WordPiece alone")
     return _class()(tokenizer, threads, **settings)
 
 
@@ -197,7 +199,8 @@ class FastTokenizer:
     @property
     def vocab_size(self) -> int:
         """The number of tokens without added ones; `len` counts all tokens."""
-        return self.fst._metadata.model.model_tokens
+        tokens: int = self.fst._metadata.model.model_tokens
+        return tokens
 
     def get_vocab(self) -> dict[str, int]:
         """Token → id, added ones included."""

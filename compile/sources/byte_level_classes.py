@@ -1,0 +1,115 @@
+"""Classes of transformers that rebuild a tokenizer of byte-level BPE from its tokens, its merges and the settings of its folder.
+
+Source: transformers 5.23, ``models/*/tokenization_*.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fst.compile.sources.conventions import ROBERTA_NAMES
+from fst.compile.sources.special_tokens import AddedToken, SpecialTokens
+from fst.compile.text.components import field_of
+
+Json = dict[str, Any]
+
+NFC, NOTHING, ROBERTA = {"type": "NFC"}, {"type": "Sequence", "processors": []}, {"type": "RobertaProcessing"}
+QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
+@dataclass(frozen=True)
+class ByteLevelFamily:
+    """A class of tokenizers.
+
+    Attributes:
+        names: the special tokens, unless a setting overrides them.
+        normalizer: the normalizer.
+        pattern: what splits text; None: ByteLevel's own pattern.
+        post_processor: the post-processor; None: that of the ``tokenizer.json``. RoBERTa's takes its tokens and flags from the settings.
+        keeps_flags: whether special tokens keep such flags as lstrip.
+        inputs: the inputs of a model.
+        greedy: names of special tokens that include a blank before them, if they are given as strings.
+        kind: the kind of model.
+    """
+
+    names: Mapping[str, str]
+    normalizer: Mapping[str, Any] | None = None
+    pattern: str | None = None
+    post_processor: Mapping[str, Any] | None = None
+    keeps_flags: bool = True
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask")
+    greedy: tuple[str, ...] = ()
+    kind: str = "BPE"
+
+
+_END = "<|endoftext|>"
+_GPT2 = {"unk_token": _END, "bos_token": _END, "eos_token": _END}
+_QWEN2 = {"unk_token": _END, "eos_token": _END, "pad_token": _END}
+_ROBERTA = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>", **ROBERTA_NAMES}
+# Names of classes, without "Fast" at their end.
+FAMILIES = {
+    "GPT2Tokenizer": ByteLevelFamily(_GPT2),
+    "GPTNeoXTokenizer": ByteLevelFamily({**_GPT2, "pad_token": "<|padding|>"}, NFC, post_processor=NOTHING),
+    "Qwen2Tokenizer": ByteLevelFamily(_QWEN2, NFC, QWEN2, keeps_flags=False),
+    "RobertaTokenizer": ByteLevelFamily(_ROBERTA, post_processor=ROBERTA),
+}
+# The types of model whose class is one of these. With another type the reference may take another class than the files name.
+MODEL_TYPES = {
+    **dict.fromkeys(["codegen", "gpt2", "gpt_neo", "gptj", "opt", "phi", "starcoder2"], "GPT2Tokenizer"),
+    **dict.fromkeys(["gpt_neox", "mamba", "mpt", "olmo", "olmoe"], "GPTNeoXTokenizer"),
+    **dict.fromkeys(["qwen2", "qwen2_moe", "qwen2_vl", "qwen2_5_vl", "qwen3", "qwen3_moe", "qwen3_next", "qwen3_vl"], "Qwen2Tokenizer"),
+    **dict.fromkeys(["bart", "longformer", "roberta", "roberta-prelayernorm"], "RobertaTokenizer"),
+}
+
+
+def rebuilt(family: ByteLevelFamily, document: Json, config: Json, tokens: SpecialTokens, vocabulary: Mapping[str, int]) -> Json:
+    """The tokenizer.json that a class makes.
+
+    Args:
+        family: the class.
+        document: tokenizer.json, of which the merges count, and the post-processor if the class has none.
+        config: tokenizer_config.json.
+        tokens: the special tokens.
+        vocabulary: the tokens of the model.
+    """
+    flags = {"add_prefix_space": config.get("add_prefix_space") or False, "trim_offsets": config.get("trim_offsets", True)}
+    added = _added(family, tokens, vocabulary)
+    ids = {**vocabulary, **{part["content"]: part["id"] for part in added}}
+    return {
+        "version": "1.0",
+        "truncation": document.get("truncation"),
+        "padding": document.get("padding"),
+        "added_tokens": added,
+        "normalizer": family.normalizer,
+        "pre_tokenizer": _pre_tokenizer(family, flags),
+        "post_processor": _post_processor(family, document, flags, tokens, ids),
+        "decoder": {"type": "ByteLevel"},
+        "model": {"type": "BPE", "vocab": vocabulary, "merges": field_of(document["model"], "merges", "model")},
+    }
+
+
+def _added(family: ByteLevelFamily, tokens: SpecialTokens, vocabulary: Mapping[str, int]) -> list[Json]:
+    added = tokens.added_to((), vocabulary)
+    if family.keeps_flags:
+        return added
+    special = {token.content for token in (*tokens.named.values(), *tokens.extras)}
+    return [{**part, **AddedToken(part["content"], special=True).listed()} if part["content"] in special else part for part in added]
+
+
+def _pre_tokenizer(family: ByteLevelFamily, flags: Json) -> Json:
+    byte_level = {"type": "ByteLevel", **flags, "use_regex": family.pattern is None}
+    if family.pattern is None:
+        return byte_level
+    split = {"type": "Split", "pattern": {"Regex": family.pattern}, "behavior": "Isolated", "invert": False}
+    return {"type": "Sequence", "pretokenizers": [split, byte_level]}
+
+
+def _post_processor(family: ByteLevelFamily, document: Json, flags: Json, tokens: SpecialTokens, ids: Mapping[str, int]) -> Any:
+    if family.post_processor is None:
+        return document.get("post_processor")
+    if family.post_processor is not ROBERTA:
+        return family.post_processor
+    cls, sep = (tokens.content(name) for name in ("cls_token", "sep_token"))
+    return {**ROBERTA, **flags, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}

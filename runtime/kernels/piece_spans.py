@@ -1,0 +1,68 @@
+"""Spans of ids that tile the bytes of their pieces: the stage of byte-level machines that runs only if spans are asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines.kernel_call import BEFORE, WORD
+from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL
+
+LEAD_MASK, CONTINUATION = np.uint8(0xC0), np.uint8(0x80)  # of a byte that continues a character
+
+
+@inlined
+def begun(text, at, stop):
+    """The number of characters that begin in a part of a text."""
+    count = U0
+    for index in range(at, stop):
+        count += np.uint64(text[np.uint64(index)] & LEAD_MASK != CONTINUATION)
+    return count
+
+
+@inlined
+def put_span(text, at, stop, characters, word, output, place):
+    """Write the span of an id that stands for some bytes. Returns the number of characters begun so far.
+
+    A character that several ids share belongs to the span of each.
+    """
+    first = characters - np.uint64(text[at] & LEAD_MASK == CONTINUATION)
+    characters += begun(text, at, stop)
+    output.offsets[place << U1], output.offsets[place << U1 | U1] = first, characters
+    output.words[place] = word
+    return characters
+
+
+@part
+def locate(text, pieces, count, lengths, output, place, row, state):
+    """Write the spans of the ids of some pieces.
+
+    Args:
+        text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
+        lengths: uint16[ids], the bytes of each token.
+        output: `fst.machines.kernel_call.SpansOutput`, with all ids, and the spans of frames.
+        place: the index of the first of the ids.
+        row: the row in which the pieces begin.
+        state: `BEFORE` and `WORD` are the characters and the words of the open text so far.
+    """
+    characters, word = state[BEFORE], state[WORD]
+    for index in range(count):
+        item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
+        at, kind = item & PLACE, item >> KIND << KIND
+        if kind > SPECIAL - U1:
+            characters = put_span(text, at, end, characters, word, output, place)
+            place += U1
+            word += U1
+        elif kind:
+            row += U1
+            place += np.uint64(len(output.suffix)) + (np.uint64(len(output.prefix)) if row < np.uint64(len(output.ends)) else U0)
+            characters = word = U0
+        else:
+            while at < end:
+                after = at + np.uint64(lengths[np.uint64(output.ids[place])])
+                characters = put_span(text, at, after, characters, word, output, place)
+                at = after
+                place += U1
+            word += U1
+    state[BEFORE], state[WORD] = characters, word

@@ -1,0 +1,33 @@
+"""The references' regex engines, asked for the matches of a pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+from fst.splitting import Span
+
+Matches = Callable[[str], list[str]]
+
+
+def oniguruma(pattern: str) -> Matches:
+    """The matches that ``tokenizers`` finds."""
+    from tokenizers import Regex, pre_tokenizers
+
+    split = pre_tokenizers.Split(Regex(pattern), "removed", invert=True)
+    return lambda text: [piece for piece, _ in split.pre_tokenize_str(text)]
+
+
+def fancy_regex(pattern: str, characters: str, longest: int) -> Matches:
+    """The matches that ``tiktoken`` finds in texts of some characters, up to a length: all of these are tokens, so that matches are."""
+    import tiktoken
+
+    strings = ("".join(chars).encode() for length in range(1, longest + 1) for chars in product(characters, repeat=length))
+    ranks = {string: rank for rank, string in enumerate(dict.fromkeys([*(bytes([byte]) for byte in range(256)), *strings]))}
+    encoding = tiktoken.Encoding("engine", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
+    return lambda text: [encoding.decode_single_token_bytes(token).decode() for token in encoding.encode_ordinary(text)]
+
+
+def cut(text: str, spans: Sequence[Span]) -> list[str]:
+    """The pieces of a text."""
+    return [text[start:end] for start, end in spans]

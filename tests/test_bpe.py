@@ -1,0 +1,525 @@
+"""Byte-level BPE from text to ids: the definition, the slow walk, the kernel and the live references give the same for every text."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice, pairwise, product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import naive
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from kept import assemble, bpe
+from machines import Merges, byte_level
+from machines import compiled as wordpiece_machine
+from shared_data import SHARED, needs_shared
+from test_windows import ANY, CL100K, MANY_CLASSES, O200K, QWEN
+from tiers import LONG, examples, sample
+from tokenizers import Tokenizer
+
+import fst
+from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text.splits import GPT2
+from fst.machines.bpe import WORD_BYTES, BpeTables
+from fst.machines.bpe_arguments import LONGEST
+from fst.machines.byte_letters import bytes_of
+from fst.machines.kernel_call import CHUNK
+
+VOCABULARIES = SHARED / "vocab_bpe"
+SCRIPTS = (
+    "abcXYZ",
+    "éüÑß",
+    "привЕТ",
+    "αβΓ",
+    "اهمס",
+    "हिन्दी",
+    "東京世界",
+    "かなカナ",
+    "한글",
+    "🇩🇪😀👩‍👩‍👧",
+    "𝔘𐐨",
+    "0123٣½Ⅷ",
+    " \t\n\r\u00a0\u3000\u2028",
+    ".,!?'\"-_/()«»…",
+    "\0\x7f\x85\u0301\u200b\ufeff",
+)
+WORDS = (
+    "it's",
+    "we'll",
+    "THEY'VE",
+    "don't",
+    " the",
+    " The",
+    "  ",
+    "\n\n",
+    " \n",
+    "\t",
+    "1234567",
+    "3.14",
+    "x=y;",
+    "//",
+    "naïve",
+    "世界",
+    "😀",
+    "é",
+    "'S",
+)
+
+
+# Small machines, whose definition is asked.
+
+
+class Small(NamedTuple):
+    """A small machine with all that its definition needs."""
+
+    table: BpeTables
+    merges: Merges
+    ignore_merges: bool
+
+    def define(self, text: str) -> list[int]:
+        """The ids of a text without special tokens, by the definition of BPE."""
+        ids = dict(zip(self.table.contents, self.table.token_ids.tolist(), strict=True))
+        pieces = [text[begin:end].encode() for begin, end in self.table.splitter.pieces(text)]
+        whole = [piece for piece in pieces if piece in ids] if self.ignore_merges else []
+        return [ids[token] for piece in pieces for token in ([piece] if piece in whole else naive.bpe(piece, self.merges))]
+
+
+def small(pattern: str, merges: Merges, more: Sequence[bytes] = (), special: Sequence[str] = (), *, ignore_merges: bool = False) -> Small:
+    """Compile a small machine."""
+    source = of_document(byte_level(pattern, merges, more, special, ignore_merges=ignore_merges), Path("tokenizer.json"))
+    return Small(assemble(source, "auto"), merges, ignore_merges)
+
+
+def ids_of(batch: Any) -> list[list[int]]:
+    """The ids of each row."""
+    return [row.tolist() for row in batch]
+
+
+LISTS: Mapping[str, Merges] = {
+    "none": [],
+    "one": [(b"a", b"b")],
+    "runs": [(b"a", b"a"), (b"aa", b"aa"), (b"aa", b"a"), (b" ", b"a")],
+    "chains": [(b"a", b"b"), (b"b", b"a"), (b"ab", b"a"), (b" ", b"ab"), (b"ba", b"b"), (b"ab", b"ab")],
+    "late": [(b"b", b"b"), (b"a", b"bb"), (b" ", b" "), (b"  ", b"abb")],
+}
+SMALL_PATTERNS = (
+    r"[\s\S]",
+    r" ?[ab]+|\s+(?!\S)|\s+" + ANY,
+    "a+|b" + ANY,
+    "a+b" + ANY,
+    "(?:ab)+|ba" + ANY,
+    "[ab]+ " + ANY,
+    r"[\s\S]+",
+    "a(?=b)|b+(?! )" + ANY,
+)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("pattern", SMALL_PATTERNS)
+@pytest.mark.parametrize("name", LISTS)
+def test_all_short_texts(name: str, pattern: str) -> None:
+    """Over three letters, definition, walk and kernel give each text up to length 8 the same ids."""
+    found = small(pattern, LISTS[name])
+    texts = sample(["".join(text) for length in range(9) for text in product("ab ", repeat=length)], 20, name + pattern)
+    ids = ids_of(fst.Tokenizer(found.table).encode_batch(texts))
+    assert ids == [found.define(text) for text in texts]
+    assert ids == [found.table.run(text) for text in texts]
+
+
+@some.composite
+def machines(draw: some.DrawFn) -> Small:
+    """A machine over two letters and a blank. Merges that are made of others come after them."""
+    tokens, merges = [b"a", b"b", b" "], list[tuple[bytes, bytes]]()
+    for _ in range(draw(some.integers(0, 7))):
+        pair = draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))
+        if pair not in merges and b"".join(pair) not in tokens:
+            merges.append(pair)
+            tokens.append(b"".join(pair))
+    more = [token for token in (b"ba ", b"abab", b"aab") if token not in tokens]
+    return small(draw(some.sampled_from(SMALL_PATTERNS)), merges, more, ignore_merges=draw(some.booleans()))
+
+
+@examples(300)
+@given(found=machines(), texts=some.lists(some.text("ab ", max_size=30), max_size=8))
+def test_random_machines(found: Small, texts: list[str]) -> None:
+    """Whatever the merges, definition, walk and kernel give the same ids, and decoding gives the text again."""
+    tokenizer = fst.Tokenizer(found.table)
+    ids = ids_of(tokenizer.encode_batch(texts))
+    assert ids == [found.define(text) for text in texts]
+    assert ids == [found.table.run(text) for text in texts]
+    assert tokenizer.decode_batch(ids) == texts
+
+
+SPECIAL = ("<s>", "<s>x", "</s>", "<sss", "ab!", "é世", "世", " <", "\n\n", "<|endoftext|>", "\0")
+PATTERNS = {"gpt2": GPT2, "cl100k": CL100K, "o200k": O200K, "qwen": QWEN, "many classes": MANY_CLASSES, "one piece": r"[\s\S]+"}
+ENGLISH_MERGES: Merges = [
+    *((b" ", b"t"), (b"h", b"e"), (b" t", b"he"), (b"'", b"s"), (b"1", b"2"), (b"a", b"b"), (b"ab", b"ab"), (b" ", b" "), (b"  ", b"  ")),
+    *((b"\xc3", b"\xa9"), (b"\xe4", b"\xb8"), (b"\xe4\xb8", b"\x96"), (b"\n", b"\n"), (b"x", b"x"), (b"xx", b"xx"), (b"xxxx", b"xxxx")),
+    *((b"xxxxxxxx", b"xxxxxxxx"), (b"xxxxxxxxxxxxxxxx", b"xxxxxxxx"), (b"<", b"s")),
+]
+each_way_pattern = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+
+
+@cache
+def special_machine(pattern: str) -> tuple[BpeTables, fst.Tokenizer]:
+    """A machine with special tokens that begin like others, like text, and inside each other."""
+    found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
+    return found.table, fst.Tokenizer(found.table)
+
+
+def mixed(draw: random.Random, count: int) -> str:
+    """Text of special tokens, prefixes of them, words, and letters of any script."""
+
+    def part() -> str:
+        kind = draw.randrange(6)
+        if kind == 0:
+            return draw.choice(SPECIAL)
+        if kind == 1:
+            token = draw.choice(SPECIAL)
+            return token[: draw.randint(0, len(token))]
+        if kind == 2:
+            return draw.choice("abx \n<é世") * draw.choice((1, 2, 3, 23, 24, 25, 63, 64, 65, 66))
+        return draw.choice(WORDS) if kind < 5 else "".join(draw.choices(draw.choice(SCRIPTS), k=draw.randint(1, 9)))
+
+    return "".join(part() for _ in range(count))
+
+
+def cuts(draw: random.Random, size: int, count: int) -> list[int]:
+    """Places at which something of a size is cut."""
+    return [0, *sorted(draw.randint(0, size) for _ in range(count)), size]
+
+
+def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int]) -> list[int]:
+    """The ids of a text that comes in pieces, read now and then."""
+    stream, found = tokenizer.stream(), list[int]()
+    for number, (begin, end) in enumerate(pairwise(places)):
+        stream.write(text[begin:end])
+        if number % 3 == 0:
+            found += stream.read().ids.tolist()
+    return found + stream.close().ids.tolist()
+
+
+def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
+    """Hold every way from texts to ids against what is expected."""
+    data = [text.encode() for text in texts]
+    for rows in (texts, data):
+        for threads in (1, 3):
+            assert ids_of(tokenizer.encode_batch(rows, threads=threads)) == expected
+        assert [tokenizer.encode(row).tolist() for row in rows] == expected
+        assert ids_of(tokenizer.encode_batch(rows, max_length=5)) == [ids[:5] for ids in expected]
+        assert tokenizer.count_tokens(rows).tolist() == [*map(len, expected)]
+        assert [streamed(tokenizer, row, cuts(draw, len(row), draw.randint(0, 20))) for row in rows] == expected
+    pyarrow = pytest.importorskip("pyarrow")
+    for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.binary()):
+        column = pyarrow.array(texts, pyarrow.string()).cast(kind)
+        assert tokenizer.encode_arrow(column).to_pylist() == expected
+
+
+@each_way_pattern
+def test_every_way_through_the_package(pattern: str, tmp_path: Path) -> None:
+    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk; after a file and a pickle, too."""
+    draw = random.Random(pattern)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(30)), "", mixed(draw, 400)]
+    table, tokenizer = special_machine(pattern)
+    expected = [table.run(text) for text in texts]
+    hold_every_way(tokenizer, texts, expected, draw)
+    table.save(tmp_path / "bpe.npz")
+    for other in (fst.load(tmp_path / "bpe.npz"), pickle.loads(pickle.dumps(tokenizer))):
+        assert ids_of(other.encode_batch(texts)) == expected
+        assert other.decode_batch(expected, skip_special_tokens=False) == texts
+
+
+@each_way_pattern
+@pytest.mark.sampled
+def test_special_tokens_anywhere(pattern: str) -> None:
+    """In texts of special tokens, and of what begins like one, kernel and walk find the same ones, also in streams, cut anywhere."""
+    draw = random.Random(pattern)
+    table, tokenizer = special_machine(pattern)
+    for seed in sample(range(2_000), 20):
+        text = mixed(random.Random(seed), 6)
+        expected = table.run(text)
+        assert tokenizer.encode(text).tolist() == expected
+        for whole in (text, text.encode()):
+            assert streamed(tokenizer, whole, range(len(whole) + 1)) == expected
+            assert streamed(tokenizer, whole, cuts(draw, len(whole), 2)) == expected
+
+
+def around(size: int, by: int) -> list[int]:
+    """Lengths around a size."""
+    return [*range(size - by, size + by + 1)]
+
+
+@each_way_pattern
+@pytest.mark.sampled
+def test_lengths_around_limits(pattern: str) -> None:
+    """Rows and runs around the sizes of a chunk, of pieces that are read together, and of a key have the walk's ids."""
+    table, tokenizer = special_machine(pattern)
+    few = [length for limit in (WORD_BYTES, LONGEST, 8, 16, 1) for length in around(limit, 2) if length >= 0]
+    short = [
+        unit * length + end for unit in ("x", " ", "1", "\n", "é", "!", "\0", "xxab") for length in few for end in ("", " the", "<s>", "\0")
+    ]
+    assert ids_of(tokenizer.encode_batch(short)) == [table.run(text) for text in short]
+    for unit in sample(("x", " ", "the ", "1", "\n", "é ", "世"), 3, pattern):
+        long = [(unit * CHUNK)[: length - len(end)] + end for length in around(CHUNK, 5) for end in ("", "<s>", "<s", " x", "é")]
+        assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
+
+
+@each_way_pattern
+def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
+    """A special token, a character or a run that goes over the end of a chunk is one."""
+    table, tokenizer = special_machine(pattern)
+    ends = ("<s>x", "<|endoftext|>", "<|endoftex", "é世", "😀😀", "  x", "it's")
+    texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in ends for gap in range(0, 24, 3)]
+    assert ids_of(tokenizer.encode_batch(texts)) == [table.run(text) for text in texts]
+
+
+def test_many_rows() -> None:
+    """Thousands of rows, many of them empty, keep their ids and their ends."""
+    draw = random.Random(7)
+    table, tokenizer = special_machine(GPT2)
+    texts = [draw.choice(("", "", "x", "<s>", mixed(draw, 2))) for _ in range(10_000)]
+    run = cache(table.run)
+    expected = [run(text) for text in texts]
+    for threads in (1, 2):
+        assert ids_of(tokenizer.encode_batch(texts, threads=threads)) == expected
+    assert ids_of(tokenizer.encode_batch([""] * 9_000)) == [[]] * 9_000
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("unit", ["x", " ", "1", "\n", "<", "é", "ab", "<s", "x "])
+def test_long_runs(unit: str) -> None:
+    """A run that is longer than any block of the package has the same ids as a whole, in pieces, and by the walk."""
+    table, tokenizer = special_machine(GPT2)
+    size = 400_000 if LONG else 20_000
+    text = (unit * size)[:size] + "."
+    expected = table.run(text)
+    assert tokenizer.encode(text).tolist() == expected
+    assert tokenizer.encode(text.encode()).tolist() == expected
+    assert streamed(tokenizer, text, [*range(0, size, 3_000), size + 1]) == expected
+    assert ids_of(tokenizer.encode_batch([text, "x", text], threads=2)) == [expected, table.run("x"), expected]
+
+
+WRONG = (b"\x80", b"\xe4\xb8", b"\xf0\x9f\x98", b"\xed\xa0\x80", b"\xff", b"\xc0\xaf", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80")
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_invalid_bytes(wrong: bytes) -> None:
+    """Bytes that are not UTF-8 are refused, or replaced as Python replaces them."""
+    table, tokenizer = special_machine(GPT2)
+    rows = [wrong, b"a" + wrong, wrong + b"<s>", b"x" * 70 + wrong + b"the", wrong.join([b"the "] * 2000), b"ok"]
+    with pytest.raises(fst.TextError, match="row 0"):
+        tokenizer.encode_batch(rows)
+    assert ids_of(tokenizer.encode_batch(rows, errors="replace")) == [table.run(row.decode(errors="replace")) for row in rows]
+
+
+@pytest.mark.parametrize("lone", ["\ud800", "\udfff"], ids=ascii)  # noqa: PT014 - ruff takes them for one
+def test_lone_surrogates(lone: str) -> None:
+    """A lone surrogate is refused, or replaced by one U+FFFD."""
+    table, tokenizer = special_machine(GPT2)
+    rows = [lone, f"the{lone}<s>", lone * 3, "x" * 5000 + lone]
+    with pytest.raises(fst.TextError, match="row 0"):
+        tokenizer.encode_batch(rows)
+    assert ids_of(tokenizer.encode_batch(rows, errors="replace")) == [table.run(row.replace(lone, "\ufffd")) for row in rows]
+
+
+def test_kinds_take_turns() -> None:
+    """Tables of BPE and of WordPiece encode in turns in one process."""
+    (table, tokenizer), other = special_machine(GPT2), wordpiece_machine()
+    bert = fst.Tokenizer(other)
+    for text in ("unaffable the", "un 世", "abab<s>", "é! xxxxxxxx"):
+        assert tokenizer.encode(text).tolist() == table.run(text)
+        assert bert.encode(text, add_special_tokens=False).tolist() == other.run(text)
+
+
+@examples(500)
+@given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
+def test_any_text(text: str) -> None:
+    """Of any text the kernel's ids are the walk's, and the ids decode to the text."""
+    for pattern in PATTERNS.values():
+        table, tokenizer = special_machine(pattern)
+        expected = table.run(text)
+        assert tokenizer.encode(text).tolist() == expected
+        assert tokenizer.decode(expected, skip_special_tokens=False) == text
+
+
+# Well-known vocabularies, whose references are asked live.
+
+
+class Known(NamedTuple):
+    """A vocabulary of others, and their tokenizer."""
+
+    table: BpeTables
+    tokenizer: fst.Tokenizer
+    special: Sequence[str]
+    ask: Callable[[Sequence[str]], list[list[int]]]
+
+
+@cache
+def known(name: str) -> Known:
+    """A vocabulary by its folder. GPT-2's reference is `tokenizers`, the others' is tiktoken."""
+    if name == "gpt2":
+        reference = Tokenizer.from_file(str(VOCABULARIES / name / "tokenizer.json"))
+        table = bpe(VOCABULARIES / name)
+
+        def ask(texts: Sequence[str]) -> list[list[int]]:
+            return [encoding.ids for encoding in reference.encode_batch([*texts], add_special_tokens=False)]
+    else:
+        tiktoken = pytest.importorskip("tiktoken")
+        said = json.loads((VOCABULARIES / name / "encoding.json").read_text(encoding="utf-8"))
+        lines = (VOCABULARIES / name / f"{name}.tiktoken").read_bytes().splitlines()
+        ranks = {b64decode(token): int(rank) for token, rank in map(bytes.split, lines)}
+        encoding = tiktoken.Encoding(name, pat_str=said["pat_str"], mergeable_ranks=ranks, special_tokens=said["special_tokens"])
+        table = bpe(VOCABULARIES / name / f"{name}.tiktoken")
+
+        def ask(texts: Sequence[str]) -> list[list[int]]:
+            found: list[list[int]] = encoding.encode_batch([*texts], allowed_special="all", num_threads=2)
+            return found
+
+    return Known(table, fst.Tokenizer(table), [*table.metadata.added_tokens.specials], ask)
+
+
+def hold(name: str, texts: Sequence[str]) -> None:
+    """Hold the ids of texts against the reference's."""
+    found, expected = known(name).tokenizer.encode_batch(texts, add_special_tokens=False), known(name).ask(texts)
+    for text, ids, others in zip(texts, found, expected, strict=True):
+        assert ids.tolist() == others, text[:200]
+
+
+each_model = pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
+CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
+
+
+@needs_shared
+@pytest.mark.sampled
+@pytest.mark.parametrize("context", CONTEXTS)
+@each_model
+def test_reference_on_every_code_point(name: str, context: str) -> None:
+    """Every code point, alone and in contexts, has the reference's ids."""
+    hold(name, [context.format(char) for char in sample(CHARACTERS, 300, context)])
+
+
+@needs_shared
+@pytest.mark.sampled
+@each_model
+def test_reference_on_mixed_text(name: str) -> None:
+    """Words and letters of all scripts, with special tokens and parts of them, have the reference's ids."""
+    draw = random.Random(name)
+
+    def part() -> str:
+        kind = draw.randrange(8)
+        if kind == 0:
+            token = draw.choice(known(name).special)
+            return token[draw.choice((0, 0, 1)) : draw.randint(0, len(token))] if draw.randrange(2) else token
+        return draw.choice(WORDS) if kind < 4 else "".join(draw.choices(draw.choice(SCRIPTS), k=draw.randint(1, 6)))
+
+    hold(name, ["".join(part() for _ in range(draw.randint(1, 15))) for _ in sample(range(100_000), 50)])
+
+
+@needs_shared
+@pytest.mark.sampled
+@each_model
+def test_reference_on_fragments(name: str) -> None:
+    """Tokens and parts of tokens, side by side, have the reference's ids."""
+    draw, tokens = random.Random(name), known(name).table.contents
+
+    def part() -> bytes:
+        token = draw.choice(tokens)
+        return token if draw.randrange(2) else token[draw.randint(0, len(token)) :]
+
+    texts = (b"".join(part() for _ in range(draw.randint(1, 8))) for _ in sample(range(100_000), 50))
+    hold(name, [text.decode(errors="replace") for text in texts])
+
+
+@needs_shared
+@pytest.mark.sampled
+@each_model
+def test_reference_on_long_runs(name: str) -> None:
+    """A run of one character has the reference's ids."""
+    for size in (1_000, 100_000 if name == "gpt2" or LONG else 10_000):
+        hold(name, [unit * size for unit in (" ", "1", "a", "\n", "é", "=", "ab")])
+        hold(name, [f"the{unit * size} the" for unit in (" ", "1", "\n", "-")])
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [" ", "1", "a", "\n"])
+def test_reference_on_very_long_runs(unit: str) -> None:
+    """Ten megabytes of one character have the reference's ids."""
+    hold("gpt2", [unit * 10_000_000])
+
+
+def corpus(name: str) -> Iterator[str]:
+    """The lines of a corpus, some of them together, with their ends."""
+    with (SHARED / "corpora" / name).open(encoding="utf-8", newline="") as file:
+        if name.endswith(".jsonl"):
+            yield from (json.loads(line)["text"] for line in file)
+        else:
+            while lines := [*islice(file, 20)]:
+                yield "".join(lines)
+
+
+CORPORA = sorted(path.name for path in (SHARED / "corpora").glob("*")) if SHARED.is_dir() else []
+
+
+@needs_shared
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
+@pytest.mark.parametrize("file", CORPORA)
+def test_reference_on_corpora(file: str, name: str) -> None:
+    """Real text has the reference's ids."""
+    texts = [*corpus(file)]
+    hold(name, sample(texts, max(len(texts) // 20, 1), name))
+
+
+HOSTILE = ("blns.json", "emoji-test.txt", "tokendagger_emoji.txt", "utf8_sequence_0x10ffff.txt", "confusables.txt")
+
+
+@needs_shared
+@pytest.mark.sampled
+@pytest.mark.parametrize("file", HOSTILE)
+@each_model
+def test_reference_on_hostile_text(name: str, file: str) -> None:
+    """Text that was collected to break programs has the reference's ids."""
+    lines = (SHARED / "hostile" / file).read_text(encoding="utf-8").splitlines(keepends=True)
+    hold(name, sample(lines, max(len(lines) // 200, 1), name))
+
+
+@needs_shared
+@each_model
+def test_walk_on_well_known_vocabularies(name: str) -> None:
+    """The slow walk gives the reference's ids, too."""
+    draw = random.Random(name)
+    texts = [mixed(draw, 8) for _ in range(40)]
+    assert [known(name).table.run(text) for text in texts] == known(name).ask(texts)
+
+
+@needs_shared
+@each_model
+def test_every_way_of_well_known_vocabularies(name: str) -> None:
+    """Every way through the package gives the reference's ids."""
+    draw = random.Random(name)
+    texts = ["", *("".join((mixed(draw, 9), draw.choice(known(name).special), mixed(draw, 9))) for _ in range(9)), ""]
+    hold_every_way(known(name).tokenizer, texts, known(name).ask(texts), draw)
+
+
+@needs_shared
+def test_definition_of_gpt2() -> None:
+    """The definition, by the merges of GPT-2, gives the kernel's ids."""
+    model = json.loads((VOCABULARIES / "gpt2/tokenizer.json").read_text(encoding="utf-8"))["model"]
+    pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+    merges = [(bytes_of(first) or b"", bytes_of(second) or b"") for first, second in pairs]
+    ranks = {pair: rank for rank, pair in enumerate(merges)}
+    table, draw = known("gpt2").table, random.Random(2)
+    ids = dict(zip(table.contents, table.token_ids.tolist(), strict=True))
+    for text in [mixed(draw, 10).replace("<|endoftext|>", "") for _ in range(40)]:
+        pieces = [text[begin:end].encode() for begin, end in table.splitter.pieces(text)]
+        tokens = [token for piece in pieces for token in naive.merged(piece, lambda left, right: ranks.get((left, right)))]
+        assert known("gpt2").tokenizer.encode(text).tolist() == [ids[token] for token in tokens]

@@ -1,0 +1,185 @@
+"""Windows: what one decides, the splitter does, whatever the text around it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from tiers import examples, sample
+
+from fst.compile.sources.tiktoken import ENCODINGS
+from fst.compile.text.splits import GPT2
+from fst.compile.text.splitters import splitter
+from fst.compile.windows import AROUND, INSIDE, MAX_BITS, UNDECIDED, Windows, leaves_gaps, windows
+from fst.splitting import Splitter
+
+CL100K, O200K = ENCODINGS["cl100k_base"].pattern, ENCODINGS["o200k_base"].pattern
+QWEN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+ANY = r"|[\s\S]"
+LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ"
+MANY_CLASSES = "|".join(first + second for first, second in zip(LETTERS, LETTERS[1:] + "a", strict=True)) + ANY
+PATTERNS = {
+    "gpt2": GPT2,
+    "cl100k": CL100K,
+    "o200k": O200K,
+    "qwen": QWEN,
+    "every character": r"[\s\S]",
+    "runs": "a+|b" + ANY,
+    "far end": "a+b" + ANY,
+    "backtracking": "aab|ab" + ANY,
+    "alternating": "(?:ab)+|ba" + ANY,
+    "counted": "a{1,3}|b{2}" + ANY,
+    "end of text": "a+(?!b)|b+" + ANY,
+    "never dead": "[ab]+c" + ANY,
+    "many classes": MANY_CLASSES,
+}
+GAPS = ("a", "a+|b", "a+b|b", "a(?=b)|b|[^ab]", "a+(?!b)|b+|[^ab]")
+
+each_pattern = pytest.mark.parametrize("name", PATTERNS)
+
+
+@cache
+def compiled(pattern: str) -> tuple[Splitter, Windows]:
+    """A splitter whose characters are its classes, and its windows."""
+    split = splitter(pattern)
+    identity = np.minimum(np.arange(0x110000), 255).astype(np.uint8)
+    return Splitter(identity, split.moves), windows(split)
+
+
+def decisions(found: Windows, text: Sequence[int]) -> Iterator[int]:
+    """The decision about each character of a text of classes, as a kernel takes them."""
+    end, begin = found.symbols[-AROUND:].tolist()
+    width = (len(found.decisions).bit_length() - 1) // found.bits
+    symbols = [*[begin] * width, *(int(found.symbols[number]) for number in text), end]
+    for last in range(width + 1, len(symbols)):
+        window = 0
+        for symbol in symbols[last - width + 1 : last + 1]:
+            window = window << found.bits | symbol
+        yield int(found.decisions[window])
+
+
+def contradictions(pattern: str, text: Sequence[int]) -> list[int]:
+    """The characters of a text about which windows and splitter do not agree."""
+    split, found = compiled(pattern)
+    begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+    decided = enumerate(decisions(found, text))
+    return [place for place, decision in decided if decision != UNDECIDED and decision != (place in begins)]
+
+
+def classes_of(pattern: str) -> int:
+    """How many classes a pattern tells apart."""
+    return int(compiled(pattern)[0].moves.shape[1]) - 1
+
+
+@each_pattern
+@pytest.mark.sampled
+def test_windows_decide_as_the_splitter(name: str) -> None:
+    """In every text of three characters, and of more where there are few classes, a window that decides does so as the splitter."""
+    count = classes_of(PATTERNS[name])
+    length = max(length for length in range(3, 9) if length == 3 or count**length <= 3_000)
+    share = max(count**length // 2_000, 1)
+    for text in sample([*product(range(count), repeat=length)], share):
+        assert not contradictions(PATTERNS[name], text), text
+
+
+@each_pattern
+@pytest.mark.sampled
+def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
+    """The same of random texts, with runs of one class in them."""
+    count, draw = classes_of(PATTERNS[name]), random.Random(name)
+    for _ in sample(range(10_000), 100):
+        few = draw.choices(range(count), k=draw.randint(1, 4))
+        text = [number for number in draw.choices(few, k=draw.randint(1, 9)) for _ in range(draw.choice((1, 1, 1, 2, 5)))]
+        assert not contradictions(PATTERNS[name], text), text
+
+
+@some.composite
+def patterns(draw: some.DrawFn) -> str:
+    """Patterns over three letters that match any text."""
+    atom = some.sampled_from(["a", "b", "c", "[ab]", "[^a]", "[bc]", "(?:ab)", "(?:ba|c)"])
+    piece = some.builds(str.__add__, atom, some.sampled_from(["", "", "+", "*", "?", "{1,2}", "{2}"]))
+    word = some.builds("".join, some.lists(piece, min_size=1, max_size=3))
+    ahead = some.sampled_from(["", "", "(?=a)", "(?!b)", "(?![ab])"])
+    parts = draw(some.lists(some.builds("{}{}{}".format, atom, word, ahead), min_size=1, max_size=3))
+    return "|".join(parts) + ANY
+
+
+@examples(300)
+@given(pattern=patterns(), texts=some.lists(some.text("abcd", max_size=12), min_size=5, max_size=5))
+def test_windows_of_any_pattern(pattern: str, texts: list[str]) -> None:
+    """Whatever the pattern, a window that decides does so as the splitter."""
+    classes = splitter(pattern).classes
+    for text in texts:
+        assert not contradictions(pattern, [int(classes[ord(char)]) for char in text])
+
+
+@each_pattern
+def test_symbols(name: str) -> None:
+    """Every class has a symbol that fits, END and BEGIN have symbols of their own, and a window holds three at least."""
+    _, found = compiled(PATTERNS[name])
+    *symbols, end, begin = found.symbols.tolist()
+    assert len(symbols) == classes_of(PATTERNS[name])
+    assert {*symbols, end, begin} == {*range(begin + 1)}
+    assert end not in symbols
+    assert begin not in (end, *symbols)
+    assert begin < 1 << found.bits
+    assert 3 * found.bits <= len(found.decisions).bit_length() - 1 <= MAX_BITS
+
+
+def test_symbols_are_merged_where_there_are_many() -> None:
+    """More classes than symbols are merged; fewer keep symbols of their own."""
+    _, found = compiled(PATTERNS["o200k"])
+    assert len({*found.symbols.tolist()}) <= 1 << found.bits < classes_of(PATTERNS["o200k"]) + AROUND
+    assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
+
+
+@each_pattern
+def test_no_window_finds_a_piece_where_a_text_begins(name: str) -> None:
+    """A window whose last symbol but one or but two is BEGIN decides nothing: a piece begins there anyway."""
+    _, found = compiled(PATTERNS[name])
+    table = found.decisions.reshape(-1, *(1 << found.bits,) * 3)
+    begin = found.symbols[-1]
+    assert (table[:, begin] == INSIDE).all()
+    assert (table[:, :, begin] == INSIDE).all()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
+def test_english_is_decided(name: str) -> None:
+    """Windows decide nearly every place of English; the others are for the splitter, and slow."""
+    split, (_, found) = splitter(PATTERNS[name]), compiled(PATTERNS[name])
+    text = "It's the one that we'd seen before; they said so, didn't they? No idea (in 1984, or so).\n" * 3
+    undecided = [*decisions(found, [int(split.classes[ord(char)]) for char in text])].count(UNDECIDED)
+    assert undecided < len(text) / 10
+
+
+def gaps_in_short_texts(pattern: str) -> bool:
+    """Whether the splitter finds no match somewhere in a text of up to five characters."""
+    split, _ = compiled(pattern)
+    texts = (text for length in range(1, 6) for text in product(range(classes_of(pattern)), repeat=length))
+    return any(not matched for text in texts for _, matched in split.segments("".join(map(chr, text))))
+
+
+@pytest.mark.parametrize("pattern", [*(PATTERNS[name] for name in ("runs", "far end", "backtracking", "end of text")), *GAPS])
+def test_gaps_are_foreseen(pattern: str) -> None:
+    """A splitter is said to leave gaps exactly if there is a text in which it does."""
+    assert leaves_gaps(splitter(pattern).moves) == gaps_in_short_texts(pattern) == (pattern in GAPS)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "qwen"])
+def test_well_known_patterns_leave_no_gaps(name: str) -> None:
+    """The patterns of well-known tokenizers match every text from end to end."""
+    assert not leaves_gaps(splitter(PATTERNS[name]).moves)
+
+
+@examples(300)
+@given(pattern=patterns(), cut=some.booleans())
+def test_gaps_of_any_pattern_are_foreseen(pattern: str, cut: bool) -> None:
+    """Whatever the pattern, with a last part for any character or without: where a text has a gap, it was foreseen."""
+    pattern = pattern.removesuffix(ANY) if cut else pattern
+    assert leaves_gaps(splitter(pattern).moves) == gaps_in_short_texts(pattern)
