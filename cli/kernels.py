@@ -68,7 +68,7 @@ def _compile_bpe(folder: Path) -> None:
     model = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
     source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
-    _used(bpe(source), folder)
+    _used(bpe(source), folder).decode([0])
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", special={})
