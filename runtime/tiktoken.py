@@ -237,6 +237,8 @@ class Encoding:
 
     def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
         """The special tokens that are allowed, and the strings that are not."""
+        if allowed is NO_TOKENS and isinstance(disallowed, str) and disallowed == "all":
+            return allowed, self._all_specials  # made once: most calls say nothing of special tokens
         allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
         if isinstance(disallowed, str) and disallowed == "all":
             disallowed = self.special_tokens_set - allowed
@@ -244,7 +246,7 @@ class Encoding:
 
     def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
         """The ids of a text, unless it contains a disallowed string. It may contain surrogates if `mends`."""
-        if disallowed <= self.special_tokens_set and allowed is not self.special_tokens_set:
+        if disallowed <= self._all_specials and allowed is not self.special_tokens_set:
             ids = self._ids_without_specials(text)
             if ids is not None:
                 _need_strings(allowed)
@@ -263,7 +265,7 @@ class Encoding:
             ids = self.fst.encode(text, add_special_tokens=False)
         except TextError:
             return None
-        return None if self._is_special[ids].any() else ids
+        return None if np.count_nonzero(self._is_special.take(ids)) else ids  # four times as fast as `any`, for a sentence
 
     def _encoded(self, text: Any, allowed: AbstractSet[str]) -> Ids:
         """The ids of a text in which the allowed special tokens are found."""
@@ -294,7 +296,7 @@ class Encoding:
         if batch is None:
             return [_listed(self._checked(one, allowed, disallowed)) for one in texts]
         with_special = np.searchsorted(batch.row_splits, np.flatnonzero(self._is_special[batch.ids]), "right") - 1
-        again = set(with_special.tolist()) if disallowed <= self.special_tokens_set else set(range(len(texts)))
+        again = set(with_special.tolist()) if disallowed <= self._all_specials else set(range(len(texts)))
         return [_listed(self._checked(one, allowed, disallowed) if row in again else batch[row]) for row, one in enumerate(texts)]
 
     def _batch_of(self, texts: list[Any], threads: int | None) -> Batch | None:
@@ -344,6 +346,10 @@ class Encoding:
         known = self._table.metadata.model.model_tokens
         tokens = zip(self._table.contents[:known], self._table.token_ids.tolist(), strict=False)
         return {content: number for content, number in tokens if number not in self._special_ids}
+
+    @Lazy
+    def _all_specials(self) -> frozenset[str]:
+        return frozenset(self._specials)
 
     @Lazy
     def _special_ids(self) -> frozenset[int]:

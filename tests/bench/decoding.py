@@ -1,0 +1,70 @@
+"""Decoding a million ids against tiktoken, which must be installed.
+
+    python tests/bench/decoding.py [FOLDER]
+
+FOLDER is as in ``figures.py``. All in one process, in turns, after the texts were found equal; the least processor time of each counts.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import tiktoken
+from rows import BOOKS, FOLDER
+from tiktoken.load import load_tiktoken_bpe
+
+import fst
+from fst.compile import bpe
+from fst.compile.sources.tiktoken import ENCODINGS
+
+ROUNDS = 7
+IDS = 1_000_000
+NAMES = ("r50k_base", "cl100k_base", "o200k_base")
+TEXTS = (BOOKS, "docs_zh.md", "docs_hi.md", "code_python.txt")
+
+
+def milliseconds(calls: list[Callable[[], str]]) -> list[float]:
+    """The least processor time of each call."""
+    texts = [call() for call in calls]
+    if len(set(texts)) > 1:
+        raise SystemExit("other texts")
+    return [min(spent(call) for _ in range(ROUNDS)) * 1e3 for call in calls]
+
+
+def spent(call: Callable[[], str]) -> float:
+    """The processor time of a call."""
+    begun = time.process_time()
+    call()
+    return time.process_time() - begun
+
+
+def main() -> None:
+    """Print the table."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    print("| ms for 1 M ids | tiktoken: list | array | fst: list | array | array / array | tiktoken's list / array |\n|" + " --- |" * 7)
+    for name in NAMES:
+        path, stated = folder / "vocab_bpe" / name / f"{name}.tiktoken", ENCODINGS[name]
+        ranks, special = load_tiktoken_bpe(str(path)), dict(stated.special)
+        encoding = tiktoken.Encoding(name, pat_str=str(stated.pattern), mergeable_ranks=ranks, special_tokens=special)
+        tok = fst.Tokenizer(bpe(path))
+        for text in TEXTS:
+            ids = np.resize(tok.encode((folder / "corpora" / text).read_text(encoding="utf-8")[: 6 * IDS]), IDS)
+            numbers = ids.tolist()
+            theirs, array, ours, fast = milliseconds(
+                [
+                    lambda numbers=numbers, encoding=encoding: encoding.decode(numbers),
+                    lambda ids=ids, encoding=encoding: encoding.decode(ids),
+                    lambda numbers=numbers, tok=tok: tok.decode(numbers, skip_special_tokens=False),
+                    lambda ids=ids, tok=tok: tok.decode(ids, skip_special_tokens=False),
+                ]
+            )
+            times = f"{theirs:.1f} | {array:.1f} | {ours:.1f} | {fast:.2f}"
+            print(f"| {name}, {text} | {times} | {array / fast:.0f} | {theirs / fast:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
