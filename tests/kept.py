@@ -26,7 +26,8 @@ FOLDER = Path()  # conftest.py sets it
 
 def wordpiece(source: str | Path | Sequence[str], *, layout: str = "auto", **options: Any) -> Tables:
     """The tables of a source of tokens: read anew, compiled unless they are kept."""
-    return assemble(read(source, options, WordPieceModel.kind), layout)
+    tables: Tables = assemble(read(source, options, WordPieceModel.kind), layout)
+    return tables
 
 
 def bpe(source: Any, **options: Any) -> BpeTables:

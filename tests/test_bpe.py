@@ -203,7 +203,7 @@ def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int])
         stream.write(text[begin:end])
         if number % 3 == 0:
             found += stream.read().ids.tolist()
-    return found + stream.close().ids.tolist()
+    return [*found, *stream.close().ids.tolist()]
 
 
 def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
