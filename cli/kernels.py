@@ -63,14 +63,15 @@ def _compile_wordpiece(folder: Path) -> None:
 def _compile_bpe(folder: Path) -> None:
     from fst.compile import bpe
     from fst.machines.byte_letters import spelled
+    from fst.runtime import decoding
 
     source, letters = folder / "tokenizer.json", [spelled(bytes([byte])) for byte in range(256)]
     model = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
-    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, "decoder": byte_level}))
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
     tokenizer = _used(bpe(source), folder)
-    tokenizer.decode([0])
-    tokenizer.decode(tokenizer.encode("ab"))
+    for dtype in decoding.TYPES:
+        tokenizer.decode_bytes(np.zeros(1, dtype))
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", special={})

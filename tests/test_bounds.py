@@ -35,6 +35,8 @@ from fst.compile.text.splits import GPT2
 from fst.jit import SETTINGS
 from fst.machines import kernel_call
 from fst.runtime import kernels
+from fst.runtime.bpe import BpeTokenizer
+from fst.runtime.decoding import TYPES
 from fst.runtime.kernels import pieces
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -214,6 +216,15 @@ def drive_streams(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
             assert np.concatenate([*parts, stream.close().ids]).tolist() == tok.encode(text).tolist()
 
 
+def drive_decoding(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Decode ids of tokens and other numbers, in arrays and in batches: the texts are those of one row, the bytes those of each token."""
+    ids = [*tok.encode(texts[1]).tolist(), *(draw.randint(0, tok.vocab_size + 3) for _ in range(40))]
+    numbers = np.array(ids, draw.choice(TYPES))
+    assert tok.decode_batch([ids, numbers[:7], []]) == [tok.decode(numbers), tok.decode(ids[:7]), ""]
+    if isinstance(tok, BpeTokenizer):
+        assert tok.decode_bytes(numbers, skip_special_tokens=False) == b"".join(tok.token_bytes(number) or b"" for number in ids)
+
+
 def drive(seed: int, size: int) -> None:
     """Draw a vocabulary and texts of some length, and use them in every way."""
     draw = random.Random(seed)
@@ -223,7 +234,7 @@ def drive(seed: int, size: int) -> None:
         if DISABLED:
             patch.setattr(pieces, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
         tok, texts = tokenizer(draw, bytewise if seed % 3 == 2 else vocabulary), texts_of(draw, size)
-        for use in (drive_batches, drive_errors, drive_columns, drive_calls, drive_streams):
+        for use in (drive_batches, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
 
 
