@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +57,10 @@ def main() -> None:
             numbers = ids.tolist()
             theirs, array, ours, fast = milliseconds(
                 [
-                    lambda numbers=numbers, encoding=encoding: encoding.decode(numbers),
-                    lambda ids=ids, encoding=encoding: encoding.decode(ids),
-                    lambda numbers=numbers, tok=tok: tok.decode(numbers, skip_special_tokens=False),
-                    lambda ids=ids, tok=tok: tok.decode(ids, skip_special_tokens=False),
+                    partial(encoding.decode, numbers),
+                    partial(encoding.decode, ids),
+                    partial(tok.decode, numbers, skip_special_tokens=False),
+                    partial(tok.decode, ids, skip_special_tokens=False),
                 ]
             )
             times = f"{theirs:.1f} | {array:.1f} | {ours:.1f} | {fast:.2f}"
