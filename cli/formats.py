@@ -14,6 +14,7 @@ from fst.cli.lines import Block
 from fst.errors import TextError
 
 if TYPE_CHECKING:
+    from fst.machines.bpe import BpeTables
     from fst.machines.wordpiece import Tables
 
 
@@ -25,7 +26,7 @@ class Spellings(dict[int, str]):
         return self[number]
 
 
-def names(tables: Tables) -> Spellings:
+def names(tables: Tables | BpeTables) -> Spellings:
     """The tokens of tables by their ids."""
     return Spellings(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
 

@@ -107,7 +107,7 @@ class BpeModel:
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
-    model, split = source.model, _splitter(source.text)
+    model, split, trimming = source.model, _splitter(source.text), source.trimming
     tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
     if not tokens.proper:
         raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
@@ -122,7 +122,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
         model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
-        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, source.trimming and source.trimming.add_prefix_space),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, trimming.add_prefix_space if trimming else None),
         added_tokens=_added(source.added),
         templates=source.templates,
         settings=source.settings,

@@ -38,7 +38,9 @@ PIECES = (
 
 def compiled(tokens: Sequence[str] = TOKENS, added: Sequence[str] = ADDED, layout: str = "auto", **options: Any) -> Tables:
     """Compile tokens, with strings that are cut out of raw text in addition."""
-    return assemble(source_with({token: len(tokens) + number for number, token in enumerate(added)}, tokens, **options), layout)
+    source = source_with({token: len(tokens) + number for number, token in enumerate(added)}, tokens, **options)
+    tables: Tables = assemble(source, layout)
+    return tables
 
 
 def source_with(

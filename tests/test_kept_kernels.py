@@ -70,7 +70,9 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
 
 
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
-    """`fst warmup` keeps every kernel that Python calls, those that encode for ids alone and with spans, those that decode by type."""
+    """`fst warmup` keeps every kernel that Python calls, those that encode for ids alone and with spans, and those that decode for each
+    type of ids.
+    """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
         for module in (*map(import_module, KERNELS), displacement, closure)

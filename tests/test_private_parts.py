@@ -113,7 +113,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("at_least", "equal_to"):
         return symbols, at, masks & np.uint64(1), place
     words = RANDOM.integers(0, 2, 100).astype(np.uint64)
-    symbols = symbols.astype(RANDOM.choice([np.uint8, np.uint16]))
+    symbols = symbols.astype((np.uint8, np.uint16)[RANDOM.integers(0, 2)])
     key = symbols[int(at) :].view(np.uint8)[:32].copy().view(np.uint64) & masks[int(place) : int(place) + 4]
     if RANDOM.integers(0, 2):
         words[int(place) : int(place) + 3] = key[:3]

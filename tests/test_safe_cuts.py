@@ -49,7 +49,8 @@ each_machine = pytest.mark.parametrize("name", MACHINES)
 def tables(name: str) -> Tables:
     """Compile few tokens, and some that are cut out of the raw text, of which none holds a blank."""
     added = {token: len(TOKENS) + number for number, token in enumerate(ADDED) if " " not in token}
-    return assemble(source_with(added, **MACHINES[name]), "auto")
+    found: Tables = assemble(source_with(added, **MACHINES[name]), "auto")
+    return found
 
 
 @functools.cache

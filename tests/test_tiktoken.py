@@ -179,7 +179,7 @@ CALLS: Sequence[tuple[str, Sequence[Any], dict[str, Any]]] = (  # method, first 
 FLAT = [(name, argument, beside) for name, arguments, beside in CALLS for argument in arguments]
 
 
-@pytest.mark.parametrize(("name", "argument", "beside"), FLAT, ids=[f"{name}-{argument!r}-{beside}" for name, argument, beside in FLAT])
+@pytest.mark.parametrize(("name", "argument", "beside"), FLAT, ids=[f"{name}-{place}" for place, (name, _, _) in enumerate(FLAT)])
 def test_corners(name: str, argument: Any, beside: dict[str, Any]) -> None:
     """Odd arguments give the same results, or the same errors."""
     assert_same(small(), name, argument, **beside)

@@ -92,7 +92,7 @@ class BpeTables(Table):
     @property
     def class_count(self) -> int:
         """The number of classes of characters."""
-        return self.moves.shape[1] - 1
+        return int(self.moves.shape[1]) - 1
 
     def content(self, token: int) -> bytes:
         """The bytes of a token, given by its number in ``token_ids``."""
