@@ -13,7 +13,7 @@ from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.stream import Runs, Stream
-from fst.runtime.texts import Ints, Source, Texts, check, rows_of
+from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, check, rows_of
 from fst.runtime.trim import cut, in_bytes
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
@@ -243,7 +243,7 @@ class Encoder:
     @Lazy
     def _workspaces(self) -> Workspaces:
         table = self._table
-        short = room_for(table.ids_per_unit, SHORT, 1, self._frame)
+        short = room_for(table.ids_per_unit, SHORT * MOST_UNITS[table.unit], 1, self._frame)
         return Workspaces(lambda: Workspace(table.work(), table.unit, short))
 
     @Lazy

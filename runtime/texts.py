@@ -24,7 +24,8 @@ UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # skips the look-up of the codec by name
 MAX_GATHERED = 1 << 18  # characters or bytes gathered at a time
 PAST_END = 32  # units that a kernel may read or write past the last one
-ROOMS = {"utf-16": 2 * MAX_GATHERED + PAST_END, "utf-8": 4 * MAX_GATHERED + PAST_END}  # units needed for `MAX_GATHERED`
+MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # of a character
+ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units needed for `MAX_GATHERED`
 
 Texts = Sequence[str] | Sequence[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8

@@ -31,6 +31,7 @@ from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_arguments import LONGEST
 from fst.machines.byte_letters import bytes_of
 from fst.machines.kernel_call import CHUNK
+from fst.runtime.run import SHORT
 
 VOCABULARIES = SHARED / "vocab_bpe"
 SCRIPTS = (
@@ -290,6 +291,16 @@ def test_many_rows() -> None:
     for threads in (1, 2):
         assert ids_of(tokenizer.encode_batch(texts, threads=threads)) == expected
     assert ids_of(tokenizer.encode_batch([""] * 9_000)) == [[]] * 9_000
+
+
+@pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
+def test_short_texts_of_long_characters(char: str) -> None:
+    """A text of as many characters as `encode` takes for short has room for an id for each of its bytes."""
+    table = small(GPT2, []).table
+    tokenizer, text = fst.Tokenizer(table), char * SHORT
+    assert len(tokenizer._workspaces.take().short_ids) >= len(text.encode())
+    assert tokenizer.encode(text).tolist() == table.run(text)
+    assert len(tokenizer.encode(text)) == len(text.encode())
 
 
 @pytest.mark.sampled
