@@ -58,7 +58,7 @@ def main() -> None:
             theirs, array, ours, fast = milliseconds(
                 [
                     partial(encoding.decode, numbers),
-                    partial(encoding.decode, ids),
+                    partial(encoding.decode, ids),  # type: ignore[arg-type]
                     partial(tok.decode, numbers, skip_special_tokens=False),
                     partial(tok.decode, ids, skip_special_tokens=False),
                 ]
