@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +16,8 @@ from fst.compile.merges import Canonical, Merges, canonical
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.splits import PREFIX_SPACE
 from fst.compile.text.splitters import splitter
 from fst.compile.windows import leaves_gaps, windows
 from fst.compile.word_hash import hashed
@@ -24,7 +26,6 @@ from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
-from fst.metadata import AddedTokens
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -107,7 +108,9 @@ class BpeModel:
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
-    model, split, trimming = source.model, _splitter(source.text), source.trimming
+    model, trimming = source.model, source.trimming
+    split = _splitter(source.text)
+    added, rewritten = told_apart(source.added, rewriting(source.text.normalizers, _adds_blank(source.text)))
     tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
     if not tokens.proper:
         raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
@@ -115,15 +118,15 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
     pages, blocks = paged(split.classes)
     contents = model.vocabulary
-    names = {**model.names, **source.added.ids}
+    names = {**model.names, **added.ids}
     others = {name: number for name, number in names.items() if contents.get(bytes_of(name) or b"") != number}
     ids = [*contents.values(), *others.values()]
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
         model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
-        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, trimming.add_prefix_space if trimming else None),
-        added_tokens=_added(source.added),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, rewritten, trimming.add_prefix_space if trimming else None),
+        added_tokens=added,
         templates=source.templates,
         settings=source.settings,
     )
@@ -144,16 +147,20 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     )
 
 
+def _adds_blank(text: TextPipeline) -> bool:
+    """Whether a blank goes before each stretch, before it is split."""
+    return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
+
+
 def _splitter(text: TextPipeline) -> Splitter:
     """The splitter of a text pipeline.
 
     Raises:
         UnsupportedError: the pipeline has something else, too.
     """
-    if text.normalizers:
-        raise UnsupportedError(f"normalizer {text.normalizers[0]['type']} before byte-level BPE")
-    splits = [part for part in text.pre_tokenizers if part["type"] == "Split"]
-    others = [part["type"] for part in text.pre_tokenizers if part["type"] not in ("Split", "ByteLevel")]
+    parts = text.pre_tokenizers[1:] if _adds_blank(text) else text.pre_tokenizers
+    splits = [part for part in parts if part["type"] == "Split"]
+    others = [part["type"] for part in parts if part["type"] not in ("Split", "ByteLevel")]
     if others or len(splits) != 1:
         raise UnsupportedError(f"pre_tokenizer {others[0]}" if others else f"{len(splits)} splits in pre_tokenizer: there is one")
     ((_, pattern),), found = splits[0]["pattern"].items(), splits[0]
@@ -162,14 +169,6 @@ def _splitter(text: TextPipeline) -> Splitter:
     if not keeps_matches or leaves_gaps(split.moves):
         raise UnsupportedError("a pre_tokenizer Split whose pieces are not all matches of its pattern")
     return split
-
-
-def _added(added: AddedTokens) -> AddedTokens:
-    """Added tokens, all of which are found in raw text: without a normalizer there is no other."""
-    for content, token in added.contextual.items():
-        if token.single_word or token.lstrip or token.rstrip:
-            raise UnsupportedError(f"added token {quoted(content)} with single_word, lstrip or rstrip")
-    return replace(added, specials=added.ids, contextual={})
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

@@ -7,7 +7,7 @@ Knuth, Morris and Pratt 1977.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -68,7 +68,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
     """Build a trie from four arrays over nodes: the parent, the label of the edge to the node, the items in this label, and `ENDING`."""
-    edges, depths = _edges(parents, labels), _depths(parents, sizes)
+    edges, depths = hashed_edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
     nodes[parents[1:], IS_INNER] = 1
@@ -116,6 +116,23 @@ def _start(
     return skip, rest
 
 
+def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[str]:
+    """Those strings that can share a character of a text with a known one.
+
+    >>> list(overlapping(["<a>", "b", "cd"], ["a", "d<"]))
+    ['<a>', 'cd']
+    """
+    longest, sizes, held = max(map(len, strings), default=0), {*map(len, known)}, frozenset(known)
+    begins = {content[:size] for content in held for size in range(1, min(len(content), longest) + 1)}
+    ends = {content[-size:] for content in held for size in range(1, min(len(content), longest) + 1)}
+    joined = "\ud800".join(held)  # which no text holds
+    for string in strings:
+        places = range(len(string))
+        shares = string in joined or any(string[place:] in begins or string[: place + 1] in ends for place in places)
+        if shares or any(string[place : place + size] in held for size in sizes for place in places):
+            yield string
+
+
 def _depths(parents: Array, sizes: Array) -> Array:
     """The number of items on the path to each node, by pointer doubling."""
     depths, above = np.where(np.arange(len(parents)) > 0, sizes, 0), parents
@@ -124,8 +141,8 @@ def _depths(parents: Array, sizes: Array) -> Array:
     return depths
 
 
-def _edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
-    """The hash table of edges, with linear probing. At most half of the slots are filled."""
+def hashed_edges(parents: Array, labels: Array) -> NDArray[np.uint32]:
+    """The hash table of edges, with linear probing; the first edge is left out. At most half of the slots are filled."""
     size = 2 << len(parents).bit_length()
     hashed = (parents.astype(np.uint64) << np.uint64(PARENT_SHIFT) ^ labels.astype(np.uint64)) * np.uint64(MULTIPLIERS[0])
     slots = (hashed >> np.uint64(32)).astype(np.int64) & size - 1

@@ -100,7 +100,8 @@ def _is_components(value: Any) -> bool:
 COMPONENTS = or_null(Rule(_is_components, "a list of mappings that hold strings, whole numbers, true, false and null", write=list))
 
 
-def _from_stored(kind: Any) -> Rule:
+def form_of(kind: Any) -> Rule:
+    """The rule for objects of a class with `stored` and `from_stored`, or null."""
     return or_null(Rule(lambda value: isinstance(value, dict), "a mapping", kind.from_stored, lambda value: value.stored()))
 
 
@@ -120,8 +121,8 @@ class Normalizer:
     clean_text: bool = stored_as(FLAG)
     handle_chinese_chars: bool = stored_as(FLAG)
     parts: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
-    composition: Composition | None = stored_as(_from_stored(Composition))
-    placing: Placing | None = stored_as(_from_stored(Placing))
+    composition: Composition | None = stored_as(form_of(Composition))
+    placing: Placing | None = stored_as(form_of(Placing))
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
     name = str(normal.composed)
     whole = normal.before.then(decomposition(name))
     _need_few([whole])
-    found = _step(normal.before, name)
+    found = step_of(normal.before, name)
     images = {source: list(map(ord, found.apply(chr(source))[0])) for source in whole.sources.tolist()}
     first = Map.to_lists(images)
     _need_same_again(first, name)
@@ -56,14 +56,14 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
     if len(normal.steps) < 2 and not len(alone):
         return None
     _need_few([before.then(decomposition(name)) for before, name in normal.steps])
-    steps = [_step(before, name) for before, name in normal.steps]
+    steps = [step_of(before, name) for before, name in normal.steps]
     suspects = [[code, code] for code in alone.tolist()] + ([] if is_single else _seen_in_steps(steps))
     if not suspects:
         return None
     is_left = (last.images >= 0) & ((last.images < BREAK) | (last.images >= ISOLATED))
     changed = counts(is_left) != 1
     left = Map(last.sources[changed], np.where(is_left, last.sources[:, None], -1).astype(np.int32)[changed])
-    return Placing(steps, [name for _, name in normal.steps], _images(left), suspects)
+    return Placing(steps, [name for _, name in normal.steps], images_of(left), suspects)
 
 
 def _need_few(steps: Sequence[Map]) -> None:
@@ -86,7 +86,7 @@ def _with_marks_of_their_own(before: Map, name: str) -> Ints:
 
 def _seen_in_steps(steps: Sequence[Composition]) -> list[list[int]]:
     """Runs of characters for which several steps may give other offsets than a single one."""
-    composing = frozenset(map(chr, _seconds().tolist() if any(step.pairs for step in steps) else ()))
+    composing = frozenset(map(chr, seconds().tolist() if any(step.pairs for step in steps) else ()))
     singles = {*map(ord, composing), *_orders(), *(code for step in steps for code in step.decompositions)}
     runs = [(code, code) for code in singles] + [(first, last) for step in steps for first, last, *_ in step.first.runs]
     edges = sorted({edge for first, last in runs for edge in (first, last + 1)})  # all characters between two edges act alike
@@ -132,21 +132,21 @@ def _need_same_again(first: Map, name: str) -> None:
 def _suspects(first: Map) -> frozenset[int]:
     """Characters whose image composes with a character that may precede it."""
     second = np.zeros(CODE_POINTS, bool)
-    second[_seconds()] = True
+    second[seconds()] = True
     found = first.sources[counts(second[first.images] & (first.images >= 0)) > 0]
     unchanged = second.copy()
     unchanged[first.sources] = False
     return frozenset(union(found, np.flatnonzero(unchanged)).tolist())
 
 
-def _step(before: Map, name: str) -> Composition:
+def step_of(before: Map, name: str) -> Composition:
     """A normalizer's decomposition, ordering and composition, after a map."""
     pairs = _pairs() if name.endswith("C") else {}
-    return Composition(_images(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
+    return Composition(images_of(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
 
 
 @cache
-def _seconds() -> Ints:
+def seconds() -> Ints:
     """Characters that compose with one that may precede them."""
     jamo = np.arange(VOWELS, VOWELS + VOWEL_COUNT), np.arange(TRAILING + 1, TRAILING + TRAILING_COUNT)
     return union(np.array([second for _, second in _pairs()]), *jamo)
@@ -177,7 +177,7 @@ def _lists(of: Map) -> dict[int, list[int]]:
     return {source: [code for code in row if code >= 0] for source, row in rows}
 
 
-def _images(of: Map) -> Images:
+def images_of(of: Map) -> Images:
     """The map as runs of code points."""
     are_characters = (of.sources < 0xD800) | (of.sources >= 0xE000)
     sources, images = of.sources[are_characters], of.images[are_characters]

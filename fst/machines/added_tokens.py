@@ -12,6 +12,7 @@ import numpy as np
 
 from fst.errors import quoted
 from fst.machines.reading import ReadingTable
+from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken, Metadata
 from fst.proof import Tokens, need, need_ids, prove_around
 from fst.rows import BLANK, ONE, WHITE_SPACE, are_fences, field_kind, field_output
@@ -89,12 +90,5 @@ def _prove_apart(specials: Iterable[str], contextual: Sequence[str]) -> None:
     known = frozenset(specials)
     product = sum(map(len, known)) * sum(map(len, contextual))
     need(product <= MAX_OVERLAPS, f"the special and contextual tokens in raw text are too long together: {product} > {MAX_OVERLAPS}")
-    longest, sizes = max(map(len, contextual), default=0), {*map(len, known)}
-    begins = {content[:size] for content in known for size in range(1, min(len(content), longest) + 1)}
-    ends = {content[-size:] for content in known for size in range(1, min(len(content), longest) + 1)}
-    joined = "\ud800".join(known)  # which no text holds
-    for content in contextual:
-        places = range(len(content))
-        overlaps = content in joined or any(content[place:] in begins or content[: place + 1] in ends for place in places)
-        holds = any(content[place : place + size] in known for size in sizes for place in places)
-        need(not overlaps and not holds, f"contextual token {quoted(content)} can overlap with a special token")
+    content = next(overlapping(contextual, known), None)
+    need(content is None, f"contextual token {quoted(content)} can overlap with a special token")

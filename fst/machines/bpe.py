@@ -30,6 +30,7 @@ from fst.machines.bpe_arguments import Arguments, Work, arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.proof import need, need_none, prove_around
+from fst.rewriting import NOTHING
 from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
 from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
@@ -142,17 +143,12 @@ class BpeTables(Table):
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
         """The pieces of a text, and its special tokens with their ids."""
-        specials, stretch, at = self.metadata.added_tokens.specials, "", 0
-        while at < len(text):
-            special = max((token for token in specials if text.startswith(token, at)), key=len, default="")
-            if special:
-                yield from self._pieces(stretch)
-                yield special, specials[special]
-                stretch = ""
+        by = self.metadata.text.rewriting or NOTHING
+        for stretch in by.stretches(text, self.metadata.added_tokens):
+            if stretch.token is None:
+                yield from self._pieces(stretch.text)
             else:
-                stretch += text[at]
-            at += len(special) or 1
-        yield from self._pieces(stretch)
+                yield stretch.text, stretch.token
 
     def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
         """The pieces of a stretch without special tokens."""

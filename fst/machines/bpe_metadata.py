@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fst.forms import FLAG, TEXT, or_null, stored_as, whole
-from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates
+from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
+from fst.rewriting import Rewriting
 from fst.rows import MAX_NEXT
 
 
@@ -48,11 +49,13 @@ class BpeText:
 
     Attributes:
         normalizers, pre_tokenizers: the components, as a tokenizer.json writes them.
+        rewriting: what happens to the text of a table before it is split; None: nothing, beside finding the special tokens.
         trimming: whether offsets leave out the blanks at the ends of tokens; if so, whether the first blank of a text stays; else None.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
+    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
     trimming: bool | None = stored_as(or_null(FLAG))
 
 

@@ -1,0 +1,104 @@
+"""Fold normalizers, added tokens and the first blank into a `fst.rewriting.Rewriting`, for machines over bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import characters
+from fst.compile.text.components import Component
+from fst.compile.text.compositions import images_of, seconds, step_of
+from fst.compile.text.maps import Map, union
+from fst.compile.text.normalizers import Normalization, decomposition, normalization
+from fst.composition import Composition
+from fst.errors import UnsupportedError, quoted
+from fst.metadata import AddedTokens, Context, ContextualToken
+from fst.rewriting import NOTHING, Rewriting, without_context
+from fst.rows import CODE_POINTS
+
+
+def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting:
+    """The rewriting of a text pipeline.
+
+    Args:
+        normalizers: from `fst.compile.text.normalizers.components`.
+        prefix_space: whether a blank goes before each stretch.
+
+    Raises:
+        UnsupportedError: the normalizers do more than one rewriting does.
+    """
+    for part in normalizers:
+        if part["type"] in ("Strip", "Prepend"):
+            raise UnsupportedError(f"normalizer {part['type']} before byte-level BPE")
+    normal = normalization(normalizers)
+    if len(normal.steps) > 1:
+        raise UnsupportedError("several normalizers that order marks, before byte-level BPE")
+    last = images_of(normal.second if normal.steps else normal.first)
+    return Rewriting(_composition(normal) if normal.steps else None, last, prefix_space)
+
+
+def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewriting | None]:
+    """Added tokens by how they are found: wherever they stand in the raw text, or only by rewriting.
+
+    Returns:
+        The tokens, and the rewriting; None if texts need none.
+    """
+    contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
+    _need_different(contextual)
+    known = replace(added, contextual=contextual)
+    is_raw = {content for content, token in contextual.items() if by == NOTHING or not token.normalized}
+    specials = {content: number for content, number in without_context(known).items() if content in is_raw or content in added.specials}
+    left = {content: token for content, token in contextual.items() if content not in specials}
+    context = _context() if any(token.single_word for token in left.values()) else None
+    return replace(added, specials=specials, contextual=left, context=context), None if by == NOTHING and not left else by
+
+
+def _decoded(by: Rewriting, content: str, token: ContextualToken) -> str:
+    """The spelling by which a token is found."""
+    spelling, _ = by.normalized(content) if token.normalized else (content, [])
+    if not spelling:
+        raise UnsupportedError(f"added token {quoted(content)}: nothing is left of it in normalised text")
+    return spelling
+
+
+def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
+    """Refuse two tokens that are equal once normalised: the reference then finds either, by chance."""
+    first: dict[str, str] = {}
+    for content, token in contextual.items():
+        if token.normalized and first.setdefault(token.decoded, content) != content:
+            both = f"{quoted(first[token.decoded])} and {quoted(content)}"
+            raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
+
+
+def _context() -> Context:
+    """The characters that are parts of words."""
+    is_word = np.zeros(CODE_POINTS, bool)
+    is_word[characters.those("word")] = True
+    edges = np.flatnonzero(np.diff(is_word, prepend=False, append=False))
+    edges[1::2] -= 1
+    return Context(word=edges.tolist(), begins_word=[], ends_word=[], spaced=[], mixed=[])
+
+
+def _composition(normal: Normalization) -> Composition:
+    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all that follow
+    others: marks, and second parts of composed characters.
+    """
+    ((before, name),) = normal.steps
+    found = step_of(before, name)
+    follow = [np.flatnonzero(characters.orders())]
+    follow += [seconds()] if found.pairs else []
+    following = np.zeros(CODE_POINTS + 1, bool)
+    following[np.concatenate(follow)] = True
+    whole = before.then(decomposition(name))
+    changed = [source for source in whole.sources.tolist() if _changes(found, source, following, whole)]
+    suspects = union(*follow, before.sources, np.array(changed, np.int64))
+    return replace(found, suspects=frozenset(suspects[(suspects < 0xD800) | (suspects >= 0xE000)].tolist()))
+
+
+def _changes(found: Composition, source: int, following: NDArray[np.bool_], whole: Map) -> bool:
+    """Whether a character, alone, becomes something else, or something that may change what is before it."""
+    first = int(whole.apply(np.array([source]))[0, 0])
+    return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

@@ -1,0 +1,222 @@
+"""The arguments by which kernels rewrite texts, and the arrays in which they do it. `fst.rewriting` specifies the result.
+
+A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four more that hold the token's number, six bits
+each. No character has this byte, so the splitter's kernel finds marks as it finds special tokens, and no other text is taken for one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.composition import ITSELF, Composition, Images
+from fst.matching import NO_NODE, Trie, hashed_edges, trie
+from fst.metadata import AddedTokens, ContextualToken
+from fst.rewriting import Rewriting, early, late, without_context
+from fst.rows import CODE_POINTS, WHITE_SPACE, Array
+
+CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: rewriting may change it, or what is before it; the others as in `found`
+SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
+FIRST, CHANGES_FIRST, SECOND = 1, 2, 4  # of a byte, see `Rewriter.bytes`
+PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST = range(4)  # indices into `Rewriter.params`
+FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
+MOST_OF_SYLLABLE = 3  # parts of a syllable of Hangul
+MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
+
+
+class Rewriter(NamedTuple):
+    """How texts are rewritten.
+
+    Attributes:
+        params: uint64[4]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
+            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none.
+        kinds: uint8[0x110000], bits of each code point.
+        bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `CHANGES_FIRST`, if one that rewriting alone finds does;
+            `SECOND`, if it is the second of a token, or if a token has one byte.
+        numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays.
+        list_ends: uint32[lists + 1], where each list ends in `lists`; the first, 0, is none.
+        lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
+        ranks: uint8[0x110000], the rank of each mark in canonical ordering.
+        pairs: uint32[2 ** n, 3], what two characters compose to, as `fst.matching.Trie.edges`.
+        last_numbers, last_ends, last_lists: the map of characters after that, likewise.
+        early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
+        tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
+        every: all tokens, as overlapping strings; the value is 1 if rewriting alone finds the token.
+    """
+
+    params: Array
+    kinds: Array
+    bytes: Array
+    numbers: Array
+    list_ends: Array
+    lists: Array
+    ranks: Array
+    pairs: Array
+    last_numbers: Array
+    last_ends: Array
+    last_lists: Array
+    early: Trie
+    late: Trie
+    tokens: Array
+    every: Trie
+
+
+class RewritingWork(NamedTuple):
+    """The working arrays for rewriting in one thread.
+
+    Attributes:
+        items: uint64[room], parts of characters, ``code point | characters that it takes << 32``.
+        sorted_items: uint64[room], for sorting.
+        origins: uint32[room], the positions of the characters that these come from.
+        stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters, or empty.
+        memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+    """
+
+    items: Array
+    sorted_items: Array
+    origins: Array
+    stretch: Array
+    stretch_places: Array
+    memo: Array
+
+
+class Rewritten(NamedTuple):
+    """Rewritten texts.
+
+    Attributes:
+        text: uint8[room].
+        starts: int64[rows + 1], where each text begins in it, and where the last one ends.
+        places: uint64[room], the span of each character in its raw text, ``first | one past the last << 32``; or empty.
+        firsts: int64[rows + 1], the index of the first of them of each text, and the number of all.
+    """
+
+    text: Array
+    starts: Array
+    places: Array
+    firsts: Array
+
+
+def rewriter(by: Rewriting, added: AddedTokens) -> Rewriter:
+    """The arguments for a rewriting and its added tokens."""
+    composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
+    raw, normalized = early(added), late(added)
+    longest = max((len(spelling.encode()) for spelling in normalized), default=0)
+    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, longest
+    every = _every(added)
+    return Rewriter(
+        np.array(params, np.uint64),
+        _kinds(by, composition, added),
+        _bytes(every),
+        *_lists(composition.first, composition.decompositions),
+        _ranks(composition),
+        _pairs(composition),
+        *_lists(by.last, {}),
+        trie((spelling.encode(), row) for row, spelling in enumerate(raw)),
+        trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
+        np.array([_flags(token) for token in (*raw.values(), *normalized.values())], np.uint8),
+        trie(((spelling.encode(), alone) for spelling, alone in every.items()), overlapping=True),
+    )
+
+
+def marks(added: AddedTokens) -> dict[bytes, int]:
+    """The mark of each token in a rewritten text, and its id."""
+    return {mark(number): token.id for number, token in enumerate((*early(added).values(), *late(added).values()))}
+
+
+def mark(number: int) -> bytes:
+    """The mark of a token.
+
+    >>> mark(65).hex()
+    'ff80808181'
+    """
+    shifts = range(MARK_BITS * (MARK_BYTES - 2), -1, -MARK_BITS)
+    return bytes([MARK, *(0x80 | number >> shift & (1 << MARK_BITS) - 1 for shift in shifts)])
+
+
+def growth(by: Rewriting) -> int:
+    """The maximum of bytes that rewriting makes of one byte: of a character, or of a token of one, with a blank behind it."""
+    composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
+    parts = max(MOST_OF_SYLLABLE, *map(len, composition.decompositions.values()), 1)
+    return max(4 * _most(composition.first) * parts * _most(by.last), MARK_BYTES + 1)
+
+
+def _most(images: Images) -> int:
+    """The maximum of characters that a map makes of one, at least 1."""
+    return max((len(run) - 2 for run in images.runs), default=1) or 1
+
+
+def _every(added: AddedTokens) -> dict[str, int]:
+    """Each spelling of a token, and 1 if a token that has it is found by rewriting alone."""
+    known, alone = without_context(added), dict[str, int]()
+    for spelling, token in (*early(added).items(), *late(added).items()):
+        alone[spelling] = max(alone.get(spelling, 0), int(known.get(spelling) != token.id))
+    return alone
+
+
+def _flags(token: ContextualToken) -> int:
+    return SINGLE_WORD * token.single_word | LSTRIP * token.lstrip | RSTRIP * token.rstrip
+
+
+def _bytes(every: Mapping[str, int]) -> NDArray[np.uint8]:
+    bits = np.zeros(256, np.uint8)
+    for spelling, alone in every.items():
+        first, *others = spelling.encode()
+        bits[first] |= FIRST | CHANGES_FIRST * alone
+        bits[others[:1] or range(256)] |= SECOND
+    return bits
+
+
+def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
+    kinds = np.zeros(CODE_POINTS, np.uint8)
+    word = added.context.word if added.context else ()
+    for first, last in zip(word[0::2], word[1::2], strict=True):
+        kinds[first : last + 1] |= WORD
+    kinds[[ord(char) for char in WHITE_SPACE]] |= WHITE
+    kinds[[*composition.suspects]] |= CHANGES
+    for first, last, *_ in (*composition.first.runs, *by.last.runs):
+        kinds[first : last + 1] |= CHANGES
+    return kinds
+
+
+def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
+    """What characters become by a map, and by a decomposition after it: the number of the list of each, the lists' ends, and the lists."""
+    numbers, lists = np.zeros(CODE_POINTS, np.uint16), [[]]
+    known: dict[tuple[int, ...], int] = {}
+
+    def number_of(parts: Sequence[int]) -> int:
+        listed = [part | FIRST_PART * (not index) for code in parts for index, part in enumerate(_parts(code, decompositions))]
+        number = known.setdefault(tuple(listed), len(lists))
+        if number == len(lists):
+            lists.append(listed)
+        return number
+
+    for code in decompositions:
+        numbers[code] = number_of([code])
+    for first, last, *image in images.runs:
+        numbers[first : last + 1] = number_of(image)
+        if ITSELF in image:
+            for code in [code for code in decompositions if first <= code <= last]:
+                numbers[code] = number_of([code if part == ITSELF else part for part in image])
+    flat = [part for listed in lists for part in listed]
+    return numbers, np.cumsum([len(listed) for listed in lists], dtype=np.uint32), np.array(flat, np.uint32)
+
+
+def _parts(code: int, decompositions: Mapping[int, Sequence[int]]) -> Sequence[int]:
+    return decompositions.get(code, (code,))
+
+
+def _ranks(composition: Composition) -> NDArray[np.uint8]:
+    ranks = np.zeros(CODE_POINTS, np.uint8)
+    ranks[[*composition.orders]] = [*composition.orders.values()]
+    return ranks
+
+
+def _pairs(composition: Composition) -> NDArray[np.uint32]:
+    firsts, seconds = np.array([(0, 0), *composition.pairs], np.int64).T
+    edges = hashed_edges(firsts, seconds)
+    filled = edges[:, 0] != NO_NODE
+    edges[filled, 2] = np.array([0, *composition.pairs.values()])[edges[filled, 2]]
+    return edges

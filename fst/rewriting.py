@@ -1,0 +1,166 @@
+"""Rewriting: what happens to a text before a splitter cuts it into pieces, and the slow walk that is the specification.
+
+1. Added tokens are found in the raw text.
+2. Each stretch between them is normalised: its marks are put in order, its characters composed and mapped.
+3. Added tokens are found in each normalised stretch.
+4. Each stretch that is left gets a blank before it, unless it begins with one, if the vocabulary asks for that.
+
+At each place the longest token that begins there is found; then the search goes on behind it. So the reference does it, in
+``AddedVocabulary.find_matches`` of ``tokenizers``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from fst.composition import Composition, Images, Place
+from fst.matching import overlapping
+from fst.metadata import AddedTokens, ContextualToken
+from fst.rows import WHITE_SPACE
+
+BLANK = " "
+
+
+class Stretch(NamedTuple):
+    """A part of a rewritten text.
+
+    Attributes:
+        text: its characters.
+        places: the span of each character in the raw text; for an added token the one span that it takes, with white space beside it.
+        token: the id of an added token; None for a stretch between two.
+    """
+
+    text: str
+    places: Sequence[Place]
+    token: int | None
+
+
+@dataclass(frozen=True)
+class Rewriting:
+    """How texts are rewritten, beside their added tokens.
+
+    Attributes:
+        composition: the normalizers up to the one that orders marks or composes; None if there is no such normalizer. Its suspects are all
+            characters that it may change, or that may change what is before them.
+        last: the map of characters after that.
+        prefix_space: whether each stretch begins with a blank.
+    """
+
+    composition: Composition | None
+    last: Images
+    prefix_space: bool
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        composition = self.composition.stored() if self.composition else None
+        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Rewriting:
+        """Read the rewriting from its JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if sorted(stored) != ["composition", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
+            raise ValueError("rewriting has other keys than 'composition', 'last' and 'prefix_space', or the last is not true or false")
+        composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
+        if composition and any(order > MAX_ORDER for order in composition.orders.values()):
+            raise ValueError(f"a mark has a rank above {MAX_ORDER}")
+        return cls(composition, Images.from_stored(stored, "last"), stored["prefix_space"])
+
+    def normalized(self, text: str) -> tuple[str, list[Place]]:
+        """A stretch between added tokens, normalised, and the span of each of its characters."""
+        places = [(at, at + 1) for at in range(len(text))]
+        if self.composition:
+            text, places = self.composition.apply(text)
+        mapped = [(chr(code), place) for char, place in zip(text, places, strict=True) for code in self.last.of(ord(char))]
+        return "".join(char for char, _ in mapped), [place for _, place in mapped]
+
+    def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
+        """The parts of a rewritten text, in order."""
+        raw, normalized, word = early(added), late(added), _word(added)
+        for begin, end, number in found(text, raw, word):
+            if number is not None:
+                yield Stretch(text[begin:end], [(begin, end)], number)
+                continue
+            stretch, own = self.normalized(text[begin:end])
+            places = [(begin + first, begin + last) for first, last in own]
+            for first, last, inner in found(stretch, normalized, word):
+                part, part_places = stretch[first:last], places[first:last]
+                if inner is not None:
+                    yield Stretch(part, [(part_places[0][0], part_places[-1][1])], inner)
+                elif self.prefix_space and not part.startswith(BLANK):
+                    yield Stretch(BLANK + part, [part_places[0], *part_places], None)
+                else:
+                    yield Stretch(part, part_places, None)
+
+
+MAX_ORDER = 255
+NOTHING = Rewriting(None, Images([]), prefix_space=False)
+
+
+def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
+    """The added tokens in a text, by begin, end and id, and the stretches between them, without an id.
+
+    Args:
+        text: raw, or normalised.
+        tokens: the tokens by their spelling.
+        word: the code points of letters and the like, beside which a token with ``single_word`` does not count.
+    """
+    at = begun = white = 0  # where the search goes on; what is behind the last token; behind the white space that a token has taken
+    while at < len(text):
+        spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
+        first, at = at, at + (len(spelling) or 1)
+        if not spelling:
+            continue
+        last, token = at, tokens[spelling]
+        if token.single_word and any(ord(char) in word for char in (*text[:first][-1:], *text[last : last + 1])):
+            continue
+        while token.lstrip and first > begun and text[first - 1] in WHITE_SPACE:
+            first -= 1
+        if token.rstrip:
+            last = max(last, white)
+            while last < len(text) and text[last] in WHITE_SPACE:
+                last += 1
+            white = last
+        if begun < first:
+            yield begun, first, None
+        yield first, last, token.id
+        begun = last
+    if begun < len(text):
+        yield begun, len(text), None
+
+
+def without_context(added: AddedTokens) -> dict[str, int]:
+    """The tokens that stand in the same places, by these spellings, in a text that rewriting leaves as it is, and their ids.
+
+    They have no flags, and those of normalised text cannot overlap with those of raw text.
+    """
+    raw = early(added)
+    shared = {*overlapping(late(added), raw)}
+    apart = {spelling: token for spelling, token in late(added).items() if spelling not in shared}
+    return {spelling: token.id for spelling, token in (*raw.items(), *apart.items()) if not flagged(token)}
+
+
+def early(added: AddedTokens) -> dict[str, ContextualToken]:
+    """The tokens of raw text by their spelling."""
+    plain = {content: ContextualToken(number, False, False, False, False, content) for content, number in added.specials.items()}
+    return {**plain, **{content: token for content, token in added.contextual.items() if not token.normalized}}
+
+
+def late(added: AddedTokens) -> dict[str, ContextualToken]:
+    """The tokens of normalised text by their spelling there."""
+    return {token.decoded: token for token in added.contextual.values() if token.normalized}
+
+
+def flagged(token: ContextualToken) -> bool:
+    """Whether it depends on its neighbours where a token is found, and what it takes."""
+    return token.single_word or token.lstrip or token.rstrip
+
+
+def _word(added: AddedTokens) -> frozenset[int]:
+    runs = added.context.word if added.context else ()
+    return frozenset(code for first, last in zip(runs[0::2], runs[1::2], strict=True) for code in range(first, last + 1))
