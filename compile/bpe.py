@@ -16,8 +16,9 @@ from fst.compile.merges import Canonical, Merges, canonical
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
-from fst.compile.text.splitters import splitter
-from fst.compile.windows import leaves_gaps, windows
+from fst.compile.text.sequences import in_sequence
+from fst.compile.text.splits import BYTES
+from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe import WORD_BYTES, BpeTables
@@ -107,7 +108,7 @@ class BpeModel:
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
-    model, split, trimming = source.model, _splitter(source.text), source.trimming
+    model, split, trimming = source.model, _splitter(source.text, _added(source.added)), source.trimming
     tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
     if not tokens.proper:
         raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
@@ -132,6 +133,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         pages=pages,
         blocks=blocks,
         moves=split.moves,
+        drops=np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8),
         symbols=window.symbols,
         decisions=window.decisions,
         entries=rows.entries,
@@ -144,24 +146,19 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     )
 
 
-def _splitter(text: TextPipeline) -> Splitter:
-    """The splitter of a text pipeline.
+def _splitter(text: TextPipeline, added: AddedTokens) -> Splitter:
+    """The splitter of a text pipeline, for text without added tokens.
 
     Raises:
-        UnsupportedError: the pipeline has something else, too.
+        UnsupportedError: there is none, or the pipeline has something else, too.
     """
     if text.normalizers:
         raise UnsupportedError(f"normalizer {text.normalizers[0]['type']} before byte-level BPE")
-    splits = [part for part in text.pre_tokenizers if part["type"] == "Split"]
-    others = [part["type"] for part in text.pre_tokenizers if part["type"] not in ("Split", "ByteLevel")]
-    if others or len(splits) != 1:
-        raise UnsupportedError(f"pre_tokenizer {others[0]}" if others else f"{len(splits)} splits in pre_tokenizer: there is one")
-    ((_, pattern),), found = splits[0]["pattern"].items(), splits[0]
-    split = splitter(pattern, dialect=found.get("dialect", "oniguruma"), literal="String" in found["pattern"])
-    keeps_matches = found["behavior"] == "Isolated" or (found["behavior"] == "Removed" and found["invert"])
-    if not keeps_matches or leaves_gaps(split.moves):
-        raise UnsupportedError("a pre_tokenizer Split whose pieces are not all matches of its pattern")
-    return split
+    splits = [part for part in text.pre_tokenizers if part != BYTES]
+    others = [part["type"] for part in splits if part["type"] != "Split"]
+    if others:
+        raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
+    return in_sequence(splits, absent=[*added.specials])
 
 
 def _added(added: AddedTokens) -> AddedTokens:

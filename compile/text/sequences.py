@@ -37,7 +37,7 @@ BEHAVIORS = {
 NOWHERE = -1  # in place of a state: the automaton does not run, since the first drops the text
 
 
-def sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
+def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
     r"""The splitter of splits in sequence.
 
     Args:
@@ -51,7 +51,7 @@ def sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitt
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
         >>> words = {"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Removed", "invert": True}
         >>> text = "in 1984 B4"
-        >>> [text[begin:end] for begin, end in sequence([digits, words]).pieces(text)]
+        >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pieces(text)]
         ['in', '1', '9', '8', '4', 'B', '4']
     """
     splits = [total(_split(part, absent)) for part in parts]
