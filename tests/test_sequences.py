@@ -128,7 +128,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 
 
 @examples(1_000)
-@given(some.lists(splitters, min_size=2, max_size=3), small_texts)
+@given(some.lists(splitters, min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
     """Whatever the splitters, one that is composed of several cuts as they do one after the other, or there is none."""
     try:

@@ -76,16 +76,15 @@ def composed(first: Splitter, second: Splitter) -> Splitter:
     return reduced(classes, automaton, drops)
 
 
-def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
     """The class of each code point among pairs of classes, numbered as they first occur; and these pairs."""
     width = int(other.max()) + 1
-    keys = one.astype(np.int64) * width + other
-    firsts = np.full(int(keys.max()) + 1, len(keys))
-    firsts[keys[::-1]] = np.arange(len(keys))[::-1]  # the first one is written last
-    order = np.argsort(firsts, kind="stable")[: np.count_nonzero(firsts < len(keys))]
-    numbers = np.zeros(len(firsts), np.int64)
-    numbers[order] = np.arange(len(order))
-    return numbers[keys], [divmod(key, width) for key in order.tolist()]
+    keys = one * np.uint16(width) + other
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # of runs of code points
+    numbers: dict[int, int] = {}
+    of_runs = [numbers.setdefault(key, len(numbers)) for key in keys[starts].tolist()]
+    classes = np.repeat(np.array(of_runs, np.uint16), np.diff(starts, append=len(keys)))
+    return classes, [divmod(key, width) for key in numbers]
 
 
 class _Situation(NamedTuple):
