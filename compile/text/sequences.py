@@ -61,7 +61,8 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
 def _split(part: Component, absent: Collection[str]) -> Splitter:
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
-    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent)
+    present = dialect == "fancy-regex"  # tiktoken encodes special tokens as ordinary text, too, if it is asked to
+    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=() if present else absent)
 
 
 def composed(first: Splitter, second: Splitter) -> Splitter:

@@ -35,7 +35,7 @@ def splitter(
         invert: gaps take the part of matches.
         dialect: the engine whose rules the pattern follows.
         literal: the pattern is a plain string.
-        absent: strings that no text holds. Alternatives of the pattern that spell one are left out.
+        absent: strings that no text holds. Alternatives of the pattern are left out that spell a string with one of them in it.
 
     Raises:
         UnsupportedError: the pattern has a construct that no splitter is compiled from, which the message names.

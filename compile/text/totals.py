@@ -19,8 +19,7 @@ UNCLEAR = "a Split that leaves text between its matches, and more than one chara
 MIXED = "a Split that joins matches with what follows them, and whose matches hold characters that begin none"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
-GAP, MATCHES = -1, -2  # in place of states of the pattern's automaton
-MATCHED = -3
+GAP, MATCHES, MATCHED = -1, -2, -3  # in place of states of the pattern's automaton
 
 
 def total(split: Splitter) -> Splitter:
