@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fst.compile.text import code_points
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
+from fst.rows import CODE_POINTS
 from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
 
 MAX_SITUATIONS = 20_000
@@ -112,4 +113,4 @@ def whole() -> Splitter:
     """The splitter that takes each text for one piece."""
     moves = np.array([[DEAD, DEAD], [START + 1, DEAD], [START + 1, DEAD]]) * 2
     moves[-1, -1] += 1
-    return Splitter(np.zeros(code_points.CODE_POINTS, np.uint8), moves.astype(np.uint16))
+    return Splitter(np.zeros(CODE_POINTS, np.uint8), moves.astype(np.uint16))

@@ -118,7 +118,8 @@ class _Gaps:
 
     def automaton(self) -> Automaton:
         """The automaton without gaps. Its situations are those of gaps, and the states of searches that have a match, or will have."""
-        return explored(self._begin, self._next, DEAD, self._symbols)
+        over: int | _Gap = DEAD
+        return explored(self._begin, self._next, over, self._symbols)
 
     def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
         """The first step: a match begins, or a gap, or it is not yet known."""
