@@ -162,17 +162,20 @@ class _Composition:
         second, second_ends = self._second.step(now.second, symbol)
         again, again_ends = self._first.step(now.again, symbol)
         agrees = again_ends if first_ends else now.agrees and not again_ends
+        # If the piece of the first ends here, so does a match of the second, or its last one ended inside the piece.
         ends_with_both = first_ends and self._second.step(now.second, self._end)[1]
         if first_ends and not ends_with_both and (now.lost or again != first or not agrees):
             raise UnsupportedError(ENTANGLED)
         if first == DEAD:
             return OVER, ends_with_both
+        # If the piece may have ended, its end is what is named until it is known to go on.
         is_sure = self._first.surely[first]
         named = second_ends if is_sure else ends_with_both
         if second_ends:
             lost, again, agrees = not named, self._restarted(symbol), False
         else:
             lost, agrees = now.lost or named, agrees and not is_sure
+        # From here on, a search by the first does what the one that is left off would do.
         is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
         return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
 
