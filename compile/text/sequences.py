@@ -175,7 +175,7 @@ class _Composition:
             lost, again, agrees = not named, self._restarted(symbol), False
         else:
             lost, agrees = now.lost or named, agrees and not is_sure
-        # From here on, a search by the first does what the one that is left off would do.
+        # The end that is named stands, and a search by the first from there ends where this one would.
         is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
         return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
 
