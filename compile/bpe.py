@@ -158,6 +158,7 @@ def _splitter(text: TextPipeline, added: AddedTokens) -> Splitter:
     others = [part["type"] for part in splits if part["type"] != "Split"]
     if others:
         raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
+    # Added tokens are cut out before, and without a normalizer no others come to be.
     return in_sequence(splits, absent=[*added.specials])
 
 
