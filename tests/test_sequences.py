@@ -52,6 +52,10 @@ KANA = "[一-龥぀-ゟ゠-ヿ]+"
 PRE_TOKENIZERS: dict[str, Json] = {
     "clip": byte_level_last(split(PATTERNS["clip"], "Removed", True), use_regex=True),
     "deepseek": byte_level_last(split(r"\p{N}{1,3}"), split(KANA), split(PATTERNS["deepseek"])),
+    "deepseek llm": byte_level_last(
+        *map(split, ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")), {"type": "Digits", "individual_digits": True}
+    ),
+    "bloom": byte_level_last(split(r" ?[^(\s|[.,!?…。，、।۔،])]+")),
     "starcoder": byte_level_last({"type": "Digits", "individual_digits": True}, use_regex=True),
     "whole": byte_level_last(),
     "runs of digits": byte_level_last({"type": "Digits", "individual_digits": False}, split(PATTERNS["o200k"])),
@@ -177,6 +181,7 @@ def test_gaps_between_matches_of_several_characters() -> None:
         ("[0-9]{1,3}", "[0-9]"),  # where the second cuts, the first begins to count anew
         (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, and not by itself
         ("ab+c|[ab]|c", "[ab]|c"),  # b and c are apart if there is a c
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two blanks, the first piece ends before or after the first blank, as a letter follows
     ],
 )
 def test_entangled_splits_are_refused(first: str, second: str) -> None:
