@@ -17,15 +17,17 @@ from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.compile.text.rewriting import rewriting, told_apart
-from fst.compile.text.splits import PREFIX_SPACE
-from fst.compile.text.splitters import splitter
-from fst.compile.windows import leaves_gaps, windows
+from fst.compile.text.sequences import in_sequence
+from fst.compile.text.splits import BYTES, PREFIX_SPACE
+from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
+from fst.metadata import AddedTokens
+from fst.rewriting import Rewriting, flagged, late
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -109,8 +111,8 @@ class BpeModel:
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
     model, trimming = source.model, source.trimming
-    split = _splitter(source.text)
     added, rewritten = told_apart(source.added, rewriting(source.text.normalizers, _adds_blank(source.text)))
+    split = _splitter(source.text, added, rewritten)
     tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
     if not tokens.proper:
         raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
@@ -135,6 +137,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         pages=pages,
         blocks=blocks,
         moves=split.moves,
+        drops=np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8),
         symbols=window.symbols,
         decisions=window.decisions,
         entries=rows.entries,
@@ -152,23 +155,19 @@ def _adds_blank(text: TextPipeline) -> bool:
     return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
 
 
-def _splitter(text: TextPipeline) -> Splitter:
-    """The splitter of a text pipeline.
+def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> Splitter:
+    """The splitter of a text pipeline, for text without added tokens.
 
     Raises:
-        UnsupportedError: the pipeline has something else, too.
+        UnsupportedError: there is none, or the pipeline has something else, too.
     """
-    parts = text.pre_tokenizers[1:] if _adds_blank(text) else text.pre_tokenizers
-    splits = [part for part in parts if part["type"] == "Split"]
-    others = [part["type"] for part in parts if part["type"] not in ("Split", "ByteLevel")]
-    if others or len(splits) != 1:
-        raise UnsupportedError(f"pre_tokenizer {others[0]}" if others else f"{len(splits)} splits in pre_tokenizer: there is one")
-    ((_, pattern),), found = splits[0]["pattern"].items(), splits[0]
-    split = splitter(pattern, dialect=found.get("dialect", "oniguruma"), literal="String" in found["pattern"])
-    keeps_matches = found["behavior"] == "Isolated" or (found["behavior"] == "Removed" and found["invert"])
-    if not keeps_matches or leaves_gaps(split.moves):
-        raise UnsupportedError("a pre_tokenizer Split whose pieces are not all matches of its pattern")
-    return split
+    splits = [part for part in text.pre_tokenizers[_adds_blank(text) :] if part != BYTES]
+    others = [part["type"] for part in splits if part["type"] != "Split"]
+    if others:
+        raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
+    # These are cut out before. Others may come to be by rewriting.
+    cut = added.specials if by is None else {spelling: token for spelling, token in late(added).items() if not flagged(token)}
+    return in_sequence(splits, absent=[*cut])
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.text.automata import Automaton
 from fst.splitting import DEAD, START, Splitter
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
@@ -52,21 +53,6 @@ def windows(splitter: Splitter) -> Windows:
     prior = _prior(splitter)
     merges = _merges(splitter.moves, prior)
     return min((_of_symbols(splitter.moves, symbols) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
-
-
-def leaves_gaps(moves: NDArray[np.uint16]) -> bool:
-    """Whether a search may end without a match."""
-    targets, matched, seen = moves >> 1, moves & 1, {START}
-    waiting = [START]  # states that are reached without a match
-    while waiting:
-        state = waiting.pop()
-        unmatched = targets[state][matched[state] == 0]
-        if (state != START and (unmatched == DEAD).any()) or (targets[START][:-1] == DEAD).any():
-            return True
-        new = {*unmatched.tolist()} - seen - {DEAD}
-        seen |= new
-        waiting += new
-    return False
 
 
 def _prior(splitter: Splitter) -> NDArray[np.float64]:
@@ -166,6 +152,7 @@ class _Simulation:
     def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> None:
         self._end, self._begin = int(symbols[-2]), int(symbols[-1])
         members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols.max()) + 1)]
+        self._surely_ends = Automaton.of(moves).surely_ends().tolist()
         self._moves: Moves = [[sorted(set(row[own].tolist())) for own in members] for row in moves]
 
     def decide(self, window: Sequence[int], asked: int) -> int:
@@ -204,7 +191,8 @@ class _Simulation:
         """
         if at == len(text):
             yield False  # the search may find a match behind the window
-            yield from self._restart(text, asked, begin, end)
+            if not self._surely_ends[state]:
+                yield from self._restart(text, asked, begin, end)
             return
         for move in self._moves[state][text[at]]:
             match = at if move & 1 else end

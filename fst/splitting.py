@@ -33,16 +33,19 @@ class Splitter:
             the end of the text: it leads to DEAD. The row of DEAD is zero.
         behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
         invert: the text between matches takes the part of the matches.
+        dropped: classes. A piece that begins with a character of one is dropped.
     """
 
     classes: NDArray[np.uint8]
     moves: NDArray[np.uint16]
     behavior: Behavior = "isolated"
     invert: bool = False
+    dropped: frozenset[int] = frozenset()
 
     def pieces(self, text: str) -> list[Span]:
         """The spans of the pieces of a text, in characters."""
-        return [(start, end) for start, end in kept(self.segments(text), self.behavior) if start < end]
+        spans = kept(self.segments(text), self.behavior)
+        return [(start, end) for start, end in spans if start < end and int(self.classes[ord(text[start])]) not in self.dropped]
 
     def segments(self, text: str) -> list[tuple[Span, bool]]:
         """The matches and the gaps between them, which cover the text, and whether each counts as a match."""

@@ -97,12 +97,14 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         "fences": of_source(folder, pre_tokenizer={"type": "Whitespace"}),
         "bpe": bytewise(GPT2),
         "bpe of whole pieces": bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
+        "bpe that drops pieces": bytewise(r"\s+|[ab]+", behavior="Removed"),
     }
 
 
-def bytewise(pattern: str, **model: Any) -> BpeTables:
+def bytewise(pattern: str, behavior: str = "Isolated", **model: Any) -> BpeTables:
     """Compile byte-level BPE."""
     parts = byte_level(pattern, MERGES, (b"abc", b"tttt", b" un"), (*TOKENS[:5], "««é»", "<b>"), **model)
+    parts["pre_tokenizer"]["pretokenizers"][0]["behavior"] = behavior
     tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return tables
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
@@ -11,14 +12,20 @@ from numpy.typing import NDArray
 from fst.compile.text import code_points, regex
 from fst.compile.text.programs import Moves, Program, program
 from fst.compile.text.regex_sets import Dialect
-from fst.compile.text.regex_tree import Characters, LookBehind, Node, walk
+from fst.compile.text.regex_tree import Characters, Choice, LookBehind, Node, Sequence, walk
 from fst.compile.text.subsets import Construction, minimal
 from fst.errors import UnsupportedError, quoted
 from fst.splitting import BEHAVIORS, MAX_CLASSES, START, Behavior, Splitter
 
 
 def splitter(
-    pattern: str, behavior: str = "isolated", invert: bool = False, *, dialect: Dialect = "oniguruma", literal: bool = False
+    pattern: str,
+    behavior: str = "isolated",
+    invert: bool = False,
+    *,
+    dialect: Dialect = "oniguruma",
+    literal: bool = False,
+    absent: Collection[str] = (),
 ) -> Splitter:
     r"""Compile a pattern.
 
@@ -28,6 +35,7 @@ def splitter(
         invert: gaps take the part of matches.
         dialect: the engine whose rules the pattern follows.
         literal: the pattern is a plain string.
+        absent: strings that no text holds. Alternatives of the pattern are left out that spell a string with one of them in it.
 
     Raises:
         UnsupportedError: the pattern has a construct that no splitter is compiled from, which the message names.
@@ -39,7 +47,7 @@ def splitter(
     """
     if behavior not in BEHAVIORS:
         raise UnsupportedError(f"the behavior of a split is {quoted(behavior)}; known are {', '.join(BEHAVIORS)}")
-    tree = regex.literal(pattern) if literal else regex.parse(pattern, dialect)
+    tree = regex.literal(pattern) if literal else _without(absent, regex.parse(pattern, dialect))
     alphabet = Alphabet.of(tree)
     targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))
     if ends[START].any():
@@ -81,6 +89,26 @@ class Alphabet:
     def automaton(self, instructions: Program) -> Moves:
         """The automaton of a program."""
         return Construction(instructions, self.classes.held.shape[1]).moves()
+
+
+def _without(absent: Collection[str], tree: Node) -> Node:
+    """A pattern without the alternatives that spell something with an absent string in it."""
+    if not isinstance(tree, Choice):
+        return tree
+    kept = tuple(part for part in tree.parts if not any(string in _spelled(part) for string in absent))
+    return Choice(kept) if kept else tree
+
+
+def _spelled(node: Node) -> str:
+    """What a node spells, if it is a string; else empty."""
+    letters = [_letter(part) for part in node.parts] if isinstance(node, Sequence) else []
+    return "".join(letters) if all(letters) else ""
+
+
+def _letter(node: Node) -> str:
+    """The only character that a node matches; empty if there are others."""
+    edges = node.edges.tolist() if isinstance(node, Characters) else []
+    return chr(edges[0]) if len(edges) == 2 and edges[1] == edges[0] + 1 else ""
 
 
 def _arrays(moves: Moves) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -6,7 +6,7 @@ A text becomes ids in three steps, each with arrays of its own:
 2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
    say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
-   automaton elsewhere.
+   automaton elsewhere. Some pieces are dropped, such as white space: ``drops`` tells them by the class of their first character.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
    others, ``entries`` is the automaton of the merges, see `fst.merging`.
 
@@ -49,6 +49,7 @@ class BpeTables(Table):
         pages: uint16[8704], block of each 128 code points.
         blocks: uint8[128 * n], class of each code point of a block.
         moves: uint16[states, classes + 1], of the splitter.
+        drops: uint8[classes], 1 if pieces that begin with a class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
         decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`.
@@ -66,6 +67,7 @@ class BpeTables(Table):
     pages: Array = member("<u2")
     blocks: Array = member("|u1")
     moves: Array = member("<u2", axes=2)
+    drops: Array = member("|u1")
     symbols: Array = member("|u1")
     decisions: Array = member("|u1")
     entries: Array = member("<u4")
@@ -124,7 +126,8 @@ class BpeTables(Table):
     def splitter(self) -> Splitter:
         """The splitter, for the slow walk."""
         codes = np.arange(CODE_POINTS)
-        return Splitter(self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127], self.moves)
+        classes = self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
 
     @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
@@ -142,7 +145,7 @@ class BpeTables(Table):
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The pieces of a text, and its special tokens with their ids."""
+        """The pieces of a text, without those that are dropped, and its special tokens with their ids."""
         by = self.metadata.text.rewriting or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:
@@ -213,6 +216,8 @@ class BpeTables(Table):
         need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
         need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
         prove_moves(self.moves)
+        need(len(self.drops) == columns - 1, f"drops has {len(self.drops)} elements for {columns - 1} classes")
+        need_none(self.drops > 1, lambda number: f"drops says {self.drops[number]} of class {number}; it is 0 or 1")
 
     def _prove_windows(self) -> None:
         """Prove that windows have decisions."""

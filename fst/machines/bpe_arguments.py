@@ -40,6 +40,7 @@ class Arguments(NamedTuple):
             token has one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: the same, row after row.
+        drops: the same; empty if no piece is dropped.
         lengths: uint16[ids], the bytes of the token of each id.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
@@ -53,6 +54,7 @@ class Arguments(NamedTuple):
     symbols: Array
     decisions: Array
     moves: Array
+    drops: Array
     entries: Array
     lengths: Array
     words: Array
@@ -111,6 +113,7 @@ def arguments(table: Any) -> Arguments:
         symbols=borrowable(table.symbols, np.uint8),
         decisions=borrowable(table.decisions, np.uint8),
         moves=borrowable(table.moves, np.uint16).ravel(),
+        drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
         words=borrowable(table.words, np.uint64),

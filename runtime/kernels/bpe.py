@@ -1,9 +1,10 @@
 """Byte-level BPE: text into token ids. `fst.machines.bpe.BpeTables.run` specifies the result, one piece after the other.
 
-A kernel reads text in rounds of a few thousand pieces, and runs six loops over each round. A loop does one thing to all pieces, with hardly
-a branch that depends on the text, so that the processor works at many pieces at the same time::
+A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
+hardly a branch that depends on the text, so that the processor works at many pieces at the same time::
 
     find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
+    mark_dropped   pieces → which of them are dropped, if the table drops any
     find_slots     pieces → their slots in the table of words, which are prefetched
     look_up        pieces → ids; a piece that the table does not hold is pending
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
@@ -35,7 +36,7 @@ from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL, find_pieces
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, SPECIAL, find_pieces, mark_dropped
 
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
 LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
@@ -49,7 +50,7 @@ def mask_for(length):
 
 @inlined
 def bounds_of(pieces, index):
-    """Where a piece begins and ends, and its length in bytes; the end of a row and a special token are longer than any piece."""
+    """Where a piece begins and ends, and its length in bytes; pieces of other kinds than 0 are longer than any of kind 0."""
     item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
     return item & PLACE, end, end - item
 
@@ -87,6 +88,16 @@ def look_up(text, pieces, slots, count, machine, scratch, pending):
         place += np.uint64(found)
         waiting += np.uint64(not found)
     return place, waiting
+
+
+@part
+def without_dropped(pieces, pending, waiting):
+    """Take what is dropped out of the pending pieces. Returns how many are left."""
+    left = U0
+    for item in range(waiting):
+        pending[left] = pending[item]
+        left += np.uint64(np.uint64(pieces[pending[item] >> HALF]) >> KIND << KIND != DROPPED)
+    return left
 
 
 @inlined
@@ -247,8 +258,12 @@ def encode_rows(text, starts, more, machine, output, work):
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, machine, work)
+        if len(machine.drops):
+            mark_dropped(text, pieces, count, machine)
         find_slots(text, pieces, count, machine, slots)
         written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
+        if len(machine.drops):
+            waiting = without_dropped(pieces, pending, waiting)
         transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)

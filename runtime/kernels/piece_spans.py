@@ -7,7 +7,7 @@ import numpy as np
 from fst.jit import inlined, part
 from fst.machines.kernel_call import BEFORE, WORD
 from fst.runtime.kernels.numbers import U0, U1
-from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, SPECIAL
 
 LEAD_MASK, CONTINUATION = np.uint8(0xC0), np.uint8(0x80)  # of a byte that continues a character
 
@@ -50,7 +50,9 @@ def locate(text, pieces, count, lengths, output, place, row, state):
     for index in range(count):
         item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
         at, kind = item & PLACE, item >> KIND << KIND
-        if kind > SPECIAL - U1:
+        if kind == DROPPED:
+            characters += begun(text, at, end)
+        elif kind == SPECIAL:
             characters = put_span(text, at, end, characters, word, output, place)
             place += U1
             word += U1

@@ -5,7 +5,7 @@ a search by the splitter follows, from the last piece that is decided. A piece t
 ends with the last one that begins in it.
 
 In `work.pieces` each item is where a piece begins, with its kind in the highest two bits; it ends where the next one begins. The end of a
-row and a special token are pieces of their own.
+row and a special token are pieces of their own, and so is a stretch of text that is dropped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ U30 = np.uint64(30)
 NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of a decision, and where it goes in an item of `begins`
 KIND, PLACE = U30, np.uint64((1 << 30) - 1)
-ROW_END, SPECIAL = np.uint64(1 << 30), np.uint64(2 << 30)  # kinds; that of other pieces is 0
+ROW_END, SPECIAL, DROPPED = np.uint64(1 << 30), np.uint64(2 << 30), np.uint64(3 << 30)  # kinds; that of other pieces is 0
 
 
 @inlined
@@ -246,3 +246,14 @@ def find_pieces(text, starts, row, at, more, machine, work):
             is_stuck = True
     pieces[filled] = at
     return row, at, filled, is_stuck
+
+
+@part
+def mark_dropped(text, pieces, count, machine):
+    """Mark the pieces that are dropped."""
+    drops = machine.drops
+    for index in range(count):
+        item = np.uint64(pieces[index])
+        if item >> KIND == U0:
+            number, _ = class_at(text, item, machine)
+            pieces[index] = item | (DROPPED if drops[number] else U0)

@@ -1,0 +1,116 @@
+"""Automata of splitters without gaps: every piece is a match, so that one search after the other cuts a whole text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import code_points
+from fst.compile.text.subsets import minimal
+from fst.errors import UnsupportedError
+from fst.rows import CODE_POINTS
+from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
+
+MAX_SITUATIONS = 20_000
+
+Situation = TypeVar("Situation", bound=Hashable)
+Step = tuple[int, bool]  # the next state, and whether a match ends before the symbol
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """The moves of a splitter, see `fst.splitting.Splitter`.
+
+    Attributes:
+        targets: int64[states, classes + 1], the next state.
+        ends: bool[states, classes + 1], whether a match ends before the symbol.
+    """
+
+    targets: NDArray[np.int64]
+    ends: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, moves: NDArray[np.uint16]) -> Automaton:
+        """The automaton of moves."""
+        return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
+
+    def steps(self) -> list[list[Step]]:
+        """The steps, by state and class."""
+        rows = zip(self.targets.tolist(), self.ends.tolist(), strict=True)
+        return [[*zip(targets, ends, strict=True)] for targets, ends in rows]
+
+    def surely_ends(self) -> NDArray[np.bool_]:
+        """For each state, whether a match ends sooner or later, whatever follows."""
+        found: NDArray[np.bool_] = np.arange(len(self.targets)) != DEAD
+        while True:
+            fewer = found & (self.ends | found[self.targets]).all(axis=1)
+            if np.array_equal(fewer, found):
+                return found
+            found = fewer
+
+
+def explored(
+    begin: Callable[[int], tuple[Situation, bool]], step: Callable[[Situation, int], tuple[Situation, bool]], over: Situation, symbols: int
+) -> Automaton:
+    """The automaton of situations, each of which is a state.
+
+    Args:
+        begin: the situation after the first symbol of a search, and False.
+        step: the situation after another one and a symbol, and whether a match ends before the symbol.
+        over: the situation in which a search is over.
+        symbols: how many there are, with the end of a text, which is the last.
+    """
+    numbers: dict[Situation, int] = {over: DEAD}
+    waiting: list[Situation] = []
+
+    def row(step: Callable[[int], tuple[Situation, bool]]) -> list[Step]:
+        steps = []
+        for symbol in range(symbols):
+            following, ends = step(symbol)
+            fresh = len(numbers) + 1  # START has a number, too
+            if numbers.setdefault(following, fresh) == fresh:
+                waiting.append(following)
+            steps.append((numbers[following], ends))
+        return steps
+
+    rows = [[(DEAD, False)] * symbols, row(begin)]
+    for situation in waiting:  # grows
+        rows.append(row(partial(step, situation)))
+        if len(rows) > MAX_SITUATIONS:
+            raise UnsupportedError(f"a pre_tokenizer that needs more than {MAX_SITUATIONS:,} states")
+    pairs = np.array(rows, np.int64)
+    return Automaton(pairs[:, :, 0], pairs[:, :, 1] > 0)
+
+
+def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:
+    """The smallest splitter without gaps that does the same.
+
+    Args:
+        classes: the class of each code point.
+        automaton: of these classes; it leaves no gaps.
+        drops: whether pieces are dropped that begin with a class.
+
+    Raises:
+        UnsupportedError: it tells apart more classes than a splitter may have.
+    """
+    # An end that a later one will surely replace counts for nothing.
+    targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])
+    moves = (targets * 2 + ends).astype(np.uint16)
+    merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
+    count = columns.shape[1]
+    if count > MAX_CLASSES:
+        raise UnsupportedError(f"pre_tokenizers that tell apart {count} classes of characters; at most {MAX_CLASSES} are supported")
+    dropped = frozenset(np.flatnonzero(columns[-1]).tolist())
+    return Splitter(merged.astype(np.uint8)[classes], np.column_stack([columns[:-1], moves[:, -1]]), dropped=dropped)
+
+
+def whole() -> Splitter:
+    """The splitter that takes each text for one piece."""
+    moves = np.array([[DEAD, DEAD], [START + 1, DEAD], [START + 1, DEAD]]) * 2
+    moves[-1, -1] += 1
+    return Splitter(np.zeros(CODE_POINTS, np.uint8), moves.astype(np.uint16))

@@ -1,0 +1,184 @@
+"""Splits in sequence, each inside the pieces of the one before, as one splitter without gaps.
+
+The automata of both run side by side over a piece of the first. The end of a piece of the first is the end of the text for the second; it
+is known as late as the second knows its own ends, so one automaton can say where the second ends. Two things must hold, and the compiler
+follows both automata through all texts to see whether they do:
+
+- Whatever the first makes of what follows, there is one place to name for the end of a piece.
+- A search begins anew behind a piece. So if the second cuts inside a piece of the first, a search of the first from there must end where
+  the piece does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text.automata import Automaton, Step, explored, reduced, whole
+from fst.compile.text.components import Component
+from fst.compile.text.splitters import splitter
+from fst.compile.text.totals import total
+from fst.errors import UnsupportedError
+from fst.splitting import DEAD, START, Splitter
+
+ENTANGLED = "splits in sequence, the later of which cuts pieces of the earlier where only both together know how to go on"
+BEHAVIORS = {
+    "Isolated": "isolated",
+    "Removed": "removed",
+    "Contiguous": "contiguous",
+    "MergedWithPrevious": "merged_with_previous",
+    "MergedWithNext": "merged_with_next",
+}
+NOWHERE = -1  # in place of a state: the automaton does not run, since the first drops the text
+
+
+def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
+    r"""The splitter of splits in sequence.
+
+    Args:
+        parts: splits in the form of `fst.compile.text.splits`, and nothing else.
+        absent: strings that no text holds, such as special tokens, which are cut out before.
+
+    Raises:
+        UnsupportedError: there is none, as far as is known; the message says why.
+
+    Example:
+        >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
+        >>> words = {"type": "Split", "pattern": {"Regex": r"\S+"}, "behavior": "Removed", "invert": True}
+        >>> text = "in 1984 B4"
+        >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pieces(text)]
+        ['in', '1', '9', '8', '4', 'B', '4']
+    """
+    splits = [total(_split(part, absent)) for part in parts]
+    return reduce(composed, splits) if splits else whole()
+
+
+def _split(part: Component, absent: Collection[str]) -> Splitter:
+    ((form, pattern),) = part["pattern"].items()
+    behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
+    present = dialect == "fancy-regex"  # tiktoken encodes special tokens as ordinary text, too, if it is asked to
+    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=() if present else absent)
+
+
+def composed(first: Splitter, second: Splitter) -> Splitter:
+    """The splitter that cuts as the second does inside the pieces of the first; neither leaves gaps.
+
+    Raises:
+        UnsupportedError: no splitter does.
+    """
+    classes, pairs = _common(first.classes, second.classes)
+    automaton = _Composition(first, second, pairs).automaton()
+    drops = np.array([one in first.dropped or other in second.dropped for one, other in pairs])
+    return reduced(classes, automaton, drops)
+
+
+def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
+    """The class of each code point among pairs of classes, numbered as they first occur; and these pairs."""
+    width = int(other.max()) + 1
+    keys = one * np.uint16(width) + other
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # of runs of code points
+    numbers: dict[int, int] = {}
+    of_runs = [numbers.setdefault(key, len(numbers)) for key in keys[starts].tolist()]
+    classes = np.repeat(np.array(of_runs, np.uint16), np.diff(starts, append=len(keys)))
+    return classes, [divmod(key, width) for key in numbers]
+
+
+class _Situation(NamedTuple):
+    """How far a search for a piece has come, if the last end that is named counts.
+
+    Attributes:
+        first: the state of the first automaton.
+        second: the state of the second, as if the piece of the first did not end here. DEAD: its match is known, unless the piece of the
+            first ends before it does. NOWHERE: the first drops the piece.
+        lost: the match of the second ended before the end that is named.
+        again: the state of a search by the first from where the match of the second ended; DEAD: no match has, or that search is over.
+            NOWHERE: the first would drop what follows.
+        agrees: that search has named the end that the first has.
+    """
+
+    first: int
+    second: int
+    lost: bool = False
+    again: int = DEAD
+    agrees: bool = False
+
+
+BEGIN, OVER = _Situation(START, START), _Situation(DEAD, DEAD)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of two automata.
+
+    Attributes:
+        moves: its steps, by state and common class; the last class is the end of the text.
+        drops: by class, whether pieces are dropped that begin with it.
+        surely: by state, whether a match ends sooner or later.
+    """
+
+    moves: list[list[Step]]
+    drops: list[bool]
+    surely: list[bool]
+
+    @classmethod
+    def of(cls, split: Splitter, classes: Sequence[int]) -> _Side:
+        """The side of a splitter, and its class for each of the common ones."""
+        automaton = Automaton.of(split.moves[:, [*classes, -1]])
+        return cls(automaton.steps(), [number in split.dropped for number in classes] + [False], automaton.surely_ends().tolist())
+
+    def step(self, state: int, symbol: int) -> Step:
+        """The step from a state."""
+        return self.moves[state][symbol] if state != NOWHERE else (NOWHERE, False)
+
+
+class _Composition:
+    """Two automata side by side."""
+
+    def __init__(self, first: Splitter, second: Splitter, pairs: Sequence[tuple[int, int]]) -> None:
+        self._first = _Side.of(first, [one for one, _ in pairs])
+        self._second = _Side.of(second, [other for _, other in pairs])
+        self._end = len(pairs)
+
+    def automaton(self) -> Automaton:
+        """The automaton of both."""
+        return explored(self._begin, self._next, OVER, self._end + 1)
+
+    def _begin(self, symbol: int) -> tuple[_Situation, bool]:
+        """The first step."""
+        if self._first.drops[symbol]:
+            return _Situation(self._first.moves[START][symbol][0], NOWHERE), False
+        return self._next(BEGIN, symbol)
+
+    def _next(self, now: _Situation, symbol: int) -> tuple[_Situation, bool]:
+        """The situation after a symbol, and whether an end is named before it."""
+        first, first_ends = self._first.step(now.first, symbol)
+        if now.second == NOWHERE:
+            return _Situation(first, NOWHERE) if first else OVER, first_ends
+        second, second_ends = self._second.step(now.second, symbol)
+        again, again_ends = self._first.step(now.again, symbol)
+        agrees = again_ends if first_ends else now.agrees and not again_ends
+        # If the piece of the first ends here, so does a match of the second, or its last one ended inside the piece.
+        ends_with_both = first_ends and self._second.step(now.second, self._end)[1]
+        if first_ends and not ends_with_both and (now.lost or again != first or not agrees):
+            raise UnsupportedError(ENTANGLED)
+        if first == DEAD:
+            return OVER, ends_with_both
+        # If the piece may have ended, its end is what is named until it is known to go on.
+        is_sure = self._first.surely[first]
+        named = second_ends if is_sure else ends_with_both
+        if second_ends:
+            lost, again, agrees = not named, self._restarted(symbol), False
+        else:
+            lost, agrees = now.lost or named, agrees and not is_sure
+        # The end that is named stands, and a search by the first from there ends where this one would.
+        is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
+        return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
+
+    def _restarted(self, symbol: int) -> int:
+        """The state of a search by the first after its first symbol."""
+        return NOWHERE if self._first.drops[symbol] else self._first.moves[START][symbol][0]

@@ -1,0 +1,155 @@
+"""Splitters without gaps from splitters that leave some: the text between matches becomes matches, and behaviors become moves.
+
+A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
+matches side by side. Most need that one character tells whether a match begins; then the classes that begin none are those of gaps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text.automata import Automaton, Step, explored, reduced
+from fst.errors import UnsupportedError
+from fst.splitting import DEAD, START, Splitter
+
+UNCLEAR = "a Split that leaves text between its matches, and more than one character decides whether a match begins"
+MIXED = "a Split that joins matches with what follows them, and whose matches hold characters that begin none"
+JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
+JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
+GAP, MATCHES, MATCHED = -1, -2, -3  # in place of states of the pattern's automaton
+
+
+def total(split: Splitter) -> Splitter:
+    """The splitter without gaps that has the pieces of another.
+
+    Raises:
+        UnsupportedError: there is none, as far as is known.
+    """
+    automaton = Automaton.of(split.moves)
+    begins = automaton.targets[START, :-1] != DEAD
+    drops = (begins != split.invert) & (split.behavior == "removed")
+    return reduced(split.classes, _behaving(split, automaton, begins), drops)
+
+
+def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+    """The automaton without gaps that does what a behavior asks for."""
+    if split.behavior == "isolated":
+        return _Gaps(automaton).automaton()
+    if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
+        raise UnsupportedError(UNCLEAR)
+    asked = split.behavior, split.invert
+    if asked in JOINED_WITH_GAP_BEFORE:
+        return _joined_with_gap_before(automaton, begins)
+    are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match holds a character that begins none
+    if split.behavior == "removed":  # what is dropped is best dropped together
+        return _Gaps(automaton).automaton() if split.invert or not are_apart else _joined_matches(begins)
+    if not are_apart:
+        raise UnsupportedError(MIXED)
+    return _joined_with_gap_after(automaton, begins) if asked in JOINED_WITH_GAP_AFTER else _joined_matches(begins)
+
+
+def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+    """A match is part of the gap before it."""
+    steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
+
+    def begin(symbol: int) -> Step:
+        return GAP if in_gap[symbol] else steps[START][symbol][0], False
+
+    def step(now: int, symbol: int) -> Step:
+        if now != GAP:
+            return steps[now][symbol]
+        return begin(symbol) if symbol < len(begins) else (DEAD, True)
+
+    return explored(begin, step, DEAD, len(in_gap))
+
+
+def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+    """A gap is part of the match before it."""
+    steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
+
+    def begin(symbol: int) -> Step:
+        return GAP if in_gap[symbol] else steps[START][symbol][0], False
+
+    def step(now: int, symbol: int) -> Step:
+        following, ends = steps[now][symbol] if now != GAP else (DEAD, True)
+        return (GAP, False) if ends and in_gap[symbol] else (following, ends)
+
+    return explored(begin, step, DEAD, len(in_gap))
+
+
+def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
+    """Matches side by side are one: a run of characters that begin one."""
+    kinds = [*np.where(begins, MATCHES, GAP).tolist(), DEAD]
+    return explored(
+        lambda symbol: (kinds[symbol], False),
+        lambda now, symbol: (now, False) if kinds[symbol] == now else (DEAD, True),
+        DEAD,
+        len(kinds),
+    )
+
+
+class _Gap(NamedTuple):
+    """How far a search has come in a gap, or in what may be one.
+
+    Attributes:
+        search: the state of the pattern's search from where the gap was last said to end; DEAD: there is none.
+        later: the states of its searches from later places, or MATCHED alone: one of them has a match, or will have.
+        is_first: that place is where the gap itself begins, so that it may be a match yet.
+    """
+
+    search: int = DEAD
+    later: frozenset[int] = frozenset()
+    is_first: bool = False
+
+
+class _Gaps:
+    """A pattern's automaton, and the gaps between its matches.
+
+    A gap ends where the first search of the pattern begins that finds a match. This is known only later, so the gap is said to end wherever
+    it may; if the search from there fails, the gap goes on. Where it may end in the meantime cannot be said any more.
+    """
+
+    def __init__(self, automaton: Automaton) -> None:
+        self._steps, self._surely = automaton.steps(), automaton.surely_ends().tolist()
+        self._symbols = automaton.targets.shape[1]
+
+    def automaton(self) -> Automaton:
+        """The automaton without gaps. Its situations are those of gaps, and the states of searches that have a match, or will have."""
+        over: int | _Gap = DEAD
+        return explored(self._begin, self._next, over, self._symbols)
+
+    def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
+        """The first step: a match begins, or a gap, or it is not yet known."""
+        search, _ = self._steps[START][symbol]
+        is_known = self._surely[search] or symbol == self._symbols - 1
+        return search if is_known else _Gap(search, is_first=search != DEAD), False
+
+    def _next(self, now: int | _Gap, symbol: int) -> tuple[int | _Gap, bool]:
+        """The step from any situation."""
+        if isinstance(now, int):
+            return self._steps[now][symbol]
+        search, ends = self._steps[now.search][symbol]
+        if ends or self._surely[search]:
+            return (search, ends) if now.is_first else (DEAD, False)
+        if search != DEAD:
+            return _Gap(search, self._moved(now.later | {START}, symbol), now.is_first), False
+        if self._moved(now.later, symbol):
+            raise UnsupportedError(UNCLEAR)
+        return self._resumed(symbol)
+
+    def _moved(self, searches: frozenset[int], symbol: int) -> frozenset[int]:
+        """The searches that are alive after a symbol."""
+        steps = [self._steps[state][symbol] for state in searches - {MATCHED}]
+        if MATCHED in searches or any(ends or self._surely[state] for state, ends in steps):
+            return frozenset([MATCHED])
+        return frozenset(state for state, _ in steps) - {DEAD}
+
+    def _resumed(self, symbol: int) -> tuple[int | _Gap, bool]:
+        """The step of a gap that ends before no symbol so far: perhaps it ends before this one."""
+        search, _ = self._steps[START][symbol]
+        if self._surely[search] or symbol == self._symbols - 1:
+            return DEAD, True
+        return _Gap(search), search != DEAD

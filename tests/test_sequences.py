@@ -1,0 +1,334 @@
+"""Splits that leave gaps, drop text, and follow each other: one automaton has the pieces of the slow walk and of the reference."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from functools import cache, reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as some
+from kept import assemble
+from machines import byte_level
+from test_bpe import ENGLISH_MERGES, SPECIAL, hold_every_way, ids_of, mixed
+from test_splitting import PATTERNS, representatives, texts_over
+from tiers import examples, sample
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli.explain_bytes import explained_bytes
+from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text.automata import Automaton, whole
+from fst.compile.text.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
+from fst.compile.text.sequences import composed, in_sequence
+from fst.compile.text.splits import BYTES, components
+from fst.compile.text.splitters import splitter
+from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
+from fst.errors import UnsupportedError
+from fst.machines.bpe import BpeTables
+from fst.machines.kernel_call import CHUNK
+from fst.splitting import BEHAVIORS, START, Span, Splitter
+
+Json = dict[str, Any]
+
+
+def split(pattern: str, behavior: str = "Isolated", invert: bool = False, form: str = "Regex") -> Json:
+    """A Split of a tokenizer.json."""
+    return {"type": "Split", "pattern": {form: pattern}, "behavior": behavior, "invert": invert}
+
+
+def byte_level_last(*parts: Json, use_regex: bool = False) -> Json:
+    """Pre-tokenizers, and ByteLevel behind them."""
+    last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+    return {"type": "Sequence", "pretokenizers": [*parts, last]}
+
+
+PUNCTUATION = {behavior: {"type": "Punctuation", "behavior": behavior} for behavior in ("Removed", "MergedWithPrevious", "MergedWithNext")}
+KANA = "[一-龥぀-ゟ゠-ヿ]+"
+PRE_TOKENIZERS: dict[str, Json] = {
+    "clip": byte_level_last(split(PATTERNS["clip"], "Removed", True), use_regex=True),
+    "deepseek": byte_level_last(split(r"\p{N}{1,3}"), split(KANA), split(PATTERNS["deepseek"])),
+    "deepseek llm": byte_level_last(
+        *map(split, ("[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-퟿]+")), {"type": "Digits", "individual_digits": True}
+    ),
+    "bloom": byte_level_last(split(r" ?[^(\s|[.,!?…。，、।۔،])]+")),
+    "starcoder": byte_level_last({"type": "Digits", "individual_digits": True}, use_regex=True),
+    "whole": byte_level_last(),
+    "runs of digits": byte_level_last({"type": "Digits", "individual_digits": False}, split(PATTERNS["o200k"])),
+    "whitespace": byte_level_last({"type": "Whitespace"}, use_regex=True),
+    "words": byte_level_last({"type": "WhitespaceSplit"}, {"type": "Digits", "individual_digits": False}),
+    "bert": byte_level_last({"type": "BertPreTokenizer"}),
+    **{f"punctuation {name}": byte_level_last(part, use_regex=name != "Removed") for name, part in PUNCTUATION.items()},
+    "blank": byte_level_last(split(" ", "MergedWithNext", form="String"), {"type": "Punctuation", "behavior": "Contiguous"}),
+}
+each_pre_tokenizer = pytest.mark.parametrize("name", PRE_TOKENIZERS)
+
+
+def splits_of(name: str) -> list[Any]:
+    """The splits of some pre-tokenizers."""
+    return [part for part in components(PRE_TOKENIZERS[name]) if part != BYTES]
+
+
+@cache
+def compiled(name: str) -> Splitter:
+    """The splitter of some pre-tokenizers."""
+    return in_sequence(splits_of(name), absent=SPECIAL_OF_CLIP)
+
+
+SPECIAL_OF_CLIP = ("<|startoftext|>", "<|endoftext|>")
+
+
+# The automata.
+
+ATOMS = ["a", "b", "c", "[ab]", "[^a]", "[^ab]", "[bc]"]
+words = some.lists(
+    some.builds(str.__add__, some.sampled_from([*ATOMS, "(?:ab)", "(?:ba|c)"]), some.sampled_from(["", "+", "*", "?", "{1,2}"])),
+    min_size=1,
+    max_size=2,
+)
+# One character tells whether most alternatives match.
+alternatives = some.builds(
+    "{}{}(?:{}{}){}".format,
+    some.sampled_from(ATOMS),
+    some.sampled_from(["", "+", "{1,2}", "{1,3}"]),
+    words.map("".join),
+    some.sampled_from(["", "", "(?=a)", "(?!b)", "(?![ab])", "$"]),
+    some.sampled_from(["?", "?", "?", "?", "{0,2}", ""]),
+)
+splitters = some.builds(
+    lambda parts, behavior, invert: splitter("|".join(parts), behavior, invert),
+    some.lists(alternatives, min_size=1, max_size=2),
+    some.sampled_from([*BEHAVIORS, "isolated", "isolated"]),
+    some.booleans(),
+)
+small_texts = some.lists(some.text("abcd", max_size=9), min_size=10, max_size=10)
+
+
+def cut(splits: Sequence[Splitter], text: str) -> list[Span]:
+    """The pieces of a text: each splitter cuts the pieces of the one before."""
+    spans = [(0, len(text))]
+    for each in splits:
+        spans = [(begin + first, begin + last) for begin, end in spans for first, last in each.pieces(text[begin:end])]
+    return [(begin, end) for begin, end in spans if begin < end]
+
+
+def leaves_gaps(found: Splitter) -> bool:
+    """Whether a search may end without a match."""
+    automaton = Automaton.of(found.moves)
+    return not automaton.surely_ends()[automaton.targets[START, :-1]].all()
+
+
+@examples(1_000)
+@given(splitters, small_texts)
+def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str]) -> None:
+    """Whatever the pattern and its behavior, a splitter without gaps has the pieces of the one that it is made of, or there is none."""
+    try:
+        ours = total(found)
+    except UnsupportedError:
+        reject()
+    assert not leaves_gaps(ours)
+    assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+
+
+@examples(300)
+@given(some.lists(splitters, min_size=2, max_size=2), small_texts)
+def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
+    """Whatever the splitters, one that is composed of several cuts as they do one after the other, or there is none."""
+    try:
+        ours = reduce(composed, map(total, found))
+    except UnsupportedError:
+        reject()
+    assert not leaves_gaps(ours)
+    assert [ours.pieces(text) for text in texts] == [cut(found, text) for text in texts]
+
+
+@pytest.mark.parametrize("behavior", BEHAVIORS)
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
+def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> None:
+    """Where one character tells whether a match begins, every behavior compiles, and has the pieces of the walk."""
+    found = splitter(pattern, behavior, invert)
+    if pattern == "a[ab]?" and (behavior == "contiguous" or (behavior, invert) in JOINED_WITH_GAP_AFTER):
+        with pytest.raises(UnsupportedError, match="joins matches with what follows"):
+            total(found)
+    else:
+        texts, ours = [*texts_over("abc", 800)], total(found)
+        assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
+
+
+@pytest.mark.parametrize("pattern", ["ab", "a+b", r"\d{2}", "b|ab"])
+def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
+    """If more than one character tells whether a match begins, a Split that does more than cut is refused."""
+    for behavior in set(BEHAVIORS) - {"isolated"}:
+        with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+            total(splitter(pattern, behavior))
+
+
+def test_gaps_between_matches_of_several_characters() -> None:
+    """If the search that fails last tells where a gap may end, it compiles; if a search from inside it may match, it does not."""
+    assert total(splitter("ab|b")).pieces("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
+    with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+        total(splitter("aab"))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("[0-9]{1,3}", "[0-9]"),  # where the second cuts, the first begins to count anew
+        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, and not by itself
+        ("ab+c|[ab]|c", "[ab]|c"),  # b and c are apart if there is a c
+        (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two blanks, the first piece ends before or after the first blank, as a letter follows
+    ],
+)
+def test_entangled_splits_are_refused(first: str, second: str) -> None:
+    """Splits in sequence are refused if the second cuts pieces of the first where a search anew would not go on as the first does."""
+    with pytest.raises(UnsupportedError, match="splits in sequence, the later of which cuts pieces"):
+        in_sequence([split(first), split(second)])
+
+
+def test_no_splits() -> None:
+    """Without a split, a text is one piece."""
+    assert in_sequence([]).pieces("a b\n c") == whole().pieces("a b\n c") == [(0, 6)]
+    assert in_sequence([]).pieces("") == []
+
+
+def test_dropped_by_the_first() -> None:
+    """What the first split drops, the second does not see, and what the second drops is dropped."""
+    blanks, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
+    assert in_sequence([blanks, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
+    assert in_sequence([blanks, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
+
+
+def test_absent_strings() -> None:
+    """Alternatives that spell absent strings count for nothing; with them, CLIP's splits are refused."""
+    assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pieces("<|x") == [(0, 1), (1, 2), (2, 3)]
+    with pytest.raises(UnsupportedError, match="splits in sequence"):
+        in_sequence(splits_of("clip"))
+    with pytest.raises(UnsupportedError, match="splits in sequence"):
+        in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
+
+
+def test_others_than_splits_are_refused() -> None:
+    """A pipeline with something else before the bytes is refused by name."""
+    parts = byte_level("a", [])
+    parts["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    with pytest.raises(UnsupportedError, match="pre_tokenizer PrefixSpace"):
+        assemble(of_document(parts, Path("tokenizer.json")), "auto")
+
+
+# The reference.
+
+MORE_MERGES = [*ENGLISH_MERGES, (b"i", b"t"), (b"'", b"\xe4")]
+QUICK = ("clip", "deepseek")
+each_machine = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in PRE_TOKENIZERS]
+)
+
+
+@cache
+def document(name: str) -> Json:
+    """A tokenizer.json with some pre-tokenizers, its offsets as they are."""
+    parts = byte_level("a", MORE_MERGES, special=(*SPECIAL, SPECIAL_OF_CLIP[0]))
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    parts["added_tokens"] = [{**token, **flags} for token in parts["added_tokens"]]
+    return {**parts, "pre_tokenizer": PRE_TOKENIZERS[name], "decoder": {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}}
+
+
+BYTE_LEVEL_FLAGS = ("add_prefix_space", "trim_offsets", "use_regex")
+
+
+@cache
+def machine(name: str) -> tuple[BpeTables, fst.Tokenizer, Tokenizer]:
+    """A table, its tokenizer, and the reference."""
+    table: BpeTables = assemble(of_document(document(name), Path("tokenizer.json")), "auto")
+    return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)}))
+
+
+@pytest.mark.sampled
+@each_pre_tokenizer
+def test_pieces_are_those_of_the_reference(name: str) -> None:
+    """Pre-tokenizers in sequence cut short texts over one character of each class as the reference does."""
+    ours, reference = compiled(name), Tokenizer.from_str(json.dumps({"version": "1.0", **document(name)})).pre_tokenizer
+    characters = "".join(sorted({*representatives(ours), *"a "}))
+    for text in sample([*texts_over(characters, 20_000)], 60):
+        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+
+
+def hold(name: str, texts: Sequence[str]) -> None:
+    """Hold ids, offsets and words of texts against the reference's, and the ids against the walk's."""
+    table, tokenizer, reference = machine(name)
+    found = tokenizer.encode_batch(texts, offsets=True)
+    expected = reference.encode_batch(texts, add_special_tokens=False)
+    assert ids_of(found) == [encoding.ids for encoding in expected] == [table.run(text) for text in texts]
+    assert found.offsets is not None
+    assert found.words is not None
+    assert found.offsets.tolist() == [[*span] for encoding in expected for span in encoding.offsets]
+    assert found.words.tolist() == [word for encoding in expected for word in encoding.word_ids]
+
+
+@pytest.mark.sampled
+@each_machine
+def test_encodings_are_those_of_the_reference(name: str) -> None:
+    """Ids, offsets and words of mixed text, with special tokens, are those of the reference and of the walk."""
+    draw = random.Random(name)
+    hold(name, ["", " ", "  <s>  ", *(mixed(draw, draw.choice((1, 3, 9))) for _ in sample(range(5_000), 50))])
+
+
+@pytest.mark.sampled
+@each_machine
+def test_long_stretches(name: str) -> None:
+    """Stretches longer than a chunk of the kernel, dropped or not, have the reference's ids, offsets and words."""
+    runs = [unit * (CHUNK // len(unit) + by) for unit in sample((" ", "1", "a", "\n", "ab ", "é"), 2, name) for by in (-1, 0, 1)]
+    hold(name, [f"{around}{run}{around}" for run in runs for around in ("", "it's")])
+
+
+@each_machine
+def test_every_way_through_the_package(name: str) -> None:
+    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk."""
+    table, tokenizer, _ = machine(name)
+    draw = random.Random(name)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10))) for _ in range(8)), " ", mixed(draw, 60)]
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+parts_of_splits = some.builds(
+    lambda parts, behavior, invert: split("|".join(parts), behavior, invert),
+    some.lists(alternatives, min_size=1, max_size=2),
+    some.sampled_from([*NAMES_OF_BEHAVIORS, "Removed", "Isolated"]),
+    some.booleans(),
+)
+
+
+@examples(100)
+@given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
+def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
+    """Whatever the splits, the kernel's ids are those of the walk and of the reference."""
+    described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
+    try:
+        table: BpeTables = assemble(of_document(described, Path("tokenizer.json")), "auto")
+    except UnsupportedError:
+        reject()
+    found = fst.Tokenizer(table).encode_batch(texts, offsets=True)
+    expected = Tokenizer.from_str(json.dumps({"version": "1.0", **described})).encode_batch(texts, add_special_tokens=False)
+    assert ids_of(found) == [encoding.ids for encoding in expected] == [table.run(text) for text in texts]
+    assert found.offsets is not None
+    assert found.offsets.tolist() == [[*span] for encoding in expected for span in encoding.offsets]
+
+
+def test_saved_tables_drop_the_same() -> None:
+    """A table that drops pieces is proven when it is loaded, and drops the same."""
+    table, _, _ = machine("clip")
+    assert table.drops.any()
+    other = BpeTables.loads(table.dumps())
+    assert other.run(" it's  12 ") == table.run(" it's  12 ") == table.run("it's12")
+
+
+def test_dropped_pieces_are_not_explained() -> None:
+    """The explanation of a text has no pieces that are dropped."""
+    table, _, _ = machine("clip")
+    lines = [*explained_bytes(table, " it \n</s> \n")]
+    assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
