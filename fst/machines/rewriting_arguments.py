@@ -6,7 +6,7 @@ each. No character has this byte, so the splitter's kernel finds marks as it fin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +20,9 @@ from fst.rows import CODE_POINTS, WHITE_SPACE, Array
 
 CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: rewriting may change it, or what is before it; the others as in `found`
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-FIRST, CHANGES_FIRST, SECOND = 1, 2, 4  # of a byte, see `Rewriter.bytes`
-PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST = range(4)  # indices into `Rewriter.params`
+FIRST, SECOND, ALONE, STOPS = 1, 2, 4, 8  # bits of a byte, see `Rewriter.bytes`
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: rewriting alone finds the token, or it is found without it, too
+PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH = range(5)  # indices into `Rewriter.params`
 FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
 MOST_OF_SYLLABLE = 3  # parts of a syllable of Hangul
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
@@ -31,11 +32,12 @@ class Rewriter(NamedTuple):
     """How texts are rewritten.
 
     Attributes:
-        params: uint64[4]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
-            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none.
+        params: uint64[5]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
+            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none. `REACH`: the same of
+            all tokens.
         kinds: uint8[0x110000], bits of each code point.
-        bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `CHANGES_FIRST`, if one that rewriting alone finds does;
-            `SECOND`, if it is the second of a token, or if a token has one byte.
+        bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `ALONE`, if one that rewriting alone finds does; `SECOND`, if
+            it is the second of a token, or if a token has one byte; `STOPS`, unless it is an ASCII character that stays, without `ALONE`.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays.
         list_ends: uint32[lists + 1], where each list ends in `lists`; the first, 0, is none.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
@@ -44,7 +46,7 @@ class Rewriter(NamedTuple):
         last_numbers, last_ends, last_lists: the map of characters after that, likewise.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
-        every: all tokens, as overlapping strings; the value is 1 if rewriting alone finds the token.
+        every: all tokens, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
     """
 
     params: Array
@@ -72,7 +74,7 @@ class RewritingWork(NamedTuple):
         sorted_items: uint64[room], for sorting.
         origins: uint32[room], the positions of the characters that these come from.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters, or empty.
-        memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
     items: Array
@@ -81,6 +83,7 @@ class RewritingWork(NamedTuple):
     stretch: Array
     stretch_places: Array
     memo: Array
+    late_memo: Array
 
 
 class Rewritten(NamedTuple):
@@ -103,13 +106,12 @@ def rewriter(by: Rewriting, added: AddedTokens) -> Rewriter:
     """The arguments for a rewriting and its added tokens."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
-    longest = max((len(spelling.encode()) for spelling in normalized), default=0)
-    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, longest
-    every = _every(added)
+    every, kinds = _every(added), _kinds(by, composition, added)
+    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, _longest(normalized), _longest(every)
     return Rewriter(
         np.array(params, np.uint64),
-        _kinds(by, composition, added),
-        _bytes(every),
+        kinds,
+        _bytes(every, kinds),
         *_lists(composition.first, composition.decompositions),
         _ranks(composition),
         _pairs(composition),
@@ -149,23 +151,31 @@ def _most(images: Images) -> int:
 
 
 def _every(added: AddedTokens) -> dict[str, int]:
-    """Each spelling of a token, and 1 if a token that has it is found by rewriting alone."""
-    known, alone = without_context(added), dict[str, int]()
+    """Each spelling of a token, with `FOUND_ALONE` or `FOUND_ANYWAY`."""
+    known, every = without_context(added), dict[str, int]()
     for spelling, token in (*early(added).items(), *late(added).items()):
-        alone[spelling] = max(alone.get(spelling, 0), int(known.get(spelling) != token.id))
-    return alone
+        found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
+        every[spelling] = min(every.get(spelling, found), found)
+    return every
+
+
+def _longest(spellings: Iterable[str]) -> int:
+    """The maximum of bytes."""
+    return max((len(spelling.encode()) for spelling in spellings), default=0)
 
 
 def _flags(token: ContextualToken) -> int:
     return SINGLE_WORD * token.single_word | LSTRIP * token.lstrip | RSTRIP * token.rstrip
 
 
-def _bytes(every: Mapping[str, int]) -> NDArray[np.uint8]:
+def _bytes(every: Mapping[str, int], kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:
     bits = np.zeros(256, np.uint8)
-    for spelling, alone in every.items():
+    for spelling, found in every.items():
         first, *others = spelling.encode()
-        bits[first] |= FIRST | CHANGES_FIRST * alone
+        bits[first] |= FIRST | ALONE * (found == FOUND_ALONE)
         bits[others[:1] or range(256)] |= SECOND
+    bits[128:] |= STOPS
+    bits[:128][(kinds[:128] & CHANGES > 0) | (bits[:128] & ALONE > 0)] |= STOPS
     return bits
 
 

@@ -1,0 +1,249 @@
+"""Normalisation of a stretch between added tokens. `fst.rewriting.Rewriting.normalized` specifies the result.
+
+Most characters stay as they are. A *cluster* is a character, and all that follow it and may change, or change what is before them. Between
+clusters text is copied. Of a cluster, all characters become their parts; the parts are put in order, composed and mapped, as
+`fst.composition.Composition` does with a whole stretch.
+
+The arguments are those of `fst.machines.rewriting_arguments`. Kernels require that the arrays of `RewritingWork` and `Rewritten` have room:
+for each byte of text as many items as `growth` says, and for each row a blank more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.composition import HANGUL as HANGUL_CODE
+from fst.composition import ITSELF as ITSELF_CODE
+from fst.composition import LEADING as LEADING_CODE
+from fst.composition import SYLLABLES as SYLLABLES_COUNT
+from fst.composition import TRAILING as TRAILING_CODE
+from fst.composition import TRAILING_COUNT as TRAILINGS_COUNT
+from fst.composition import VOWEL_COUNT as VOWELS_COUNT
+from fst.composition import VOWELS as VOWELS_CODE
+from fst.jit import inlined, part
+from fst.machines import rewriting_arguments as of
+from fst.machines.rewriting_arguments import COMPOSES, DECOMPOSES
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U4
+from fst.runtime.kernels.tries import child_of
+from fst.runtime.kernels.unicode import CONTINUATION, character_at
+from fst.runtime.kernels.utf_8 import LOW_6, put_code
+
+CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(of.FIRST_PART)
+ITSELF, HANGUL, SYLLABLES = np.uint64(ITSELF_CODE), np.uint64(HANGUL_CODE), np.uint64(SYLLABLES_COUNT)
+LEADING, VOWELS, TRAILING = np.uint64(LEADING_CODE), np.uint64(VOWELS_CODE), np.uint64(TRAILING_CODE)
+VOWEL_COUNT, TRAILING_COUNT = np.uint64(VOWELS_COUNT), np.uint64(TRAILINGS_COUNT)
+TAKEN = U1 << HALF  # an item takes one character
+FEW = np.uint64(16)  # marks that are sorted by insertion
+RANKS = 256
+
+
+@inlined
+def code_at(text, at):
+    """The code point at a position, and the position after it."""
+    code = np.uint64(text[at])
+    if code < CONTINUATION:
+        return code, at + U1
+    code, length = character_at(text, at, U4)
+    return code, at + length
+
+
+@inlined
+def start_before(text, at):
+    """Where the character before a position begins."""
+    at -= U1
+    while np.uint64(text[at]) & ~LOW_6 == CONTINUATION:
+        at -= U1
+    return at
+
+
+@inlined
+def count_characters(text, at, stop):
+    """The number of characters in a part of a text."""
+    count = U0
+    for index in range(at, stop):
+        count += np.uint64(np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION)
+    return count
+
+
+@inlined
+def put_parts(code, origin, count, characters, rewriter, work):
+    """Append the parts of a character, and note its position for each first one. Returns the new counts of parts and of positions."""
+    items, origins = work.items, work.origins
+    number = np.uint64(rewriter.numbers[code])
+    if number:
+        for index in range(np.uint64(rewriter.list_ends[number - U1]), np.uint64(rewriter.list_ends[number])):
+            listed = np.uint64(rewriter.lists[index])
+            is_first = listed & FIRST_PART > U0
+            part = listed & (FIRST_PART - U1)
+            origins[characters] = origin
+            characters += np.uint64(is_first)
+            count = put_syllable(code if part == ITSELF else part, TAKEN if is_first else U0, count, rewriter, items)
+        return count, characters
+    origins[characters] = origin
+    return put_syllable(code, TAKEN, count, rewriter, items), characters + U1
+
+
+@inlined
+def put_syllable(code, taken, count, rewriter, items):
+    """Append a character that a list does not change further: a syllable of Hangul falls apart. Returns the new count."""
+    index = code - HANGUL
+    if not rewriter.params[DECOMPOSES] or index >= SYLLABLES:
+        items[count] = code | taken
+        return count + U1
+    index, trailing = index // TRAILING_COUNT, index % TRAILING_COUNT
+    items[count] = LEADING + index // VOWEL_COUNT | taken
+    items[count + U1] = VOWELS + index % VOWEL_COUNT
+    items[count + U1 + U1] = TRAILING + trailing
+    return count + U1 + U1 + np.uint64(trailing > U0)
+
+
+@part
+def sort_marks(items, count, ranks, spare):
+    """Put marks in canonical order: sort each run of them by rank, and keep the order of those of one rank."""
+    at = U0
+    while at < count:
+        begin = at
+        while at < count and ranks[items[at] & LOW_HALF]:
+            at += U1
+        if at - begin > FEW:
+            sort_many(items, begin, at, ranks, spare)
+        else:
+            for index in range(begin + U1, at):
+                item, place = items[index], np.uint64(index)
+                while place > begin and ranks[items[place - U1] & LOW_HALF] > ranks[item & LOW_HALF]:
+                    items[place] = items[place - U1]
+                    place -= U1
+                items[place] = item
+        at += U1
+
+
+@part
+def sort_many(items, begin, stop, ranks, spare):
+    """Sort a run of marks by rank, by counting."""
+    counts = np.zeros(RANKS + 1, np.uint64)
+    for index in range(begin, stop):
+        counts[np.uint64(ranks[items[index] & LOW_HALF]) + U1] += U1
+    for rank in range(RANKS):
+        counts[rank + 1] += counts[rank]
+    for index in range(begin, stop):
+        rank = np.uint64(ranks[items[index] & LOW_HALF])
+        spare[counts[rank]] = items[index]
+        counts[rank] += U1
+    for index in range(stop - begin):
+        items[begin + np.uint64(index)] = spare[np.uint64(index)]
+
+
+@inlined
+def composite(first, second, pairs):
+    """The character that two characters compose to; 0 if they do not."""
+    leading, vowel, trailing, syllable = first - LEADING, second - VOWELS, second - TRAILING, first - HANGUL
+    if leading * VOWEL_COUNT * TRAILING_COUNT < SYLLABLES and first >= LEADING and vowel < VOWEL_COUNT:
+        return HANGUL + (leading * VOWEL_COUNT + vowel) * TRAILING_COUNT
+    if syllable < SYLLABLES and syllable % TRAILING_COUNT == U0 and trailing - U1 < TRAILING_COUNT - U1:
+        return first + trailing
+    return child_of(first, second, pairs)
+
+
+@part
+def compose(items, count, ranks, pairs):
+    """Compose the items of a cluster in place. A composite takes the characters of its parts. Returns the new count."""
+    starter, has_starter, last, filled = U0, False, np.uint8(0), U0
+    for index in range(count):
+        item = items[np.uint64(index)]
+        rank, whole = ranks[item & LOW_HALF], U0
+        if has_starter and (last < rank or starter + U1 == filled):
+            whole = composite(items[starter] & LOW_HALF, item & LOW_HALF, pairs)
+        if whole:
+            items[starter] = whole | ((items[starter] >> HALF) + (item >> HALF)) << HALF
+            continue
+        if not rank:
+            starter, has_starter = filled, True
+        items[filled] = item
+        filled += U1
+        last = rank
+    return filled
+
+
+@inlined
+def put_place(first, last, places, written):
+    """Note the span of a character, if spans are asked for. Returns the new count."""
+    if len(places):
+        places[written] = first | last << HALF
+    return written + U1
+
+
+@part
+def put_cluster(count, rewriter, work, text, filled, places, written):
+    """Write the items of a cluster, mapped. Returns the position after the last byte, and the count of characters."""
+    items, origins, following = work.items, work.origins, U0
+    numbers, ends, lists = rewriter.last_numbers, rewriter.last_ends, rewriter.last_lists
+    for index in range(count):
+        item = items[np.uint64(index)]
+        code, taken = item & LOW_HALF, item >> HALF
+        origin = np.uint64(origins[following if taken or following == U0 else following - U1])
+        following += taken
+        number = np.uint64(numbers[code])
+        if number == U0:
+            filled = put_code(code, text, filled)
+            written = put_place(origin, origin + U1, places, written)
+        else:
+            for place in range(np.uint64(ends[number - U1]), np.uint64(ends[number])):
+                image = np.uint64(lists[place]) & (FIRST_PART - U1)
+                filled = put_code(code if image == ITSELF else image, text, filled)
+                written = put_place(origin, origin + U1, places, written)
+    return filled, written
+
+
+@inlined
+def copy_text(text, at, stop, origin, into, filled, places, written):
+    """Copy text that stays as it is. Returns the position after the last byte, and the count of characters."""
+    for index in range(stop - at):
+        into[filled + np.uint64(index)] = text[at + np.uint64(index)]
+    if len(places):
+        for index in range(at, stop):
+            if np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION:
+                written = put_place(origin, origin + U1, places, written)
+                origin += U1
+    return filled + (stop - at), written
+
+
+@part
+def normalise(text, at, stop, origin, rewriter, work, into, filled, places, written):
+    """Write a stretch between added tokens, normalised.
+
+    Args:
+        text, at, stop: the stretch.
+        origin: the number of its first character in the raw text.
+        rewriter, work: as in `rewrite`.
+        into, filled: where its bytes go, and from where on.
+        places, written: where the spans of its characters go, and from where on.
+
+    Returns:
+        The position after the last byte, and the count of characters.
+    """
+    kinds = rewriter.kinds
+    while at < stop:
+        begin, first, last, last_origin = at, origin, at, origin
+        code, after = code_at(text, at)
+        while at < stop and not kinds[code] & CHANGES:
+            last, last_origin = at, origin
+            at, origin = after, origin + U1
+            if at < stop:
+                code, after = code_at(text, at)
+        if at == stop:
+            filled, written = copy_text(text, begin, stop, first, into, filled, places, written)
+            break
+        filled, written = copy_text(text, begin, last, first, into, filled, places, written)
+        count = characters = U0
+        at, origin = last, last_origin
+        code, after = code_at(text, at)
+        while at < stop and (at == last or kinds[code] & CHANGES):
+            count, characters = put_parts(code, origin, count, characters, rewriter, work)
+            at, origin = after, origin + U1
+            if at < stop:
+                code, after = code_at(text, at)
+        sort_marks(work.items, count, rewriter.ranks, work.sorted_items)
+        if rewriter.params[COMPOSES]:
+            count = compose(work.items, count, rewriter.ranks, rewriter.pairs)
+        filled, written = put_cluster(count, rewriter, work, into, filled, places, written)
+    return filled, written

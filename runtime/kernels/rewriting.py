@@ -1,0 +1,288 @@
+"""Rewriting of texts before they are cut into pieces. `fst.rewriting.Rewriting.stretches` specifies the result.
+
+Kernels require what `fst.runtime.kernels.normalisation` requires.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import rewriting_arguments as of
+from fst.machines.rewriting_arguments import LONGEST, PREFIX_SPACE, REACH
+from fst.matching import LEAST, LENGTH, VALUE
+from fst.runtime.kernels.normalisation import code_at, count_characters, normalise, put_place, start_before
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
+from fst.runtime.kernels.tries import NODE, READ, START, match_at
+from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
+from fst.runtime.kernels.utf_8 import LOW_6
+
+CHANGES, WORD, WHITE = np.uint8(of.CHANGES), np.uint8(of.WORD), np.uint8(of.WHITE)
+SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
+FIRST, SECOND, ALONE, STOPS = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS))
+MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
+BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
+NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
+
+
+@inlined
+def reset(memo, at):
+    """Forget what `match_at` has read."""
+    memo[START] = memo[READ] = at
+    memo[NODE] = U0
+
+
+@inlined
+def put_mark(number, into, filled):
+    """Write the mark of a token. Returns the position after it."""
+    into[filled] = MARK
+    for index in range(DIGITS):
+        digit = DIGITS - U1 - np.uint64(index)
+        into[filled + U1 + np.uint64(index)] = CONTINUATION | number >> digit * MARK_BITS & LOW_6
+    return filled + U1 + DIGITS
+
+
+@inlined
+def is_word_at(text, at, kinds):
+    """Whether the character at a position is a part of words."""
+    code, _ = code_at(text, at)
+    return kinds[code] & WORD > 0
+
+
+@inlined
+def may_begin(text, at, stop, rewriter):
+    """Filter: could an added token begin at a position? Its first two bytes rule out most positions."""
+    return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
+
+
+@part
+def next_token(text, begin, at, begun, white, stop, trie, rewriter, memo):
+    """Find the next added token of a text from a position on.
+
+    Args:
+        text, begin, stop: the text in which tokens are sought.
+        at: the position.
+        begun: where the token before ended, with the white space that it took.
+        white: where the white space ends that the last token has taken.
+        trie: the tokens.
+        rewriter, memo: as in `rewrite`.
+
+    Returns:
+        Where the token begins and ends, with white space; where the search goes on; `white`; and the token's row, or one past the last.
+    """
+    kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
+    while at < stop:
+        node = U0
+        if may_begin(text, at, stop, rewriter):
+            node, _ = match_at(text, ITEMS, at, stop, U0, trie, memo)
+        if not nodes[node, LENGTH]:
+            at += U1
+            continue
+        first, last = at, at + np.uint64(nodes[node, LENGTH])
+        number = np.uint64(nodes[node, VALUE])
+        flags, at = tokens[number], last
+        if flags & SINGLE_WORD and (
+            (first > begin and is_word_at(text, start_before(text, first), kinds)) or (last < stop and is_word_at(text, last, kinds))
+        ):
+            continue
+        while flags & LSTRIP and first > begun and kinds[code_at(text, start_before(text, first))[0]] & WHITE:
+            first = start_before(text, first)
+        if flags & RSTRIP:
+            last = max(last, white)
+            while last < stop and kinds[code_at(text, last)[0]] & WHITE:
+                _, last = code_at(text, last)
+            white = last
+        return first, last, at, white, number
+    return stop, stop, stop, white, np.uint64(len(tokens))
+
+
+@inlined
+def copy_place(own, first, last, places, written):
+    """Note the span of some characters of a normalised stretch, if spans are asked for. Returns the new count."""
+    if len(places):
+        places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
+    return written + U1
+
+
+@part
+def put_part(text, own, begin, stop, index, adds_blank, into, filled, places, written):
+    """Write a part of a normalised stretch, in which no token stands.
+
+    Args:
+        text, own, begin, stop: the part, and the spans of the stretch's characters.
+        index: the number of its first character in the stretch.
+        adds_blank: whether a blank goes before it.
+        into, filled, places, written: as in `normalise`.
+    """
+    if adds_blank:
+        into[filled] = BLANK
+        filled += U1
+        written = copy_place(own, index, index, places, written)
+    for at in range(begin, stop):
+        into[filled] = text[np.uint64(at)]
+        filled += U1
+    for _ in range(count_characters(text, begin, stop)):
+        written = copy_place(own, index, index, places, written)
+        index += U1
+    return filled, written
+
+
+@part
+def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
+    """Write a stretch between tokens of the raw text.
+
+    Args:
+        text, begin, stop: the stretch.
+        origin: the number of its first character in the raw text.
+        is_inside: whether text stands before the stretch, without a token between the two.
+        rewriter, work, into, filled, places, written: as in `normalise`.
+    """
+    has_late, adds_blank = rewriter.params[LONGEST] > U0, rewriter.params[PREFIX_SPACE] > U0
+    if not has_late and not adds_blank:
+        return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
+    stretch, own, none = work.stretch, work.stretch_places, np.uint64(len(rewriter.tokens))
+    end, _ = normalise(text, begin, stop, origin, rewriter, work, stretch, U0, own, U0)
+    reset(work.late_memo, U0)
+    at = begun = white = index = number = U0
+    while number != none:
+        first, last, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
+        if begun < first:
+            needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
+            filled, written = put_part(stretch, own, begun, first, index, needs_blank, into, filled, places, written)
+            index += count_characters(stretch, begun, first)
+        elif first < begun:  # in the white space that the token before has taken
+            index -= count_characters(stretch, first, begun)
+        if number != none:
+            after = index + count_characters(stretch, first, last)
+            filled, written = put_mark(number, into, filled), copy_place(own, index, after - U1, places, written)
+            begun, index = last, after
+    return filled, written
+
+
+@part
+def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
+    """Write a text. The arguments are as in `put_stretch`."""
+    none = np.uint64(len(rewriter.tokens))
+    reset(work.memo, begin)
+    at = begun = white = begin
+    number = U0 if begin < stop else none
+    while number != none:
+        first, last, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
+        if begun < first:
+            inside = is_inside and begun == begin
+            filled, written = put_stretch(text, begun, first, origin, inside, rewriter, work, into, filled, places, written)
+            origin += count_characters(text, begun, first)
+        elif first < begun:  # in the white space that the token before has taken
+            origin -= count_characters(text, first, begun)
+        if number != none:
+            after = origin + count_characters(text, first, last)
+            filled, written = put_mark(number, into, filled), put_place(origin, after, places, written)
+            begun, origin = last, after
+    return filled, written
+
+
+@kernel
+def rewrite(text, starts, origin, is_inside, kept, kept_characters, rewriter, work, rewritten):
+    """Rewrite texts.
+
+    Args:
+        text: uint8[n], UTF-8 of all texts.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        origin: uint64, the number of the first character in its text.
+        is_inside: uint64, 1 if the first text goes on, from a place that `last_border` has given, else 0.
+        kept, kept_characters: uint64, the bytes and characters of the first text that stand in `rewritten` already.
+        rewriter, work, rewritten: see `fst.machines.rewriting_arguments`; `rewritten` is filled.
+    """
+    into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
+    rewritten.starts[0] = rewritten.firsts[0] = 0
+    for row in range(len(starts) - 1):
+        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, rewriter, work, into, filled, places, written)
+        rewritten.starts[row + 1], rewritten.firsts[row + 1] = filled, written
+        origin = is_inside = U0
+
+
+@kernel
+def restore(output, begin, end, rewritten):
+    """Turn the spans of ids in rewritten texts into spans in the raw ones.
+
+    Args:
+        output: `fst.machines.kernel_call.SpansOutput`.
+        begin, end: the first of the ids of the rewritten texts, and one past the last.
+        rewritten: the texts.
+    """
+    offsets, words, ends, places, firsts = output.offsets, output.words, output.ends, rewritten.places, rewritten.firsts
+    row = U0
+    for index in range(begin, end):
+        at = np.uint64(index)
+        while row < np.uint64(len(ends)) and at >= np.uint64(ends[row]):
+            row += U1
+        if words[at] >= 0:
+            first = np.uint64(firsts[row]) + np.uint64(offsets[at + at])
+            last = np.uint64(firsts[row]) + np.uint64(offsets[at + at + U1])
+            offsets[at + at], offsets[at + at + U1] = places[first] & LOW_HALF, places[last - U1] >> HALF
+
+
+@kernel
+def is_unchanged(text, starts, rewriter, memo):
+    """Whether rewriting leaves texts as they are, and finds in them only tokens that are found without it, too."""
+    at, stop, every = np.uint64(starts[0]), np.uint64(starts[-1]), rewriter.every
+    reset(memo, at)
+    while at < stop:
+        while at < stop and not rewriter.bytes[text[at]] & STOPS:
+            at += U1
+        if at < stop:
+            if rewriter.bytes[text[at]] & ALONE and may_begin(text, at, stop, rewriter):
+                node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
+                if every.nodes[node, LENGTH] and every.nodes[node, LEAST] == FOUND_ALONE:
+                    return False
+            code, at = code_at(text, at)
+            if rewriter.kinds[code] & CHANGES:
+                return False
+    return not rewriter.params[PREFIX_SPACE]
+
+
+@kernel
+def last_border(text, begin, stop, rewriter, memo):
+    """Find the last place of a text, that goes on, before which rewriting does not depend on what is behind it, nor the other way round.
+
+    No token spans such a place or touches it. The characters beside it, and as far around as a token of normalised text may reach, stay as
+    they are; so does white space.
+
+    Returns:
+        The place; `begin` if there is none.
+    """
+    reach = rewriter.params[REACH]
+    near = stop - min(NEAR + reach, stop - begin)
+    while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
+        near -= U1
+    border = border_between(text, near, stop, near + reach if near > begin else begin, rewriter, memo)
+    return border if border > near or near == begin else border_between(text, begin, stop, begin, rewriter, memo)
+
+
+@part
+def border_between(text, begin, stop, covered, rewriter, memo):
+    """The last border between two places; the first of them if there is none. Up to `covered` tokens may cover the text."""
+    kinds, nodes, longest = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST]
+    reset(memo, begin)
+    border = waiting = at = same = begin  # `same`: since where characters stay
+    is_open, is_after_letter = False, False
+    while at < stop and not is_open:
+        code, after = code_at(text, at)
+        is_free = at > covered
+        if may_begin(text, at, stop, rewriter):
+            node, is_open = match_at(text, ITEMS, at, stop, U1, rewriter.every, memo)
+            is_free = is_free and not nodes[node, LENGTH] and not is_open
+            covered = max(covered, at + np.uint64(nodes[node, LENGTH]))
+        if kinds[code] & CHANGES:
+            waiting, same, is_after_letter = begin, after, False
+        else:
+            is_letter = not kinds[code] & WHITE
+            if is_free and is_letter and is_after_letter and at - same >= longest and waiting == begin:
+                waiting = at
+            is_after_letter = is_letter
+            # A mark may follow the last character that was read.
+            if waiting > begin and (not longest or after - waiting > longest + U3):
+                border, waiting = waiting, begin
+        at = after
+    return border
