@@ -40,6 +40,7 @@ class BpeTokenizer(Tokenizer):
         ['caf', '', 'é']
     """
 
+    backend = "fst.runtime.transformers.bpe.BpeBackend"
     _table: BpeTables
 
     def token_bytes(self, number: int) -> bytes | None:

@@ -19,6 +19,7 @@ from fst.runtime.tokenizer import Tokenizer
 class WordPieceTokenizer(Tokenizer):
     """A tokenizer over a WordPiece table."""
 
+    backend = "fst.runtime.transformers.wordpiece.WordPieceBackend"
     _table: Tables
 
     def __init__(self, tables: Tables) -> None:
