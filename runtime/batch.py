@@ -24,7 +24,7 @@ from fst.errors import TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
-from fst.runtime.safe_cuts import parts
+from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 from fst.runtime.workspace import Frame, Ids, Workspace
 
@@ -135,7 +135,7 @@ class Job:
         runner: runs the kernels.
         max_ids: the number of ids of a row that are needed; None: all. A row may get more.
         counted: whether ids are only counted, not kept.
-        safe_cuts: the characters after which a text may be cut.
+        safe_cuts: where a text may be cut; None: nowhere.
     """
 
     source: Source
@@ -144,7 +144,7 @@ class Job:
     runner: Runner
     max_ids: int | None = None
     counted: bool = False
-    safe_cuts: str = ""
+    safe_cuts: SafeCuts | None = None
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -256,11 +256,12 @@ class Job:
 
     def _cut(self) -> dict[int, list[Chunk]]:
         """Cut long rows into parts. Returns the chunks of each such row."""
-        if not self.safe_cuts or self.max_ids is not None:
+        cuts = self.safe_cuts
+        if cuts is None or self.max_ids is not None:
             return {}
         long = [row for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE]
         try:
-            return {row: [Chunk(row, row + 1, *part) for part in parts(self.source.text(row), self.safe_cuts, MIN_SHARE)] for row in long}
+            return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), MIN_SHARE)] for row in long}
         except TextError:
             return {}  # encoding raises the error of the first such row
 
@@ -342,19 +343,24 @@ class Worker:
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
         """Encode a part of a row. For the kernel, the text began before this part, and continues after it."""
-        text, state = self._job.source.text(chunk.first), self._workspace.state
-        ends = np.empty(int(chunk.end == len(text)), np.int64)
+        text, state, cuts = self._job.source.text(chunk.first), self._workspace.state, self._job.safe_cuts
+        assert cuts
+        is_last = chunk.end == len(text)
+        ahead = 0 if is_last else cuts.ahead
+        ends = np.empty(int(is_last), np.int64)
         begin = self._dropped + self.count
         state[OPEN] = chunk.begin > 0
-        self._encode_long(chunk.first, text[chunk.begin : chunk.end], ends)
+        unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
+        assert unread == ahead  # or it was no safe cut
         characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
         self._workspace.start_anew(self.count)
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
-    def _encode_long(self, row: int, text: Text, ends: Ints) -> None:
+    def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
         """Encode a row, or a part of one, piece by piece, so that memory does not grow with it. Stops once it has `max_ids` ids.
 
-        `ends` has room for one end; it is empty for a part that another one follows.
+        `ends` has room for one end; it is empty for a part that another one follows. Returns how many units at the end of the text the
+        kernel has left unread.
         """
         job = self._job
         text = readable(text, job.errors)
@@ -371,7 +377,7 @@ class Worker:
             starts = np.array([0, len(read_from)])
             read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
             if is_rest:
-                return
+                return len(read_from) - read
             has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
             if is_read_again and (place := wrong_at(text)) is not None:  # the rest must be checked, too
@@ -379,7 +385,7 @@ class Worker:
             if has_enough or is_read_again:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
-                return
+                return 0
             # The kernel leaves characters, such as a run of marks, if their symbols depend on later ones: read them with the next piece.
             unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""
             begin += taken - length(unread, type(text))
