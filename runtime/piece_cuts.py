@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,10 +81,11 @@ class PieceBegins(SafeCuts):
 
     def _decided(self, known: Iterable[Codes]) -> NDArray[np.uint8]:
         """The decisions for windows that end in known characters, and begin before a text."""
-        window = self._before
+        window: Any = self._before
         for characters in known:
             window = (window << self._bits | self._symbols[characters]) & self._mask
-        return self._decisions[window]
+        decisions: Codes = self._decisions[window]
+        return decisions
 
 
 def leave_ascii(normalizers: Iterable[str]) -> bool:
@@ -94,7 +96,8 @@ def leave_ascii(normalizers: Iterable[str]) -> bool:
 def _codes(text: Text) -> Codes:
     """The characters or bytes of a text, as ASCII codes and `OTHER`."""
     data = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4") if isinstance(text, str) else np.frombuffer(text, np.uint8)
-    return np.minimum(data, OTHER).astype(np.uint8)
+    codes: Codes = np.minimum(data, OTHER).astype(np.uint8)
+    return codes
 
 
 def _apart(added: Iterable[bytes]) -> tuple[Flags, Flags]:
