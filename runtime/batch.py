@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.cores import thread_count
-from fst.errors import TextError
+from fst.errors import TableError, TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
@@ -351,7 +351,9 @@ class Worker:
         begin = self._dropped + self.count
         state[OPEN] = chunk.begin > 0
         unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
-        assert unread == ahead  # or it was no safe cut
+        if unread != ahead:
+            where = f"row {chunk.first}, position {chunk.end}"
+            raise TableError(f"{where}: the text cannot be cut here, though the table says so; compile the table anew")
         characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
         self._workspace.start_anew(self.count)
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
