@@ -278,8 +278,7 @@ class FastTokenizer:
             The paths of the files.
 
         Raises:
-            UnsupportedError: a file cannot tell the vocabulary: ids that are not the line numbers from 0 on, a token that contains a line
-                feed, or the pattern of a tiktoken encoding.
+            UnsupportedError: a vocab.txt cannot tell the tokens: ids are not the line numbers from 0 on, or a token contains a line feed.
         """
         return self._tokenizer.save_vocabulary(Path(save_directory), f"{filename_prefix}-" if filename_prefix else "")
 
