@@ -174,10 +174,19 @@ def test_tokens(two: Two) -> None:
 
 
 @each_kind
-def test_generated_ids(two: Two) -> None:
-    """Ids that grow one by one, as in generation, have the same text at each step."""
+def test_generated_ids(two: Two, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ids that grow one by one, as in generation, have the same text at each step, and a streamer of transformers prints the same."""
+
+    def printed(tokenizer: Any) -> str:
+        streamer = library("transformers").TextStreamer(tokenizer)
+        for number in ids:
+            streamer.put(np.array([number]))
+        streamer.end()
+        return capsys.readouterr().out
+
     ids = two.own(MORE_TEXTS[2] + MORE_TEXTS[-3])["input_ids"]
     two.same(lambda tokenizer: [tokenizer.decode(ids[:count], skip_special_tokens=True) for count in range(len(ids))])
+    assert "naïve 😀😺" in two.same(printed)
 
 
 def test_chats(folders: dict[str, Path]) -> None:
