@@ -34,6 +34,7 @@ FEW_CHARACTERS = 1 << 14  # encoding so few to the end is faster than stopping a
 UNITS_AN_ID = 8  # of a text, more than nearly all texts have; sizes the pieces of a long row if `max_ids` is given
 MIN_PIECE = 1 << 11  # minimum of characters read at a time: stopping sooner takes longer than reading them
 MIN_SHARE = 1 << 18  # characters worth a thread: a core takes 0.5 ms for them, waking up a thread some 0.1 ms
+PARTS = 32  # of a very long text for each thread: more take longer to find, of fewer the last keeps other threads waiting
 MAX_THREADS = 256  # for all batches together
 
 
@@ -158,7 +159,7 @@ class Job:
         if block:
             return block
         threads = thread_count(threads)
-        cut = self._cut() if rows <= MAX_CHUNK and threads > 1 else {}
+        cut = self._cut(threads) if rows <= MAX_CHUNK and threads > 1 else {}
         threads = min(threads, self.total // MIN_SHARE + 1)
         chunks = deque(self._chunks(threads, cut))
         threads = min(threads, len(chunks))
@@ -254,14 +255,14 @@ class Job:
             wait(helpers)
         return _joined([front, *(helper.result() for helper in helpers)], self)
 
-    def _cut(self) -> dict[int, list[Chunk]]:
+    def _cut(self, threads: int) -> dict[int, list[Chunk]]:
         """Cut long rows into parts. Returns the chunks of each such row."""
         cuts = self.safe_cuts
         if cuts is None or self.max_ids is not None:
             return {}
-        long = [row for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE]
+        sizes = {row: max(MIN_SHARE, length // (PARTS * threads)) for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE}
         try:
-            return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), MIN_SHARE)] for row in long}
+            return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), size)] for row, size in sizes.items()}
         except TextError:
             return {}  # encoding raises the error of the first such row
 
@@ -389,7 +390,7 @@ class Worker:
                 ends[0] = self._dropped + self.count
                 return 0
             # The kernel leaves characters, such as a run of marks, if their symbols depend on later ones: read them with the next piece.
-            unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""
+            unread = string[len(string) - characters(read_from[read:]) :]
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 
