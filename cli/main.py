@@ -135,6 +135,14 @@ def _special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[s
     return found or None
 
 
+def _files_in(folder: Path) -> list[str]:
+    """The files of a folder that a vocabulary may be read from."""
+    from fst.compile.sources.pretrained import FILES
+    from fst.compile.sources.read import files_of_ranks
+
+    return [str(path) for path in (*(folder / name for name in FILES), *files_of_ranks(folder))]
+
+
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
 
 table_argument = click.argument("table", type=FileName())
@@ -232,7 +240,8 @@ def compile_command(source: str, output: str, **options: Any) -> None:
       tekken.json      byte-level BPE, as mistral-common reads it
       a folder         that holds a tokenizer.json, a vocab.txt, or vocab.json and merges.txt,
                        tokenizer_config.json and the like; it is read as by
-                       AutoTokenizer.from_pretrained of transformers
+                       AutoTokenizer.from_pretrained of transformers; one without these
+                       may hold a tekken.json or a NAME.tiktoken
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
@@ -253,9 +262,7 @@ def compile_command(source: str, output: str, **options: Any) -> None:
       fst compile cl100k_base.tiktoken -o cl100k.npz
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
     """
-    from fst.compile.sources.pretrained import FILES
-
-    keep_apart([output], [str(Path(source, name)) for name in FILES] if Path(source).is_dir() else [source])
+    keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
     path = target(output)
     if is_device(path):
         raise click.UsageError(f"{output} is no regular file, and a table is one")

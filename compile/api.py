@@ -9,8 +9,9 @@ from typing import Any
 from fst.compile.bpe import BpeModel
 from fst.compile.compilers import assembled
 from fst.compile.sources.read import OPTIONS, read
+from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece import Tables
 from fst.metadata import LAYOUTS
 from fst.table import Table
@@ -73,7 +74,7 @@ def wordpiece(
         "max_input_chars_per_word": max_input_chars_per_word,
         "pre_tokenizer": pre_tokenizer,
     }
-    tables = assembled(read(source, options, WordPieceModel.kind), layout)
+    tables = _compiled(source, read(source, options, WordPieceModel.kind), layout)
     assert isinstance(tables, Tables)
     return tables
 
@@ -91,8 +92,8 @@ def bpe(
 
     Args:
         source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; each of these also packed with gzip; a folder with a
-            ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``; a ``tiktoken.Encoding``; or a str that names no file but a model
-            on the Hugging Face Hub.
+            ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``, or else with a ``tekken.json`` or one ``.tiktoken`` file; a
+            ``tiktoken.Encoding``; or a str that names no file but a model on the Hugging Face Hub.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
         special: special tokens and their ids, instead of the encoding's.
@@ -103,7 +104,8 @@ def bpe(
             installed.
         OSError: the source cannot be read.
     """
-    return assembled(read(source, {"encoding": encoding, "pattern": pattern, "special": special}, BpeModel.kind), "auto")
+    options = {"encoding": encoding, "pattern": pattern, "special": special}
+    return _compiled(source, read(source, options, BpeModel.kind), "auto")
 
 
 def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
@@ -129,7 +131,17 @@ def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
     unknown = sorted(options.keys() - set(OPTIONS))
     if unknown:
         raise TypeError(f"tokenizer() got an unexpected keyword argument {unknown[0]!r}; there are {', '.join(OPTIONS)}")
-    return assembled(read(source, options), layout)
+    return _compiled(source, read(source, options), layout)
+
+
+def _compiled(source: Any, found: Source[Any], layout: str) -> Table:
+    """The table of what was found in a source. An error names the source's file or folder."""
+    try:
+        return assembled(found, layout)
+    except (UnsupportedError, VocabularyError) as error:
+        if not isinstance(source, str | Path):
+            raise
+        raise type(error)(f"{source}: {error}") from None
 
 
 def _need_layout(layout: str) -> None:

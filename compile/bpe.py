@@ -119,7 +119,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     words, displacements = _word_table(model, tokens)
     rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
     pages, blocks = paged(split.classes)
-    contents = model.vocabulary
+    contents = _by_rank(tokens, model.vocabulary)
     names = {**model.names, **added.ids}
     others = {name: number for name, number in names.items() if contents.get(bytes_of(name) or b"") != number}
     ids = [*contents.values(), *others.values()]
@@ -148,6 +148,12 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(ids, np.int32),
     )
+
+
+def _by_rank(tokens: Canonical, vocabulary: Mapping[bytes, int]) -> Mapping[bytes, int]:
+    """The vocabulary in the order of merges, the lowest rank first, so that a table tells its merges; before them what no merge makes."""
+    items = list(vocabulary.items())
+    return dict(items[place] for place in np.argsort(tokens.rank, kind="stable").tolist())
 
 
 def _adds_blank(text: TextPipeline) -> bool:

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.cores import thread_count
-from fst.errors import TextError
+from fst.errors import TableError, TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
-from fst.runtime.safe_cuts import parts
+from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
 from fst.runtime.workspace import Frame, Ids, Workspace
 
@@ -34,6 +34,7 @@ FEW_CHARACTERS = 1 << 14  # encoding so few to the end is faster than stopping a
 UNITS_AN_ID = 8  # of a text, more than nearly all texts have; sizes the pieces of a long row if `max_ids` is given
 MIN_PIECE = 1 << 11  # minimum of characters read at a time: stopping sooner takes longer than reading them
 MIN_SHARE = 1 << 18  # characters worth a thread: a core takes 0.5 ms for them, waking up a thread some 0.1 ms
+PARTS = 32  # of a very long text for each thread: more take longer to find, of fewer the last keeps other threads waiting
 MAX_THREADS = 256  # for all batches together
 
 
@@ -135,7 +136,7 @@ class Job:
         runner: runs the kernels.
         max_ids: the number of ids of a row that are needed; None: all. A row may get more.
         counted: whether ids are only counted, not kept.
-        safe_cuts: the characters after which a text may be cut.
+        safe_cuts: where a text may be cut; None: nowhere.
     """
 
     source: Source
@@ -144,7 +145,7 @@ class Job:
     runner: Runner
     max_ids: int | None = None
     counted: bool = False
-    safe_cuts: str = ""
+    safe_cuts: SafeCuts | None = None
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -158,7 +159,7 @@ class Job:
         if block:
             return block
         threads = thread_count(threads)
-        cut = self._cut() if rows <= MAX_CHUNK and threads > 1 else {}
+        cut = self._cut(threads) if rows <= MAX_CHUNK and threads > 1 else {}
         threads = min(threads, self.total // MIN_SHARE + 1)
         chunks = deque(self._chunks(threads, cut))
         threads = min(threads, len(chunks))
@@ -254,13 +255,14 @@ class Job:
             wait(helpers)
         return _joined([front, *(helper.result() for helper in helpers)], self)
 
-    def _cut(self) -> dict[int, list[Chunk]]:
+    def _cut(self, threads: int) -> dict[int, list[Chunk]]:
         """Cut long rows into parts. Returns the chunks of each such row."""
-        if not self.safe_cuts or self.max_ids is not None:
+        cuts = self.safe_cuts
+        if cuts is None or self.max_ids is not None:
             return {}
-        long = [row for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE]
+        sizes = {row: max(MIN_SHARE, length // (PARTS * threads)) for row, length in enumerate(self.lengths) if length > 2 * MIN_SHARE}
         try:
-            return {row: [Chunk(row, row + 1, *part) for part in parts(self.source.text(row), self.safe_cuts, MIN_SHARE)] for row in long}
+            return {row: [Chunk(row, row + 1, *part) for part in cuts.parts(self.source.text(row), size)] for row, size in sizes.items()}
         except TextError:
             return {}  # encoding raises the error of the first such row
 
@@ -342,19 +344,26 @@ class Worker:
 
     def _encode_part(self, chunk: Chunk) -> ChunkResult:
         """Encode a part of a row. For the kernel, the text began before this part, and continues after it."""
-        text, state = self._job.source.text(chunk.first), self._workspace.state
-        ends = np.empty(int(chunk.end == len(text)), np.int64)
+        text, state, cuts = self._job.source.text(chunk.first), self._workspace.state, self._job.safe_cuts
+        assert cuts
+        is_last = chunk.end == len(text)
+        ahead = 0 if is_last else cuts.ahead
+        ends = np.empty(int(is_last), np.int64)
         begin = self._dropped + self.count
         state[OPEN] = chunk.begin > 0
-        self._encode_long(chunk.first, text[chunk.begin : chunk.end], ends)
+        unread = self._encode_long(chunk.first, text[chunk.begin : chunk.end + ahead], ends)
+        if unread != ahead:
+            where = f"row {chunk.first}, position {chunk.end}"
+            raise TableError(f"{where}: the text cannot be cut here, though the table says so; compile the table anew")
         characters_and_words = state[[BEFORE, WORD]].astype(np.int64)
         self._workspace.start_anew(self.count)
         return ChunkResult(begin, self._dropped + self.count, ends, characters_and_words)
 
-    def _encode_long(self, row: int, text: Text, ends: Ints) -> None:
+    def _encode_long(self, row: int, text: Text, ends: Ints) -> int:
         """Encode a row, or a part of one, piece by piece, so that memory does not grow with it. Stops once it has `max_ids` ids.
 
-        `ends` has room for one end; it is empty for a part that another one follows.
+        `ends` has room for one end; it is empty for a part that another one follows. Returns how many units at the end of the text the
+        kernel has left unread.
         """
         job = self._job
         text = readable(text, job.errors)
@@ -371,7 +380,7 @@ class Worker:
             starts = np.array([0, len(read_from)])
             read = self._run(read_from, starts, MORE if more else NO_MORE, ends[:0] if more else ends, row)
             if is_rest:
-                return
+                return len(read_from) - read
             has_enough = job.max_ids is not None and self.count - first >= job.max_ids
             is_read_again = row in self.suspects
             if is_read_again and (place := wrong_at(text)) is not None:  # the rest must be checked, too
@@ -379,9 +388,9 @@ class Worker:
             if has_enough or is_read_again:
                 self._workspace.start_anew(self.count)
                 ends[0] = self._dropped + self.count
-                return
+                return 0
             # The kernel leaves characters, such as a run of marks, if their symbols depend on later ones: read them with the next piece.
-            unread = string[characters(read_from[:read]) :] if read < len(read_from) else ""
+            unread = string[len(string) - characters(read_from[read:]) :]
             begin += taken - length(unread, type(text))
             size = piece if read else 2 * size
 

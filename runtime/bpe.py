@@ -13,7 +13,9 @@ from fst.machines.bpe import BpeTables
 from fst.metadata import ByteLevelDecoder
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
+from fst.runtime.piece_cuts import PieceBegins, leave_ascii
 from fst.runtime.run import Runner
+from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Source
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
@@ -40,6 +42,7 @@ class BpeTokenizer(Tokenizer):
         ['caf', '', 'é']
     """
 
+    backend = "fst.runtime.transformers.bpe.BpeBackend"
     _table: BpeTables
 
     def token_bytes(self, number: int) -> bytes | None:
@@ -90,6 +93,12 @@ class BpeTokenizer(Tokenizer):
     @Lazy
     def _decoder_of_text(self) -> ByteDecoder:
         return self._decoder_of_all.skipping(self._skipped)
+
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        normalizers = self._table.metadata.text.normalizers or ()
+        is_safe = leave_ascii(part["type"] for part in normalizers)
+        return PieceBegins(self._table, self._ids_runner.arguments) if is_safe else None
 
     @Lazy
     def _spans_runner(self) -> Runner:

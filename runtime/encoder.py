@@ -12,6 +12,7 @@ from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
 from fst.runtime.run import SHORT, Runner, room_for
+from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream
 from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, check, rows_of
 from fst.runtime.trim import cut, in_bytes
@@ -28,7 +29,6 @@ class Encoder:
         table: the table of any machine; for a file use `fst.load`.
     """
 
-    _safe_cuts = ""  # characters after which any text may be cut
     _frame = NO_FRAME
 
     def __init__(self, table: Any) -> None:
@@ -238,7 +238,12 @@ class Encoder:
             thread_count(threads)
         check(errors)
         runner = self._spans_runner if with_spans else self._ids_runner
-        return Job(source, frame, errors, runner, max_ids, counted, "" if runner.fallback else self._safe_cuts).run(threads)
+        return Job(source, frame, errors, runner, max_ids, counted, None if runner.fallback else self._safe_cuts).run(threads)
+
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        """Where long texts may be cut; None if the machine has no safe cuts."""
+        return None
 
     @Lazy
     def _workspaces(self) -> Workspaces:

@@ -1,17 +1,8 @@
 """Safe cuts: positions at which a long text may be cut so that several threads encode its parts.
 
-A safe cut is after a character that is a blank in the tables and occurs in no special token. The text before it cannot affect the ids
-after it, nor the other way round:
-
-- Special tokens are found in the raw text. None contains the blank, so none crosses the cut, and a prefix of one ends at the blank.
-- The blank is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the blank.
-- The blank's symbol ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
-
-Thus after the blank a kernel keeps no symbols and no characters: it is in the same state as at the start of a text. Only counts must be
-mended: the characters and words before the cut are added to the spans and word numbers after it.
-
-The blank is also one unit in UTF-8 and in UTF-16, and malformed units end before it. So ``errors="replace"`` gives the parts the same
-U+FFFD as the whole.
+At a safe cut the text before cannot affect the ids after, nor the other way round. A kernel that has read up to there is in the same state
+as at the start of a text, and only counts must be mended: the characters and words before the cut are added to the spans and word numbers
+after it. Where such cuts are depends on the machine: `Blanks` is WordPiece's, and `fst.runtime.piece_cuts` has byte-level BPE's.
 """
 
 from __future__ import annotations
@@ -29,28 +20,70 @@ from fst.runtime.texts import Text
 CANDIDATES = " \n"
 
 
+class SafeCuts:
+    """Finds the safe cuts of a machine.
+
+    Attributes:
+        ahead: the characters behind a cut that the kernel must read to know that the text before it ends there. It keeps no ids of them.
+    """
+
+    ahead = 0
+
+    def first(self, text: Text, begin: int, end: int) -> int | None:
+        """The first safe cut that is found in a stretch of a text, after `begin` and not after `end`; None if there is none.
+
+        It takes a time linear in the stretch, and may overlook cuts. A cut is not at the end of the text, and not among its last `ahead`
+        characters.
+        """
+        raise NotImplementedError
+
+    def parts(self, text: Text, size: int) -> list[tuple[int, int]]:
+        """Cut a text into parts of at least `size`, except perhaps the last. None is empty.
+
+        Args:
+            text: at least one character or byte.
+            size: in characters or bytes.
+
+        Returns:
+            Begin and end of each part.
+        """
+        cuts, at = [0], size
+        while at < len(text):
+            cut = self.first(text, at, min(at + size, len(text)))
+            if cut is not None:
+                cuts.append(cut)
+            at = size + (at if cut is None else cut)
+        return list(pairwise([*cuts, len(text)]))
+
+
+class Blanks(SafeCuts):
+    """The safe cuts of WordPiece: after a character that is a blank in the tables and occurs in no special token.
+
+    - Special tokens are found in the raw text. None contains the blank, so none crosses the cut, and a prefix of one ends at the blank.
+    - The blank is one symbol, not a list of symbols. Runs of marks consist of lists, so a run ends before the blank.
+    - The blank's symbol ends the word before it and begins none. It is not a fence, so no pair of fences across the cut cancels out.
+
+    Thus after the blank a kernel keeps no symbols and no characters. The blank is also one unit in UTF-8 and in UTF-16, and malformed units
+    end before it. So ``errors="replace"`` gives the parts the same U+FFFD as the whole.
+
+    Args:
+        characters: the blanks; at least one.
+    """
+
+    def __init__(self, characters: str) -> None:
+        pattern = f"[{re.escape(characters)}]"
+        self._of_str, self._of_bytes = re.compile(pattern), re.compile(pattern.encode())
+
+    def first(self, text: Text, begin: int, end: int) -> int | None:
+        """The first blank's end."""
+        pattern: Any = self._of_str if isinstance(text, str) else self._of_bytes
+        found = pattern.search(text, begin, end)
+        return found.end() if found and found.end() < len(text) else None
+
+
 def blanks(tables: Tables) -> str:
     """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
     in_specials = np.isin(codes, tables.specials[1:, 0])
     return "".join(map(chr, codes[are_blank & ~in_specials]))
-
-
-def parts(text: Text, characters: str, size: int) -> list[tuple[int, int]]:
-    """Cut a text at safe cuts into parts of at least `size`, except perhaps the last; each is cut as soon as possible. None is empty.
-
-    Args:
-        text: at least one character or byte.
-        characters: those after which the text may be cut.
-        size: in characters or bytes.
-
-    Returns:
-        Begin and end of each part.
-    """
-    pattern: Any = f"[{re.escape(characters)}]"
-    search = re.compile(pattern if isinstance(text, str) else pattern.encode()).search
-    cuts = [0]
-    while (found := search(text, cuts[-1] + size)) and found.end() < len(text):
-        cuts.append(found.end())
-    return list(pairwise([*cuts, len(text)]))

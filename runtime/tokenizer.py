@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -25,6 +25,8 @@ class Tokenizer(Encoder):
     Args:
         tables: from `fst.compile.wordpiece`; for a file use `fst.load`.
     """
+
+    backend: ClassVar[str] = ""  # the dotted name of the class by which `fst.hf` knows the machine
 
     def __new__(cls, tables: Any) -> Any:
         """The tokenizer of the tables' machine, a subclass."""

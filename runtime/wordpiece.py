@@ -11,7 +11,7 @@ from fst.runtime.fallback import Fallback
 from fst.runtime.fallback_added_tokens import ContextualTokens
 from fst.runtime.fallback_composition import CompositionFallback
 from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import blanks
+from fst.runtime.safe_cuts import Blanks, SafeCuts, blanks
 from fst.runtime.stream import Runs
 from fst.runtime.tokenizer import Tokenizer
 
@@ -19,11 +19,13 @@ from fst.runtime.tokenizer import Tokenizer
 class WordPieceTokenizer(Tokenizer):
     """A tokenizer over a WordPiece table."""
 
+    backend = "fst.runtime.transformers.wordpiece.WordPieceBackend"
     _table: Tables
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        self._safe_cuts = blanks(tables)
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        characters = blanks(self._table)
+        return Blanks(characters) if characters else None
 
     @Lazy
     def _ids_runner(self) -> Runner:

@@ -670,6 +670,46 @@ def test_live_encoding_takes_no_options() -> None:
         wordpiece(encoding)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_folder_with_one_file_of_ranks(packed: bool, ranks: Path) -> None:
+    """A folder with one file of ranks is that file, with its options, also packed with gzip, and beside files that are no vocabulary."""
+    (ranks.parent / "config.json").write_text("{}", encoding="utf-8")
+    expected = read(ranks, {"pattern": "."})
+    if packed:
+        ranks.with_name("own.tiktoken.gz").write_bytes(gzip.compress(ranks.read_bytes()))
+        ranks.unlink()
+    assert read(ranks.parent, {"pattern": "."}) == expected
+    with pytest.raises(fst.VocabularyError, match=r"own\.tiktoken(\.gz)? holds ranks, and no pattern"):
+        read(ranks.parent, {})
+    with pytest.raises(fst.UnsupportedError, match=r"model BPE: fst\.compile\.wordpiece takes only WordPiece"):
+        wordpiece(ranks.parent)
+    made: Any = bpe(ranks.parent, pattern=r"\w+|\W+", special={"<|end|>": 400})
+    assert made.run("a ab<|end|>") == [97, 32, 256, 400]
+
+
+def test_folder_with_a_tekken(tmp_path: Path) -> None:
+    """A folder with a tekken.json is that file, also packed with gzip; it takes no options."""
+    path = tmp_path / "tekken.json"
+    path.write_text(json.dumps(mistral()), encoding="utf-8")
+    expected = read(path, {})
+    assert read(tmp_path, {}) == expected
+    path.with_name("tekken.json.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert read(tmp_path, {}, "BPE") == expected
+    with pytest.raises(fst.UnsupportedError, match=r"pattern: .*tekken\.json\.gz says it itself"):
+        read(tmp_path, {"pattern": "."})
+
+
+def test_folder_with_several_files(ranks: Path) -> None:
+    """Files of ranks, and a tekken.json, of which a folder holds several, are listed in an error; a tokenizer.json beside them counts."""
+    ranks.with_name("other.tiktoken").write_text(lines(), encoding="ascii")
+    ranks.with_name("tekken.json").write_text(json.dumps(mistral()), encoding="utf-8")
+    with pytest.raises(fst.VocabularyError, match=r"holds 'other\.tiktoken', 'own\.tiktoken', 'tekken\.json': name the one to compile"):
+        read(ranks.parent, {"pattern": "."})
+    ranks.with_name("tokenizer.json").write_text(json.dumps(document()), encoding="utf-8")
+    assert read(ranks.parent, {}).model == read(ranks.with_name("tokenizer.json"), {}).model
+
+
 # Mistral's
 
 
@@ -881,3 +921,26 @@ def test_command_has_the_options_of_ranks(ranks: Path) -> None:
     assert "special token '<e>' has the id 256, which is the rank of b'ab'" in said("--pattern", ".", "--special", "<e>=256")
     assert "special token '<=>' has the id 256" in said("--encoding", "gpt2", "--special", "<f>=500", "--special", "<=>=256")
     assert "'<e>' is not TOKEN=ID, such as" in said("--pattern", ".", "--special", "<e>")
+
+
+def test_command_takes_a_folder_with_ranks(ranks: Path) -> None:
+    """`fst compile` takes a folder with a file of ranks, and does not overwrite that."""
+
+    def said(output: Path) -> str:
+        given = ["compile", str(ranks.parent), "-o", str(output), "--pattern", r"\w+|\W+", "--special", "<e>=400"]
+        return CliRunner().invoke(main, given).output
+
+    said(ranks.with_name("table.npz"))
+    assert fst.load(ranks.with_name("table.npz")).encode("ab<e>").tolist() == [256, 400]
+    assert "own.tiktoken" in said(ranks)
+    assert ranks.read_text("ascii") == lines()
+
+
+@pytest.mark.parametrize("given", ["file", "folder"])
+def test_errors_of_the_compiler_name_the_source(given: str, path: Path) -> None:
+    """What the compiler refuses after the source was read is said with the name of the file or folder."""
+    path.write_text(json.dumps(document(normalizer={"type": "Lowercase"})), encoding="utf-8")
+    source = path if given == "file" else path.parent
+    for function in (bpe, tokenizer):
+        with pytest.raises(fst.UnsupportedError, match=f"^{re.escape(str(source))}: normalizer Lowercase before byte-level BPE$"):
+            function(source)

@@ -23,7 +23,7 @@ import fst
 from fst.machines.wordpiece import Tables
 from fst.metadata import ContextualToken
 from fst.runtime import batch as batches
-from fst.runtime.safe_cuts import blanks, parts
+from fst.runtime.safe_cuts import Blanks, blanks
 
 WORDS_AND_NUMBERS = ({"type": "Whitespace"}, {"type": "Digits", "individual_digits": False})
 PUNCTUATION = ({"type": "Punctuation", "behavior": "Contiguous"}, {"type": "WhitespaceSplit"})
@@ -103,7 +103,7 @@ def test_blanks_of_special_tokens(special: str, expected: str) -> None:
 def test_parts(text: str, size: int, are_bytes: bool) -> None:
     """The parts make the text, each but the last has its size at least and ends with a blank, the first one that it may end with."""
     data: Any = text.encode() if are_bytes else text
-    found = [text[begin:end] for begin, end in parts(data, " \n", size)]
+    found = [text[begin:end] for begin, end in Blanks(" \n").parts(data, size)]
     assert "".join(found) == text
     assert all(found)
     for part in found[:-1]:
@@ -114,7 +114,7 @@ def test_parts(text: str, size: int, are_bytes: bool) -> None:
 
 def test_parts_where_nothing_can_be_cut() -> None:
     """A text without a blank has one part."""
-    assert parts("a" * 1000, " \n", 10) == [(0, 1000)]
+    assert Blanks(" \n").parts("a" * 1000, 10) == [(0, 1000)]
 
 
 @pytest.mark.usefixtures("short_parts")
@@ -204,7 +204,7 @@ def test_parts_of_their_true_size(name: str) -> None:
     """A hostile text of several million characters has the ids of one thread."""
     tok = fst.Tokenizer(wordpiece(SHARED / "vocab" / name / "tokenizer.json"))
     text = hostile(9, 80_000)
-    assert len(parts(text, " \n", batches.MIN_SHARE)) > 3
+    assert len(Blanks(" \n").parts(text, batches.MIN_SHARE)) > 3
     for threads in (2, 3):
         check_threads(tok, [text, "a", text.encode().decode()], threads, offsets=True)
         check_threads(tok, [text.encode()], threads)

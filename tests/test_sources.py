@@ -368,7 +368,7 @@ def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str,
         ({}, "holds neither a tokenizer.json nor a vocab.txt"),
         (
             {"tokenizer_config.json": {}, "tokenizer.model": ""},
-            "nor a vocab.txt, nor vocab.json and merges.txt, but 'tokenizer.model', 'tokenizer_config.json'; only WordPiece",
+            "nor a tekken.json or a file of tiktoken, but 'tokenizer.model', 'tokenizer_config.json'; only WordPiece",
         ),
         (dict.fromkeys("abcde", ""), "but 'a', 'b', 'c' and 2 more; only WordPiece"),
         (full({"tokenizer_config.json": "version https://git-lfs.github.com/spec/v1\noid"}), "tokenizer_config.json is a Git LFS pointer"),

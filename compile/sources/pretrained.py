@@ -186,6 +186,12 @@ def _contradicting(config: Json, given: Mapping[str, Any]) -> Json:
     return {name: value for name, value in contents.items() if value != usual[name]}
 
 
+def holds_vocabulary(folder: Path) -> bool:
+    """Whether a folder holds a vocabulary in the form of transformers."""
+    held = {path.name for path in folder.iterdir() if path.is_file()}
+    return not held.isdisjoint((DOCUMENT, VOCABULARY)) or held >= {merges_txt.VOCABULARY, merges_txt.MERGES}
+
+
 def _files(folder: Path) -> Files:
     document, lines, is_made = _object(folder / DOCUMENT), None, False
     if document is None:
@@ -196,7 +202,8 @@ def _files(folder: Path) -> Files:
         else:
             names = sorted(path.name for path in folder.iterdir())
             found = f", but {listed(names)}" if names else ""
-            needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {merges_txt.VOCABULARY} and {merges_txt.MERGES}"
+            both = f"{merges_txt.VOCABULARY} and {merges_txt.MERGES}"
+            needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {both}, nor a tekken.json or a file of tiktoken"
             raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
     config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
     return Files(document, lines, config, specials, added, model, is_made)

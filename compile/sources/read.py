@@ -16,7 +16,7 @@ from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
-from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.forms import is_text, written
 from fst.metadata import FLAGS, RULES
 from fst.rows import MAX_OUTPUT
@@ -75,7 +75,18 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
         raise
 
 
+def files_of_ranks(folder: Path) -> list[Path]:
+    """The files of tiktoken's ranks in a folder, and its tekken.json, also packed with gzip."""
+    names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
+    return [path for path, name in names.items() if name == tekken.FILE or name.endswith(tiktoken.SUFFIX)]
+
+
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    found = [] if pretrained.holds_vocabulary(path) else files_of_ranks(path)
+    if len(found) > 1:
+        raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")
+    if found:
+        return _of_file(found[0], given, kind)
     document, settings = pretrained.read(path)
     source = tokenizer_json.of_document(document, path, kind)
     return _with_options(replace(source, settings=replace(source.settings, **settings)), given)
@@ -84,7 +95,7 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     text = read_text(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    if suffix == ".tiktoken" or tiktoken.is_ranks(text):
+    if suffix == tiktoken.SUFFIX or tiktoken.is_ranks(text):
         need_kind("BPE", kind)
         return _of_ranks(text, path, given)
     if suffix == ".json" or (suffix != ".txt" and text.lstrip().startswith("{")):

@@ -26,6 +26,7 @@ from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.byte_letters import bytes_of
 from fst.metadata import BYTE_LEVEL, AddedTokens
 
+SUFFIX = ".tiktoken"
 OPTIONS = ("encoding", "pattern", "special")
 INPUTS = ["input_ids", "attention_mask"]
 LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)

@@ -54,7 +54,8 @@ class BpeTables(Table):
         decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. First come
+            tokens that no merge makes, then the others in the order of their merges, the lowest rank first.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
     """

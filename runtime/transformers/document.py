@@ -1,4 +1,7 @@
-"""A ``tokenizer.json`` from tables. The reference can read it, and it compiles to the same tables again."""
+"""A ``tokenizer.json`` from WordPiece tables. The reference can read it, and it compiles to the same tables again.
+
+`added_tokens`, `template_processing` and `sequence_of` make parts of the ``tokenizer.json`` of any machine.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fst.machines.wordpiece import Tables
-from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Normalizer, Piece, PreTokenizer, Templates
+from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Normalizer, Piece, PreTokenizer
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
@@ -30,7 +33,7 @@ def document(tables: Tables) -> Json:
         "added_tokens": added_tokens(metadata.added_tokens),
         "normalizer": _normalizer(metadata.normalizer),
         "pre_tokenizer": _pre_tokenizer(metadata.pre_tokenizer),
-        "post_processor": _post_processor(metadata.templates, {number: token for token, number in tokens}),
+        "post_processor": template_processing(tables),
         "decoder": None if settings.decoder is None else {"type": "WordPiece", **asdict(settings.decoder)},
         "model": {
             "type": "WordPiece",
@@ -53,20 +56,25 @@ def added_tokens(added: AddedTokens) -> list[Json]:
 def _normalizer(normalizer: Normalizer) -> Json | None:
     if normalizer.parts is None:
         return {"type": "BertNormalizer", **{name: getattr(normalizer, name) for name in BERT}}
-    return _sequence("normalizers", normalizer.parts)
+    return sequence_of("normalizers", normalizer.parts)
 
 
 def _pre_tokenizer(pre_tokenizer: PreTokenizer) -> Json | None:
     if pre_tokenizer.name == "other":
-        return _sequence("pretokenizers", pre_tokenizer.parts or ())
+        return sequence_of("pretokenizers", pre_tokenizer.parts or ())
     return {"type": "BertPreTokenizer"} if pre_tokenizer.name == "bert" else None
 
 
-def _sequence(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json:
+def sequence_of(listed: str, parts: Sequence[Mapping[str, Any]]) -> Json | None:
+    """Components in the form of a ``tokenizer.json``: none, one, or a Sequence with a member `listed`."""
+    if not parts:
+        return None
     return dict(parts[0]) if len(parts) == 1 else {"type": "Sequence", listed: list(parts)}
 
 
-def _post_processor(templates: Templates, tokens: Mapping[int, str]) -> Json:
+def template_processing(table: Any) -> Json:
+    """The post-processor with the templates of a table."""
+    templates, tokens = table.metadata.templates, dict(zip(table.token_ids.tolist(), table.tokens, strict=True))
     around = [content for content, _ in (*templates.single, *templates.pair) if not isinstance(content, str)]
     names = {content: " ".join(tokens[number] for number in content) for content in around}
     return {

@@ -9,30 +9,28 @@ from functools import cache
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from fst.cores import thread_count
 from fst.errors import UnsupportedError
-from fst.metadata import Model
-from fst.runtime.decoder import decoded
 from fst.runtime.tokenizer import Tokenizer
-from fst.runtime.transformers.document import added_tokens, document
+from fst.runtime.transformers.backend import Backend, backend_of
+from fst.runtime.transformers.document import added_tokens
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding
 
 OLDEST = 5  # version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
-BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
 def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> Any:
     """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
 
-    It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` in pipelines, data collators, trainers and
-    sentence-transformers. A call takes the same arguments, and gives a ``transformers.BatchEncoding``. The tokenizer can be pickled.
-    ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that `fst.compile.wordpiece` compiles to equal tables. Methods
-    that change the vocabulary, such as ``add_tokens``, are refused.
+    It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
+    collators, trainers, sentence-transformers and chat templates. A call takes the same arguments, and gives a
+    ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
+    `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads otherwise.
+    Methods that change the vocabulary, such as ``add_tokens``, are refused.
 
     Args:
         tokenizer: the tokenizer that encodes and decodes.
@@ -46,7 +44,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: the table is not of WordPiece, transformers is older than version 5, or a setting contradicts the table.
+        UnsupportedError: there is none for the table's machine, transformers is older than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -54,8 +52,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
         model = SentenceTransformer("all-MiniLM-L6-v2")
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
-    if tokenizer.about["kind"] != "wordpiece":
-        raise UnsupportedError(f"fst.hf of {tokenizer.about['kind']} tables: there is one of WordPiece alone")
+    backend_of(tokenizer)  # raises if there is none
     return _class()(tokenizer, threads, **settings)
 
 
@@ -91,7 +88,6 @@ class FastTokenizer:
     """
 
     is_fast = True
-    vocab_files_names: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
 
     if TYPE_CHECKING:  # of the base
         pad_token: str | None
@@ -99,6 +95,7 @@ class FastTokenizer:
         truncation_side: str
         model_input_names: list[str]
         clean_up_tokenization_spaces: bool
+        clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: bool
         unk_token_id: int | None
         all_special_ids: list[int]
         clean_up_tokenization: Callable[[str], str]
@@ -108,13 +105,21 @@ class FastTokenizer:
     def __init__(self, tokenizer: Tokenizer, threads: int | None = None, **settings: Any) -> None:
         self.fst = tokenizer
         self.threads = None if threads is None else thread_count(threads)
-        normalizer, said = tokenizer._metadata.normalizer, tokenizer._metadata.settings
-        bert = {name: getattr(normalizer, kept) for name, kept in BERT.items()} if normalizer.parts is None else {}
-        for name, value in bert.items():
+        said, fixed = tokenizer._metadata.settings, self._tokenizer.fixed
+        for name, value in fixed.items():
             if settings.get(name, value) != value:
                 raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
             setattr(self, name, value)
-        super().__init__(**{**said.named_tokens, **{name: getattr(said, name) for name in KEPT}, **bert, **settings})
+        super().__init__(**{**said.named_tokens, **{name: getattr(said, name) for name in KEPT}, **fixed, **settings})
+
+    @property
+    def _tokenizer(self) -> Backend:
+        return backend_of(self.fst)
+
+    @property
+    def vocab_files_names(self) -> dict[str, str]:
+        """The names of vocabulary files."""
+        return dict(self._tokenizer.files)
 
     def _encode_plus(
         self,
@@ -176,11 +181,13 @@ class FastTokenizer:
         ids = token_ids["input_ids"] if isinstance(token_ids, Mapping) else token_ids
         text = self.fst.decode([ids] if isinstance(ids, int) else ids, skip_special_tokens=skip_special_tokens)
         cleans = self.clean_up_tokenization_spaces if clean_up_tokenization_spaces is None else clean_up_tokenization_spaces
+        if self._tokenizer.keeps_blanks:
+            cleans = cleans and self.clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output
         return self.clean_up_tokenization(text) if cleans else text
 
     def convert_tokens_to_string(self, tokens: Sequence[str]) -> str:
         """Join tokens into a text."""
-        return decoded(tokens, self.fst._metadata.settings.decoder)
+        return self._tokenizer.joined(tokens)
 
     def convert_ids_to_tokens(self, ids: Any, skip_special_tokens: bool = False) -> Any:
         """The token of an id, or those of several."""
@@ -199,8 +206,7 @@ class FastTokenizer:
     @property
     def vocab_size(self) -> int:
         """The number of tokens without added ones; `len` counts all tokens."""
-        tokens: int = self.fst._metadata.model.model_tokens
-        return tokens
+        return self._tokenizer.get_vocab_size(with_added_tokens=False)
 
     def get_vocab(self) -> dict[str, int]:
         """Token → id, added ones included."""
@@ -240,16 +246,9 @@ class FastTokenizer:
         return sum(len(content) for content, _ in template if not isinstance(content, str))
 
     @property
-    def _tokenizer(self) -> _Backend:
-        return _Backend(self.fst._metadata.model, len(self))
-
-    @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers`` with the table's settings; None if the table has none."""
-        from tokenizers.decoders import WordPiece
-
-        decoder = self.fst._metadata.settings.decoder
-        return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
+        return self._tokenizer.decoder
 
     def set_truncation_and_padding(self, *_: Any, **__: Any) -> None:
         """Refused: calls leave nothing behind.
@@ -269,24 +268,19 @@ class FastTokenizer:
         raise UnsupportedError(f"train_new_from_iterator: tables do not learn; {what}")
 
     def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
-        """Write the model's tokens to a ``vocab.txt``, as ``tokenizers`` does.
+        """Write the model's tokens as ``tokenizers`` does: a ``vocab.txt``; or for byte-level BPE a ``vocab.json`` and a ``merges.txt``.
 
         Args:
             save_directory: an existing folder.
             filename_prefix: the prefix in ``PREFIX-vocab.txt``.
 
         Returns:
-            The path of the file.
+            The paths of the files.
 
         Raises:
-            UnsupportedError: the ids are not the line numbers from 0 on, or a token contains a line feed.
+            UnsupportedError: a vocab.txt cannot tell the tokens: ids are not the line numbers from 0 on, or a token contains a line feed.
         """
-        tokens = list(self.fst.get_vocab().items())[: self.vocab_size]
-        if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
-            raise UnsupportedError("save_vocabulary: lines of a vocab.txt cannot tell these ids; save_pretrained writes a tokenizer.json")
-        written = Path(save_directory, f"{filename_prefix}-vocab.txt" if filename_prefix else "vocab.txt")
-        written.write_text("".join(f"{token}\n" for token, _ in tokens), "utf-8", newline="\n")
-        return (str(written),)
+        return self._tokenizer.save_vocabulary(Path(save_directory), f"{filename_prefix}-" if filename_prefix else "")
 
     def _save_pretrained(
         self,
@@ -300,32 +294,9 @@ class FastTokenizer:
         del settings["added_tokens_decoder"]
         settings["tokenizer_class"] = "PreTrainedTokenizerFast"
         written = Path(save_directory, f"{filename_prefix}-tokenizer.json" if filename_prefix else "tokenizer.json")
-        for path, content in ((Path(file_names[0]), settings), (written, document(self.fst._table))):
+        for path, content in ((Path(file_names[0]), settings), (written, self._tokenizer.document())):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
         return (*file_names, str(written))
-
-
-class _Backend:
-    """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer, with the members that transformers reads.
-
-    Args:
-        model: the model in the table's metadata.
-        size: the number of tokens, added ones included.
-    """
-
-    def __init__(self, model: Model, size: int) -> None:
-        # Token-classification pipelines read it to tell whether a word may be several tokens.
-        self.model = SimpleNamespace(continuing_subword_prefix=model.continuing_subword_prefix)
-        self._sizes = model.model_tokens, size
-
-    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """The number of tokens, with or without added ones."""
-        size: int = self._sizes[with_added_tokens]
-        return size
-
-    def __getattr__(self, name: str) -> Any:
-        what = "save_pretrained(folder) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
-        raise AttributeError(f"{name!r}: there is no tokenizers.Tokenizer behind fst.hf; {what}")
 
 
 class _Rows(Sequence[Encoding]):

@@ -1,4 +1,4 @@
-"""Streams against one call on the whole, and one long text by two threads against one.
+"""Streams against one call on the whole, and one long text by two threads against one: WordPiece, and of long texts GPT-2's BPE, too.
 
     python tests/bench/stream.py [FOLDER]
 
@@ -19,7 +19,7 @@ import numpy as np
 from rows import BOOKS, FOLDER, UNCASED
 
 import fst
-from fst.compile import wordpiece
+from fst.compile import bpe, wordpiece
 from fst.runtime.workspace import Ids
 
 ROUNDS = 9
@@ -80,10 +80,11 @@ def main() -> None:
     for kind, whole in (("str", text), ("bytes", text.encode())):
         for name, ratio in ratios(ways(tok, whole)).items():
             print(f"| `{kind}`, {name} | {ratio:.2f} |", flush=True)
-    long = [text * TIMES]
-    threads = {f"{count} threads": partial(encoded, tok, long, count) for count in (1, 2)}
-    for name, ratio in ratios(threads).items():
-        print(f"| a text of {len(long[0]) // 10**6} MB, {name} | {ratio:.2f} |")
+    long, gpt2 = [text * TIMES], fst.Tokenizer(bpe(folder / "vocab_bpe" / "gpt2" / "tokenizer.json"))
+    for model, made in (("BERT", tok), ("GPT-2", gpt2)):
+        threads = {f"{count} threads": partial(encoded, made, long, count) for count in (1, 2)}
+        for name, ratio in ratios(threads).items():
+            print(f"| a text of {len(long[0]) // 10**6} MB, {model}, {name} | {ratio:.2f} |", flush=True)
 
 
 def encoded(tok: fst.Tokenizer, texts: list[str], threads: int) -> Ids:

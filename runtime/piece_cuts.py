@@ -1,0 +1,118 @@
+"""The safe cuts of byte-level BPE: places where a piece begins, whatever is around the few characters that decide it.
+
+A window (`fst.compile.windows`) decides whether a piece begins before the last character but one in it. If it decides that one does, every
+search of the splitter that began before this place has ended by the last character. So the pieces before the cut follow from the text up to
+there, and those after it from the text after it, since each piece begins with a new search. Such a place is a safe cut if
+
+- the window decides the same where a text begins inside it, as it seems to a kernel that begins to read there;
+- the characters of the window, and those beside it, are ASCII, which does not compose with what is before it, nor is a part of malformed
+  bytes;
+- no added token is in the window or touches it: none begins with one of its characters or with the one behind it, contains the two
+  characters around its begin, or ends before it;
+- and, if added tokens may take blanks along, the window neither begins nor ends with white space.
+
+So a kernel that reads up to the last character of the window, with more to come, stops at the cut: a piece begins there, and no later one
+is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.machines.bpe import BpeTables
+from fst.machines.bpe_arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
+from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.texts import Text
+
+BEGINS = 1  # a decision
+OTHER = 128  # stands for all characters that are not ASCII
+STRETCHES = (1 << 7, 1 << 13)  # characters to search for a cut, first a few: English has cuts at most words
+UNCHANGING = ("NFC", "NFD", "NFKC", "NFKD")  # normalizers that leave ASCII as it is
+
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.uint8]
+
+
+class PieceBegins(SafeCuts):
+    """Safe cuts that windows tell.
+
+    Args:
+        table: the table.
+        arguments: the arguments of its kernels.
+    """
+
+    ahead = 2
+
+    def __init__(self, table: BpeTables, arguments: Arguments) -> None:
+        self._bits, self._mask, self._before = (int(arguments.params[name]) for name in (WINDOW_BITS, WINDOW_MASK, BEGIN))
+        self._width = self._mask.bit_length() // self._bits
+        self._decisions = arguments.decisions
+        self._symbols = np.append(table.symbols[table.blocks[int(table.pages[0]) << 7 :][:OTHER]], 0).astype(np.int64)
+        added = table.metadata.added_tokens
+        self._may_be_beside, self._may_be_in = _apart([content.encode() for content in added.ids])
+        self._may_be_outer = np.array([not (added.contextual and chr(code).isspace()) for code in range(OTHER + 1)])
+
+    def first(self, text: Text, begin: int, end: int) -> int | None:
+        """The first cut in the next characters, of which only some thousand are searched."""
+        start = max(begin - self._width, 0)
+        for size in STRETCHES:
+            found = start + self._cuts(_codes(text[start : min(begin + size, end) + self.ahead + 1]))
+            found = found[found > begin]
+            if len(found):
+                return int(found[0])
+        return None
+
+    def _cuts(self, codes: Codes) -> NDArray[np.int64]:
+        """All safe cuts of a text, given as ASCII codes and `OTHER`. It holds their windows, and a character before and behind them."""
+        count = max(len(codes) - self._width - 1, 0)
+        before, *window, behind = (codes[place : place + count] for place in range(self._width + 2))
+        safe = self._may_be_beside[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]
+        for characters in (*window, behind):
+            safe &= self._may_be_in[characters]
+        places = np.flatnonzero(safe)
+        for known in range(self._width, 2, -1):
+            places = places[self._decided([characters[places] for characters in window[-known:]]) == BEGINS]
+        return places + self._width - 1
+
+    def _decided(self, known: Iterable[Codes]) -> NDArray[np.uint8]:
+        """The decisions for windows that end in known characters, and begin before a text."""
+        window: Any = self._before
+        for characters in known:
+            window = (window << self._bits | self._symbols[characters]) & self._mask
+        decisions: Codes = self._decisions[window]
+        return decisions
+
+
+def leave_ascii(normalizers: Iterable[str]) -> bool:
+    """Whether normalizers, given by their types, leave ASCII as it is."""
+    return set(normalizers) <= set(UNCHANGING)
+
+
+def _codes(text: Text) -> Codes:
+    """The characters or bytes of a text, as ASCII codes and `OTHER`."""
+    data = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4") if isinstance(text, str) else np.frombuffer(text, np.uint8)
+    codes: Codes = np.minimum(data, OTHER).astype(np.uint8)
+    return codes
+
+
+def _apart(added: Iterable[bytes]) -> tuple[Flags, Flags]:
+    """Characters by which a window and added tokens keep apart.
+
+    Returns:
+        Two characters may be before the window and the first of it: no added token contains both or ends with the one before.
+        A character may be in the window: it is ASCII, and no added token begins with it.
+    """
+    beside, inside = np.zeros((OTHER + 1, OTHER + 1), np.bool_), np.ones(OTHER + 1, np.bool_)
+    beside[:OTHER, :OTHER], inside[OTHER] = True, False
+    for content in added:
+        codes = [min(byte, OTHER) for byte in content]
+        inside[codes[0]] = False
+        beside[codes[-1]] = False
+        for pair in pairwise(codes):
+            beside[pair] = False
+    return beside, inside

@@ -1,0 +1,108 @@
+"""A ``tokenizer.json`` from byte-level BPE tables. The reference can read it, and it compiles to the same tables again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fst.errors import UnsupportedError
+from fst.machines.bpe import BpeTables
+from fst.machines.byte_letters import spelled
+from fst.merging import LABELS, walk
+from fst.metadata import ByteLevelDecoder
+from fst.proof import need
+from fst.runtime.transformers.document import Json, added_tokens, sequence_of, template_processing
+
+PREFIX_SPACE = {"type": "PrefixSpace"}  # of ByteLevel, as the table's metadata has it
+BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
+
+Merge = tuple[bytes, bytes]
+
+
+def document(table: BpeTables) -> Json:
+    """A ``tokenizer.json`` that compiles to a table.
+
+    Raises:
+        UnsupportedError: the pattern is in the language of tiktoken, which the reference reads otherwise.
+    """
+    metadata = table.metadata
+    settings, decodes = metadata.settings, isinstance(metadata.settings.decoder, ByteLevelDecoder)
+    return {
+        "version": "1.0",
+        "truncation": settings.truncation,
+        "padding": settings.padding,
+        "added_tokens": added_tokens(metadata.added_tokens),
+        "normalizer": sequence_of("normalizers", metadata.text.normalizers or ()),
+        "pre_tokenizer": sequence_of("pretokenizers", _pre_tokenizers(metadata.text.pre_tokenizers or ())),
+        "post_processor": _post_processor(table),
+        "decoder": _byte_level(add_prefix_space=True, use_regex=True) if decodes else None,
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": metadata.model.unk_token,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": metadata.model.ignore_merges,
+            "vocab": vocabulary(table),
+            "merges": [[spelled(left), spelled(right)] for left, right in merges(table)],
+        },
+    }
+
+
+def vocabulary(table: BpeTables) -> dict[str, int]:
+    """Token → id, of the model's tokens: those that texts have, and other names."""
+    known, added = table.metadata.model.model_tokens, table.metadata.added_tokens.ids
+    tokens = zip(table.tokens, table.token_ids.tolist(), strict=True)
+    return {token: number for place, (token, number) in enumerate(tokens) if place < known or token not in added}
+
+
+def merges(table: BpeTables) -> list[Merge]:
+    """The merges, the lowest rank first: one for each token that BPE makes from its own bytes, in the order of the table's tokens.
+
+    Raises:
+        TableError: the tokens are not in the order of their merges.
+    """
+    ranks: dict[Merge, int] = {}
+    numbers = table.token_ids.tolist()
+    for token, number in zip(table.contents[: table.metadata.model.model_tokens], numbers, strict=False):
+        if len(token) > 1 and max(token) < LABELS and walk(table.entries, table.lengths, token) == [number]:
+            ranks[_last_merge(token, ranks)] = len(ranks)
+    return [*ranks]
+
+
+def _last_merge(token: bytes, ranks: Mapping[Merge, int]) -> Merge:
+    """The two parts of a token that BPE merges last, by the merges that come before this one."""
+    parts = [token[place : place + 1] for place in range(len(token))]
+    while len(parts) > 2:
+        found = [ranks.get((parts[place], parts[place + 1]), len(ranks)) for place in range(len(parts) - 1)]
+        least = min(found)
+        need(least < len(ranks), f"token {spelled(token)!r} is before the merges that make it")
+        place = found.index(least)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    left, right = parts
+    return left, right
+
+
+def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The pre-tokenizers in the form of a file. There ByteLevel, the last, may put a blank before a text and then split by itself."""
+    if any("dialect" in part for part in parts):
+        what = "with the pattern of tiktoken, which tokenizers reads otherwise"
+        raise UnsupportedError(f"a tokenizer.json {what}: keep the table, or its source")
+    place = parts.index(PREFIX_SPACE) if PREFIX_SPACE in parts else len(parts) - 1
+    return [*parts[:place], _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)]
+
+
+def _post_processor(table: BpeTables) -> Json | None:
+    templates, trimming = table.metadata.templates, table.metadata.text.trimming
+    processors: list[Json] = []
+    if trimming is not None:
+        processors.append(_byte_level(add_prefix_space=trimming, use_regex=True))
+    if (templates.single, templates.pair) != BARE:
+        processors.append(template_processing(table))
+    return sequence_of("processors", processors)
+
+
+def _byte_level(*, add_prefix_space: bool, use_regex: bool) -> Json:
+    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}

@@ -1,0 +1,58 @@
+"""What `fst.hf` needs to know of WordPiece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+from fst.errors import UnsupportedError
+from fst.runtime.decoder import decoded
+from fst.runtime.transformers.backend import Backend, Json
+from fst.runtime.transformers.document import document
+
+BERT = {"do_lower_case": "lowercase", "tokenize_chinese_chars": "handle_chinese_chars", "strip_accents": "strip_accents"}
+
+
+class WordPieceBackend(Backend):
+    """The backend of WordPiece tables."""
+
+    files: ClassVar = {"vocab_file": "vocab.txt", "tokenizer_file": "tokenizer.json"}
+    keeps_blanks = False
+
+    @property
+    def fixed(self) -> Mapping[str, Any]:
+        """The settings of BERT's normalizer."""
+        normalizer = self.fst._metadata.normalizer
+        return {name: getattr(normalizer, kept) for name, kept in BERT.items()} if normalizer.parts is None else {}
+
+    @property
+    def model(self) -> SimpleNamespace:
+        """The model."""
+        return SimpleNamespace(continuing_subword_prefix=self.fst._metadata.model.continuing_subword_prefix)
+
+    @property
+    def decoder(self) -> Any:
+        """The decoder of ``tokenizers``."""
+        from tokenizers.decoders import WordPiece
+
+        decoder = self.fst._metadata.settings.decoder
+        return None if decoder is None else WordPiece(prefix=decoder.prefix, cleanup=decoder.cleanup)
+
+    def joined(self, tokens: Sequence[str]) -> str:
+        """The text of tokens."""
+        return decoded(tokens, self.fst._metadata.settings.decoder)
+
+    def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
+        """Write a ``vocab.txt``."""
+        tokens = list(self.fst.get_vocab().items())[: self.get_vocab_size(with_added_tokens=False)]
+        if [number for _, number in tokens] != list(range(len(tokens))) or any("\n" in token for token, _ in tokens):
+            raise UnsupportedError("save_vocabulary: lines of a vocab.txt cannot tell these ids; save_pretrained writes a tokenizer.json")
+        written = folder / f"{prefix}vocab.txt"
+        written.write_text("".join(f"{token}\n" for token, _ in tokens), "utf-8", newline="\n")
+        return (str(written),)
+
+    def document(self) -> Json:
+        """A ``tokenizer.json`` that compiles to the table."""
+        return document(self.fst._table)
