@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from fst.composition import Composition, Images, Place
@@ -67,9 +68,15 @@ class Rewriting:
         if sorted(stored) != ["composition", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
             raise ValueError("rewriting has other keys than 'composition', 'last' and 'prefix_space', or the last is not true or false")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
+        last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
             raise ValueError(f"a mark has a rank above {MAX_ORDER}")
-        return cls(composition, Images.from_stored(stored, "last"), stored["prefix_space"])
+        for images in (last, *([composition.first] if composition else ())):
+            if any(one[1] >= other[0] for one, other in pairwise(images.runs)) or any(run[0] > run[1] for run in images.runs):
+                raise ValueError("runs of characters do not ascend")
+        if len(last.runs) > MAX_LISTS or (composition and len(composition.first.runs) + len(composition.decompositions) > MAX_LISTS):
+            raise ValueError(f"there are more than {MAX_LISTS} runs and decompositions")
+        return cls(composition, last, stored["prefix_space"])
 
     def normalized(self, text: str) -> tuple[str, list[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
@@ -98,7 +105,7 @@ class Rewriting:
                     yield Stretch(part, part_places, None)
 
 
-MAX_ORDER = 255
+MAX_ORDER, MAX_LISTS = 255, 1 << 14
 NOTHING = Rewriting(None, Images([]), prefix_space=False)
 
 

@@ -14,6 +14,7 @@ from fst.metadata import ByteLevelDecoder
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
+from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Source
@@ -101,8 +102,15 @@ class BpeTokenizer(Tokenizer):
         return PieceBegins(self._table, self._ids_runner.arguments) if is_safe else None
 
     @Lazy
+    def _ids_runner(self) -> Runner:
+        by = self._metadata.text.rewriting
+        rewriter = TextRewriter(self._table, by) if by else None
+        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=rewriter)
+
+    @Lazy
     def _spans_runner(self) -> Runner:
-        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True)
+        ids = self._ids_runner
+        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         if with_spans:

@@ -238,7 +238,8 @@ class Encoder:
             thread_count(threads)
         check(errors)
         runner = self._spans_runner if with_spans else self._ids_runner
-        return Job(source, frame, errors, runner, max_ids, counted, None if runner.fallback else self._safe_cuts).run(threads)
+        cuts = None if runner.fallback or runner.rewriter else self._safe_cuts
+        return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:

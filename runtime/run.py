@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.machines.kernel_call import SLACK, IdsOutput, Output, SpansOutput
+from fst.machines.kernel_call import BEFORE, COUNT, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
-from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, lay_out
+from fst.runtime.rewriter import TextRewriter, restore
+from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
@@ -71,6 +72,7 @@ class Runner:
         workspaces: idle workspaces for the kernels.
         with_spans: whether to find the spans of ids.
         fallback: reads texts that the kernels cannot; None if they can read every text.
+        rewriter: rewrites texts before the kernels read them; None if they read every text as it is.
 
     Attributes:
         unit_type: the dtype of a unit of text.
@@ -79,9 +81,17 @@ class Runner:
     """
 
     def __init__(
-        self, table: Any, arguments: Any, workspaces: Workspaces, *, with_spans: bool = False, fallback: Fallback | None = None
+        self,
+        table: Any,
+        arguments: Any,
+        workspaces: Workspaces,
+        *,
+        with_spans: bool = False,
+        fallback: Fallback | None = None,
+        rewriter: TextRewriter | None = None,
     ) -> None:
-        self.arguments, self.workspaces, self.with_spans, self.fallback = arguments, workspaces, with_spans, fallback
+        self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
+        self.fallback, self.rewriter = fallback, rewriter
         self.unit_type = UNIT_TYPES[table.unit]
         self.is_plain = not with_spans and not fallback
         self._ids_per_unit: int = table.ids_per_unit
@@ -104,18 +114,43 @@ class Runner:
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
     def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace) -> int:
-        """Encode rows of text. Returns the position where reading stopped."""
+        """Encode rows of text, of which the last goes on with `more`, and is then the only one. Returns where reading stopped."""
+        if self.rewriter:
+            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)
         return int(self._rows.call(text, starts, more, self.arguments, output, workspace.work))
+
+    def _encode_rewritten(
+        self, rewriter: TextRewriter, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace
+    ) -> int:
+        """Encode rows of text, rewritten if they need it."""
+        if more:
+            starts = np.array([starts[0], rewriter.border(text, starts, workspace.memo)])
+            if starts[0] == starts[1]:
+                return int(starts[0])
+        state, stop = workspace.state, int(starts[-1])
+        text = text[:stop]
+        if rewriter.leaves(text, starts, state, workspace.memo):
+            return int(self._rows.call(text, starts, more, self.arguments, output, workspace.work))
+        before, count = state[BEFORE], state[COUNT]
+        rewritten = rewriter.rewrite(text, starts, state, workspace.rewriting, is_inside=bool(state[OPEN]), with_spans=self.with_spans)
+        state[BEFORE] = 0
+        own = rewritten.text[: rewritten.starts[-1]]
+        read = int(self._rows.call(own, rewritten.starts, more, rewriter.arguments, output, workspace.work))
+        if isinstance(output, SpansOutput) and self.with_spans:
+            restore.call(output, count, state[COUNT], rewritten)
+        rewriter.keep(rewritten, read, state)
+        state[BEFORE] = before + np.uint64(characters(text[starts[0] :])) if more else 0
+        return stop
 
     def encode_read(self, symbols: NDArray[np.uint16], spans: NDArray[np.uint64], output: Output, workspace: Workspace) -> None:
         """Encode the symbols that `fst.runtime.fallback.Fallback.read` has read."""
         self._read.call(symbols, spans, self.arguments, output, workspace.work)
 
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
-        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it has a lone surrogate."""
+        """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it needs more."""
         workspace = self.workspaces.take()
         ids = None
-        if lay_out(text, workspace.text, workspace.short_starts):
+        if lay_out(text, workspace.text, workspace.short_starts) and self._leaves(workspace):
             if workspace.frame is not frame:
                 workspace.frame_short(frame)
             self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, workspace.short_output, workspace.work)
@@ -123,8 +158,13 @@ class Runner:
         self.workspaces.give_back(workspace)
         return ids
 
+    def _leaves(self, workspace: Workspace) -> bool:
+        """Whether the short text in a workspace needs no rewriting."""
+        return self.rewriter is None or self.rewriter.leaves(workspace.text, workspace.short_starts, workspace.state, workspace.memo)
+
     def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
-        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text.
+        """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text, or must
+        be rewritten.
 
         Returns:
             int32[n], the ids, with unused room behind; int64[rows + 1], where the ids of each text begin, and where the last ones end.
@@ -135,7 +175,8 @@ class Runner:
         except TextError:
             text, starts = workspace.text[:0], np.zeros(1, np.int64)
         found = None
-        if len(starts) > 1:
+        leaves = self.rewriter is None or self.rewriter.leaves(text, starts, workspace.state, workspace.memo)
+        if len(starts) > 1 and leaves:
             ids, splits = np.empty(self.room(len(text), len(texts), frame), np.int32), np.zeros(len(starts), np.int64)
             self._rows.call(text, starts, NO_MORE, self.arguments, IdsOutput(*frame, ids, splits[1:]), workspace.work)
             found = ids, splits

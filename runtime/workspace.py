@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.kernel_call import COUNT, IdsOutput
+from fst.lazy import Lazy
+from fst.machines.kernel_call import COUNT, KEPT, IdsOutput
+from fst.runtime.rewriter import Room
 from fst.runtime.texts import ROOMS, UNIT_TYPES
 
 Ids = NDArray[np.int32]
@@ -25,7 +27,7 @@ class Workspace:
 
     Attributes:
         work: as given; `state` is one of its arrays.
-        room: the maximum of symbols kept from one call to the next.
+        memo: uint64[3], for looks at a text before kernels read it.
         text: uint16[n] or uint8[n], for texts, see `fst.runtime.texts.ROOMS`.
         short_ids, short_starts, short_ends: arrays for one short text.
         frame, short_output: the frame of the short text before, and the output for texts with it.
@@ -33,7 +35,8 @@ class Workspace:
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
-        self.room = len(work.symbols)
+        self._symbols = len(work.symbols)
+        self.memo = np.zeros(3, np.uint64)
         self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # only memory that is written is committed
         self.short_ids = np.empty(short, np.int32)
         self.short_starts, self.short_ends = np.zeros(2, np.int64), np.zeros(1, np.int64)
@@ -42,6 +45,16 @@ class Workspace:
     def frame_short(self, frame: Frame) -> None:
         """Make the output for one short text. It is kept with its frame, since making it takes a tenth of the time of a sentence."""
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
+
+    @property
+    def room(self) -> int:
+        """The maximum of symbols kept from the last call, and of rewritten bytes."""
+        return self._symbols + self.state.item(KEPT)
+
+    @Lazy
+    def rewriting(self) -> Room:
+        """The arrays in which texts are rewritten."""
+        return Room()
 
     def start_anew(self, count: int) -> None:
         """Drop the unfinished text. The next ids go after the first `count`."""

@@ -29,8 +29,9 @@ from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import bytes_of, spelled
-from fst.proof import need, need_none, prove_around
-from fst.rewriting import NOTHING
+from fst.machines.rewriting_arguments import growth, marks, prove_rewriting
+from fst.proof import need, need_ids, need_none, prove_around
+from fst.rewriting import NOTHING, without_context
 from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
 from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
@@ -90,8 +91,9 @@ class BpeTables(Table):
 
     @property
     def ids_per_unit(self) -> int:
-        """Every token has at least one byte."""
-        return 1
+        """Every token has at least one byte, but rewriting may make several of one."""
+        by = self.metadata.text.rewriting
+        return growth(by) if by else 1
 
     @property
     def class_count(self) -> int:
@@ -165,8 +167,13 @@ class BpeTables(Table):
         return merging.walk(self.entries, self.lengths, piece)
 
     def arguments(self) -> Arguments:
-        """The arguments of the kernels."""
-        return arguments(self)
+        """The arguments of the kernels, for texts as they are."""
+        known = without_context(self.metadata.added_tokens)
+        return arguments(self, {spelling.encode(): number for spelling, number in known.items()})
+
+    def marked_arguments(self) -> Arguments:
+        """The arguments of the kernels, for rewritten texts."""
+        return arguments(self, marks(self.metadata.added_tokens))
 
     def work(self) -> Work:
         """The work of the kernels for one thread."""
@@ -200,10 +207,11 @@ class BpeTables(Table):
         named = np.zeros(int(ids.max()) + 1, np.bool_)
         named[ids] = True
         prove_around(added, self.metadata.templates, named)
-        need(not added.contextual, "there are contextual added tokens; this kind has none")
-        special = np.flatnonzero(np.isin(ids, np.fromiter(added.specials.values(), np.int64)))
+        need_ids((token.id for token in added.contextual.values()), named, "late")
+        prove_rewriting(self.metadata.text.rewriting, added)
+        special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
-        for content, number in added.specials.items():
+        for content, number in added.ids.items():
             spellings = (content.encode(), bytes_of(content))  # the reference takes the id of a token of the model with this name, too
             is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,8 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`.
+        state: uint64[8]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+            rewritten bytes, and their characters, that are kept from the last call, see `fst.runtime.rewriter`.
         symbols: empty; nothing is kept from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.
@@ -90,14 +92,13 @@ class Work(NamedTuple):
     memo: Array
 
 
-def arguments(table: Any) -> Arguments:
-    """The arguments of a table, a `fst.machines.bpe.BpeTables`."""
+def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
+    """The arguments of a table, a `fst.machines.bpe.BpeTables`, and of the special tokens in its texts."""
     bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
     width = (len(table.decisions).bit_length() - 1) // bits
     begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
     bucket_shift = 64 - (len(table.displacements) - 1).bit_length()
     slot_shift = bucket_shift - (len(table.words) // 4 - 1).bit_length()
-    specials = {content.encode(): number for content, number in table.metadata.added_tokens.specials.items()}
     special_bytes = np.zeros(256, np.uint8)
     special_bytes[[content[0] for content in specials]] = FIRST
     special_bytes[[second for content in specials for second in content[1:2] or range(256)]] |= SECOND
@@ -130,7 +131,7 @@ def work() -> Work:
         return np.empty(times * PIECES, dtype)
 
     return Work(
-        state=np.zeros(7, np.uint64),
+        state=np.zeros(8, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
         pieces=room(np.uint32),

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.composition import ITSELF, Composition, Images
+from fst.machines.added_tokens import MAX_OVERLAPS
 from fst.matching import NO_NODE, Trie, hashed_edges, trie
 from fst.metadata import AddedTokens, ContextualToken
+from fst.proof import need
 from fst.rewriting import Rewriting, early, late, without_context
 from fst.rows import CODE_POINTS, WHITE_SPACE, Array
 
@@ -26,6 +28,8 @@ PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH = range(5)  # indices into `R
 FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
 MOST_OF_SYLLABLE = 3  # parts of a syllable of Hangul
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
+MAX_GROWTH = 1 << 8
+RANKS = 256
 
 
 class Rewriter(NamedTuple):
@@ -71,7 +75,7 @@ class RewritingWork(NamedTuple):
 
     Attributes:
         items: uint64[room], parts of characters, ``code point | characters that it takes << 32``.
-        sorted_items: uint64[room], for sorting.
+        sorted_items: uint64[room], counts: uint64[257], for sorting.
         origins: uint32[room], the positions of the characters that these come from.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters, or empty.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
@@ -79,6 +83,7 @@ class RewritingWork(NamedTuple):
 
     items: Array
     sorted_items: Array
+    counts: Array
     origins: Array
     stretch: Array
     stretch_places: Array
@@ -143,6 +148,18 @@ def growth(by: Rewriting) -> int:
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     parts = max(MOST_OF_SYLLABLE, *map(len, composition.decompositions.values()), 1)
     return max(4 * _most(composition.first) * parts * _most(by.last), MARK_BYTES + 1)
+
+
+def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
+    """Prove that rewriting has the tokens that need it, that texts grow little, and that loading a table takes little time."""
+    need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
+    if by is None:
+        return
+    need(growth(by) <= MAX_GROWTH, f"rewriting may make {growth(by)} bytes of one; at most {MAX_GROWTH} are possible")
+    need(all(token.decoded for token in added.contextual.values()), "a contextual token is empty once it is normalised")
+    product = sum(map(len, early(added))) * sum(map(len, late(added)))
+    need(product <= MAX_OVERLAPS, f"the tokens in raw and in normalised text are too long together: {product} > {MAX_OVERLAPS}")
+    need(len(added.ids) < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {len(added.ids)} added tokens")
 
 
 def _most(images: Images) -> int:

@@ -34,7 +34,7 @@ LEADING, VOWELS, TRAILING = np.uint64(LEADING_CODE), np.uint64(VOWELS_CODE), np.
 VOWEL_COUNT, TRAILING_COUNT = np.uint64(VOWELS_COUNT), np.uint64(TRAILINGS_COUNT)
 TAKEN = U1 << HALF  # an item takes one character
 FEW = np.uint64(16)  # marks that are sorted by insertion
-RANKS = 256
+RANKS = of.RANKS
 
 
 @inlined
@@ -98,15 +98,15 @@ def put_syllable(code, taken, count, rewriter, items):
 
 
 @part
-def sort_marks(items, count, ranks, spare):
+def sort_marks(count, ranks, work):
     """Put marks in canonical order: sort each run of them by rank, and keep the order of those of one rank."""
-    at = U0
+    items, at = work.items, U0
     while at < count:
         begin = at
         while at < count and ranks[items[at] & LOW_HALF]:
             at += U1
         if at - begin > FEW:
-            sort_many(items, begin, at, ranks, spare)
+            sort_many(begin, at, ranks, work)
         else:
             for index in range(begin + U1, at):
                 item, place = items[index], np.uint64(index)
@@ -118,9 +118,11 @@ def sort_marks(items, count, ranks, spare):
 
 
 @part
-def sort_many(items, begin, stop, ranks, spare):
+def sort_many(begin, stop, ranks, work):
     """Sort a run of marks by rank, by counting."""
-    counts = np.zeros(RANKS + 1, np.uint64)
+    items, spare, counts = work.items, work.sorted_items, work.counts
+    for rank in range(RANKS + 1):
+        counts[rank] = U0
     for index in range(begin, stop):
         counts[np.uint64(ranks[items[index] & LOW_HALF]) + U1] += U1
     for rank in range(RANKS):
@@ -242,7 +244,7 @@ def normalise(text, at, stop, origin, rewriter, work, into, filled, places, writ
             at, origin = after, origin + U1
             if at < stop:
                 code, after = code_at(text, at)
-        sort_marks(work.items, count, rewriter.ranks, work.sorted_items)
+        sort_marks(count, rewriter.ranks, work)
         if rewriter.params[COMPOSES]:
             count = compose(work.items, count, rewriter.ranks, rewriter.pairs)
         filled, written = put_cluster(count, rewriter, work, into, filled, places, written)
