@@ -11,6 +11,7 @@ from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
 from fst.metadata import ByteLevelDecoder
+from fst.rows import WHITE_SPACE
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
@@ -133,8 +134,10 @@ class BpeTokenizer(Tokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """The number of blanks at the begin and at the end of each token, by its id."""
+        """The number of blanks at the begin and at the end of each token, by its id; of added tokens that of all white space."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
+        for content, number in self._metadata.added_tokens.ids.items():
+            counts[:, number] = len(content) - len(content.lstrip(WHITE_SPACE)), len(content) - len(content.rstrip(WHITE_SPACE))
         return counts[0], counts[1]

@@ -73,7 +73,7 @@ class TextRewriter:
     def __init__(self, table: BpeTables, by: Rewriting) -> None:
         self.arguments = table.marked_arguments()
         self._growth = table.ids_per_unit
-        self._rewriter: Rewriter = rewriter(by, table.metadata.added_tokens)
+        self._rewriter: Rewriter = rewriter(by, table.metadata.added_tokens, table.metadata.text.trimming)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting. `state` is that of the kernels, `memo` uint64[3]."""

@@ -24,11 +24,12 @@ CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: rewriting may 
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 FIRST, SECOND, ALONE, STOPS = 1, 2, 4, 8  # bits of a byte, see `Rewriter.bytes`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: rewriting alone finds the token, or it is found without it, too
-PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH = range(5)  # indices into `Rewriter.params`
+PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS = range(6)  # indices into `Rewriter.params`
 FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
 MOST_OF_SYLLABLE = 3  # parts of a syllable of Hangul
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_GROWTH = 1 << 8
+TRIMS_ALL, KEEPS_FIRST = 1, 2
 RANKS = 256
 
 
@@ -36,9 +37,10 @@ class Rewriter(NamedTuple):
     """How texts are rewritten.
 
     Attributes:
-        params: uint64[5]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
+        params: uint64[6]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
             of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none. `REACH`: the same of
-            all tokens.
+            all tokens. `TRIMS`: 0 if spans of tokens include the white space that they take; else `TRIMS_ALL`, or `KEEPS_FIRST` if the
+            first blank of a text stays.
         kinds: uint8[0x110000], bits of each code point.
         bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `ALONE`, if one that rewriting alone finds does; `SECOND`, if
             it is the second of a token, or if a token has one byte; `STOPS`, unless it is an ASCII character that stays, without `ALONE`.
@@ -107,14 +109,15 @@ class Rewritten(NamedTuple):
     firsts: Array
 
 
-def rewriter(by: Rewriting, added: AddedTokens) -> Rewriter:
-    """The arguments for a rewriting and its added tokens."""
+def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewriter:
+    """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe_metadata.BpeText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
     every, kinds = _every(added), _kinds(by, composition, added)
     params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, _longest(normalized), _longest(every)
+    trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     return Rewriter(
-        np.array(params, np.uint64),
+        np.array([*params, trims], np.uint64),
         kinds,
         _bytes(every, kinds),
         *_lists(composition.first, composition.decompositions),

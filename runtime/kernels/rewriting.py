@@ -9,7 +9,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import LONGEST, PREFIX_SPACE, REACH
+from fst.machines.rewriting_arguments import LONGEST, PREFIX_SPACE, REACH, TRIMS
 from fst.matching import LEAST, LENGTH, VALUE
 from fst.runtime.kernels.normalisation import code_at, count_characters, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
@@ -20,6 +20,7 @@ from fst.runtime.kernels.utf_8 import LOW_6
 CHANGES, WORD, WHITE = np.uint8(of.CHANGES), np.uint8(of.WORD), np.uint8(of.WHITE)
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
 FIRST, SECOND, ALONE, STOPS = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS))
+KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
@@ -56,11 +57,11 @@ def may_begin(text, at, stop, rewriter):
 
 
 @part
-def next_token(text, begin, at, begun, white, stop, trie, rewriter, memo):
+def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
     """Find the next added token of a text from a position on.
 
     Args:
-        text, begin, stop: the text in which tokens are sought.
+        text, start, stop: the text in which tokens are sought.
         at: the position.
         begun: where the token before ended, with the white space that it took.
         white: where the white space ends that the last token has taken.
@@ -68,7 +69,8 @@ def next_token(text, begin, at, begun, white, stop, trie, rewriter, memo):
         rewriter, memo: as in `rewrite`.
 
     Returns:
-        Where the token begins and ends, with white space; where the search goes on; `white`; and the token's row, or one past the last.
+        Where the token begins and ends, with white space; where it begins and ends without, which is where the search goes on; `white`;
+        and the token's row, or one past the last.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
     while at < stop:
@@ -78,11 +80,11 @@ def next_token(text, begin, at, begun, white, stop, trie, rewriter, memo):
         if not nodes[node, LENGTH]:
             at += U1
             continue
-        first, last = at, at + np.uint64(nodes[node, LENGTH])
+        first, begin, last = at, at, at + np.uint64(nodes[node, LENGTH])
         number = np.uint64(nodes[node, VALUE])
         flags, at = tokens[number], last
         if flags & SINGLE_WORD and (
-            (first > begin and is_word_at(text, start_before(text, first), kinds)) or (last < stop and is_word_at(text, last, kinds))
+            (first > start and is_word_at(text, start_before(text, first), kinds)) or (last < stop and is_word_at(text, last, kinds))
         ):
             continue
         while flags & LSTRIP and first > begun and kinds[code_at(text, start_before(text, first))[0]] & WHITE:
@@ -92,8 +94,26 @@ def next_token(text, begin, at, begun, white, stop, trie, rewriter, memo):
             while last < stop and kinds[code_at(text, last)[0]] & WHITE:
                 _, last = code_at(text, last)
             white = last
-        return first, last, at, white, number
-    return stop, stop, stop, white, np.uint64(len(tokens))
+        return first, last, begin, at, white, number
+    return stop, stop, stop, stop, white, np.uint64(len(tokens))
+
+
+@inlined
+def without_blanks(text, first, begin, end, last, left, right, rewriter):
+    """The numbers of the first character of a token, and of the one past its last; without the white space beside it, if spans are trimmed.
+
+    Args:
+        text, first, last: the token, with white space.
+        begin, end: the token without it.
+        left, right: the numbers with it.
+        rewriter: as in `rewrite`.
+    """
+    trims = rewriter.params[TRIMS]
+    if not trims:
+        return left, right
+    before = count_characters(text, first, begin)
+    kept = np.uint64(trims == KEEPS_FIRST and left == U0 and before > U0)
+    return left + before - kept, right - count_characters(text, end, last)
 
 
 @inlined
@@ -145,7 +165,7 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
     reset(work.late_memo, U0)
     at = begun = white = index = number = U0
     while number != none:
-        first, last, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
+        first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
         if begun < first:
             needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
             filled, written = put_part(stretch, own, begun, first, index, needs_blank, into, filled, places, written)
@@ -154,7 +174,8 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
             index -= count_characters(stretch, first, begun)
         if number != none:
             after = index + count_characters(stretch, first, last)
-            filled, written = put_mark(number, into, filled), copy_place(own, index, after - U1, places, written)
+            left, right = without_blanks(stretch, first, start, at, last, index, after, rewriter)
+            filled, written = put_mark(number, into, filled), copy_place(own, left, right - U1, places, written)
             begun, index = last, after
     return filled, written
 
@@ -167,7 +188,7 @@ def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, fill
     at = begun = white = begin
     number = U0 if begin < stop else none
     while number != none:
-        first, last, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
+        first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
         if begun < first:
             inside = is_inside and begun == begin
             filled, written = put_stretch(text, begun, first, origin, inside, rewriter, work, into, filled, places, written)
@@ -176,7 +197,8 @@ def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, fill
             origin -= count_characters(text, first, begun)
         if number != none:
             after = origin + count_characters(text, first, last)
-            filled, written = put_mark(number, into, filled), put_place(origin, after, places, written)
+            left, right = without_blanks(text, first, start, at, last, origin, after, rewriter)
+            filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, origin = last, after
     return filled, written
 
