@@ -128,7 +128,7 @@ class BpeTokenizer(Tokenizer):
         """Leave the blanks at the ends of tokens out of their spans, as the reference does."""
         leading, trailing = (blanks[ids] for blanks in self._blanks)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
-        leading = leading - (keeps_first & (begins == 0) & (leading > 0))
+        leading = leading * ~(keeps_first & (begins == 0) & (leading == 1))
         offsets[:, 0] = np.minimum(begins + leading, ends)
         offsets[:, 1] = np.where(ends >= trailing, np.maximum(ends - trailing, offsets[:, 0]), ends)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.jit import Deferred
 from fst.machines.bpe import BpeTables
@@ -35,28 +36,35 @@ class Room:
     """
 
     def __init__(self) -> None:
-        self._size, self._with_spans = -1, False
+        self._text, self._places, self._stretch_places = np.empty(0, np.uint8), NOWHERE, NOWHERE
         self.reserve(0, 0, with_spans=False)
 
     def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
         """Make room for so many rewritten bytes, in so many rows; keep those that there are."""
-        if size > self._size or (with_spans and not self._with_spans):
-            self._size, self._with_spans, old = max(size, self._size), with_spans, self.rewritten if self._size >= 0 else None
-            text, places = np.empty(self._size + PAST_END, np.uint8), np.empty(self._size if with_spans else 0, np.uint64)
-            if old:
-                text[: len(old.text)], places[: len(old.places)] = old.text, old.places
-            self.rewritten = Rewritten(text, np.zeros(1, np.int64), places, np.zeros(1, np.int64))
-            self.work = RewritingWork(
-                items=np.empty(self._size, np.uint64),
-                sorted_items=np.empty(self._size, np.uint64),
+        if size + PAST_END > len(self._text):
+            self._text = grown(self._text, size + PAST_END)
+            self._work = RewritingWork(
+                items=np.empty(size, np.uint64),
+                sorted_items=np.empty(size, np.uint64),
                 counts=np.empty(RANKS + 1, np.uint64),
-                origins=np.empty(self._size + 1, np.uint32),
-                stretch=np.empty(self._size, np.uint8),
-                stretch_places=np.empty(len(places), np.uint64),
+                origins=np.empty(size + 1, np.uint32),
+                stretch=np.empty(size, np.uint8),
+                stretch_places=NOWHERE,
                 memo=np.zeros(3, np.uint64),
                 late_memo=np.zeros(3, np.uint64),
             )
-        self.rewritten = self.rewritten._replace(starts=np.empty(rows + 1, np.int64), firsts=np.empty(rows + 1, np.int64))
+        if with_spans and size > len(self._places):
+            self._places, self._stretch_places = grown(self._places, size), np.empty(size, np.uint64)
+        starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
+        self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
+        self.work = self._work._replace(stretch_places=self._stretch_places if with_spans else NOWHERE)
+
+
+def grown(numbers: NDArray[Any], size: int) -> NDArray[Any]:
+    """A larger array that begins with these numbers."""
+    larger = np.empty(size, numbers.dtype)
+    larger[: len(numbers)] = numbers
+    return larger
 
 
 class TextRewriter:

@@ -48,9 +48,11 @@ def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewritin
     """
     contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
     _need_different(contextual)
-    known = replace(added, contextual=contextual)
-    is_raw = {content for content, token in contextual.items() if by == NOTHING or not token.normalized}
-    specials = {content: number for content, number in without_context(known).items() if content in is_raw or content in added.specials}
+    free = without_context(replace(added, contextual=contextual))
+    # Of tokens of normalised text, one may stand beside another and decide whether that counts: they stay together.
+    are_early = by == NOTHING and all(content in free for content, token in contextual.items() if token.normalized)
+    raw = {content for content, token in contextual.items() if are_early or not token.normalized}
+    specials = {content: number for content, number in free.items() if content in raw or content in added.specials}
     left = {content: token for content, token in contextual.items() if content not in specials}
     context = _context() if any(token.single_word for token in left.values()) else None
     return replace(added, specials=specials, contextual=left, context=context), None if by == NOTHING and not left else by

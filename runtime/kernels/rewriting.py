@@ -23,6 +23,7 @@ FIRST, SECOND, ALONE, STOPS = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
+NONE = np.uint64(1 << 32)  # no token
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
 
 
@@ -70,7 +71,7 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
     Returns:
         Where the token begins and ends, with white space; where it begins and ends without, which is where the search goes on; `white`;
-        and the token's row, or one past the last.
+        and the token's row, or `NONE`.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
     while at < stop:
@@ -95,25 +96,26 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
                 _, last = code_at(text, last)
             white = last
         return first, last, begin, at, white, number
-    return stop, stop, stop, stop, white, np.uint64(len(tokens))
+    return stop, stop, stop, stop, white, NONE
 
 
 @inlined
-def without_blanks(text, first, begin, end, last, left, right, rewriter):
+def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
     """The numbers of the first character of a token, and of the one past its last; without the white space beside it, if spans are trimmed.
 
     Args:
         text, first, last: the token, with white space.
         begin, end: the token without it.
         left, right: the numbers with it.
+        is_first: whether the text begins with the token.
         rewriter: as in `rewrite`.
     """
     trims = rewriter.params[TRIMS]
     if not trims:
         return left, right
     before = count_characters(text, first, begin)
-    kept = np.uint64(trims == KEEPS_FIRST and left == U0 and before > U0)
-    return left + before - kept, right - count_characters(text, end, last)
+    before = U0 if trims == KEEPS_FIRST and is_first and before == U1 else before
+    return left + before, right - count_characters(text, end, last)
 
 
 @inlined
@@ -160,11 +162,11 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
     has_late, adds_blank = rewriter.params[LONGEST] > U0, rewriter.params[PREFIX_SPACE] > U0
     if not has_late and not adds_blank:
         return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
-    stretch, own, none = work.stretch, work.stretch_places, np.uint64(len(rewriter.tokens))
+    stretch, own = work.stretch, work.stretch_places
     end, _ = normalise(text, begin, stop, origin, rewriter, work, stretch, U0, own, U0)
     reset(work.late_memo, U0)
     at = begun = white = index = number = U0
-    while number != none:
+    while number != NONE:
         first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
         if begun < first:
             needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
@@ -172,9 +174,10 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
             index += count_characters(stretch, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             index -= count_characters(stretch, first, begun)
-        if number != none:
+        if number != NONE:
             after = index + count_characters(stretch, first, last)
-            left, right = without_blanks(stretch, first, start, at, last, index, after, rewriter)
+            is_first = len(own) > 0 and own[index] & LOW_HALF == U0
+            left, right = without_blanks(stretch, first, start, at, last, index, after, is_first, rewriter)
             filled, written = put_mark(number, into, filled), copy_place(own, left, right - U1, places, written)
             begun, index = last, after
     return filled, written
@@ -183,11 +186,10 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
 @part
 def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
     """Write a text. The arguments are as in `put_stretch`."""
-    none = np.uint64(len(rewriter.tokens))
     reset(work.memo, begin)
     at = begun = white = begin
-    number = U0 if begin < stop else none
-    while number != none:
+    number = U0 if begin < stop else NONE
+    while number != NONE:
         first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
         if begun < first:
             inside = is_inside and begun == begin
@@ -195,9 +197,9 @@ def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, fill
             origin += count_characters(text, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             origin -= count_characters(text, first, begun)
-        if number != none:
+        if number != NONE:
             after = origin + count_characters(text, first, last)
-            left, right = without_blanks(text, first, start, at, last, origin, after, rewriter)
+            left, right = without_blanks(text, first, start, at, last, origin, after, origin == U0, rewriter)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, origin = last, after
     return filled, written

@@ -1,0 +1,270 @@
+"""Rewriting before byte-level BPE: normalizers, added tokens that depend on their neighbours, and the first blank.
+
+The reference is live; the slow walk of the table and every way through the package must agree with it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from kept import assemble
+from machines import byte_level
+from shared_data import SHARED, needs_shared
+from test_bpe import ENGLISH_MERGES, hold_every_way
+from tiers import examples, sample
+from tokenizers import Tokenizer
+
+import fst
+from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text.splits import GPT2
+from fst.errors import TableError, UnsupportedError
+from fst.machines.bpe import BpeTables
+from fst.machines.rewriting_arguments import mark
+from fst.rewriting import found
+
+Json = dict[str, Any]
+
+NFC, NFD, NFKC, NFKD, LOWER = ({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase"))
+
+
+def in_turn(*parts: Json) -> Json:
+    """Normalizers one after the other."""
+    return {"type": "Sequence", "normalizers": [*parts]}
+
+
+def to(content: str, pattern: str) -> Json:
+    """A normalizer that replaces a character."""
+    return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
+
+
+def token(content: str, *flags: str) -> Json:
+    """An added token with flags."""
+    return {"content": content, "special": "normalized" not in flags, **dict.fromkeys(flags, True)}
+
+
+RAW = (token("<s>"), token("<mask>", "lstrip"), token("<both>", "lstrip", "rstrip"), token("<r>", "rstrip"), token("word", "single_word"))
+LATE = (token("late", "normalized"), token("  ", "normalized"), token("é!", "normalized"), token("<s", "normalized"))
+STRIPS = (token("[L]", "normalized", "lstrip"), token("[R]", "normalized", "rstrip"), token("one", "normalized", "single_word"))
+NORMALIZERS: dict[str, Json | None] = {
+    "none": None,
+    "NFC": NFC,
+    "NFD": NFD,
+    "NFKC": NFKC,
+    "NFKD": NFKD,
+    "lower": LOWER,
+    "NFC lower": in_turn(NFC, LOWER),
+    "lower NFKC": in_turn(LOWER, NFKC),
+    "replace": in_turn(to("xyz", "a"), NFC, to("", "e")),
+    "bert": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
+}
+ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS)}
+CASES = [
+    *((name, "late", False, True) for name in NORMALIZERS),
+    *(("none", added, adds_blank, trims) for added in ADDED for adds_blank in (False, True) for trims in (False, True)),
+    ("NFC", "all", False, True),
+    ("NFC lower", "all", True, False),
+    ("lower NFKC", "raw", True, True),
+    ("NFD", "all", True, True),
+]
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(map(str, case)))
+
+
+def document(case: tuple[str, str, bool, bool]) -> Json:
+    """The tokenizer.json of a case."""
+    name, added, adds_blank, trims = case
+    parts = byte_level(GPT2, ENGLISH_MERGES)
+    byte_level_part = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
+    first = len(parts["model"]["vocab"])
+    tokens = [{"id": first + place, **part} for place, part in enumerate(ADDED[added])]
+    stages = dict.fromkeys(("pre_tokenizer", "post_processor", "decoder"), byte_level_part)
+    return {**parts, **stages, "normalizer": NORMALIZERS[name], "added_tokens": tokens}
+
+
+@cache
+def machine(case: tuple[str, str, bool, bool]) -> tuple[BpeTables, fst.Tokenizer, Tokenizer]:
+    """The table, the tokenizer and the reference of a case."""
+    parts = document(case)
+    flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
+    whole = {"version": "1.0", **parts, "added_tokens": [{**flags, **part} for part in parts["added_tokens"]]}
+    table = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps(whole))
+
+
+# Letters that compose and fall apart, marks out of order, Hangul in parts, blanks of all kinds, and tokens whole and cut.
+BITS = (
+    *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
+    *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
+    *("!", "_", "the ", "and", "<s>", "<mask>", "<both>", "<r>", "word", "late", "LATE", "é!", "e\u0301!", "<s"),
+    *("[L]", "[R]", "one", "<m", "wor", "😀", "ｗ"),
+)
+
+
+def mixed(draw: random.Random, most: int) -> str:
+    """A text of some bits."""
+    return "".join(draw.choice(BITS) for _ in range(draw.randint(0, most)))
+
+
+def hold(case: tuple[str, str, bool, bool], texts: Sequence[str]) -> None:
+    """Hold walk and kernels against the reference: ids, offsets and words."""
+    table, tokenizer, reference = machine(case)
+    expected = reference.encode_batch([*texts], add_special_tokens=False)
+    batch = tokenizer.encode_batch([*texts], offsets=True, add_special_tokens=False)
+    assert batch.offsets is not None
+    for row, (text, answer) in enumerate(zip(texts, expected, strict=True)):
+        own = slice(batch.row_splits[row], batch.row_splits[row + 1])
+        assert table.run(text) == answer.ids, text
+        assert tokenizer.encode(text, add_special_tokens=False).tolist() == batch[row].tolist() == answer.ids, text
+        assert [*map(tuple, batch.offsets[own].tolist())] == answer.offsets, text
+
+
+@each_case
+@pytest.mark.sampled
+def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
+    """Whatever is normalised, found and put before, ids and offsets are the reference's."""
+    draw = random.Random(str(case))
+    hold(case, [*BITS, *(mixed(draw, 12) for _ in sample(range(3_000), 150))])
+
+
+@given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
+@examples(60)
+def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
+    """Texts of any of these characters have the reference's ids and offsets."""
+    hold(case, texts)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
+def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> None:
+    """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
+    draw = random.Random(1)
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(20)), "", mixed(draw, 300)]
+    table, tokenizer, _ = machine(case)
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+@pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
+def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that is read in pieces has the ids, the offsets and the words that it has when it is read at once."""
+    _, tokenizer, _ = machine(case)
+    draw = random.Random(2)
+    for _ in range(20):
+        text = mixed(draw, 400)
+        whole = tokenizer.encode_batch([text], offsets=True)
+        with monkeypatch.context() as patched:
+            patched.setattr("fst.runtime.batch.BLOCK", draw.choice((4, 16, 64)))
+            pieces = tokenizer.encode_batch([text], offsets=True)
+        for one, other in zip(vars(whole).values(), vars(pieces).values(), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_long_runs_of_marks_are_sorted() -> None:
+    """A run of marks of any length is put in order, and composed with the letter before it."""
+    draw = random.Random(3)
+    marks = "".join(draw.choice("\u0301\u0323\u0316\u0327\u0334") for _ in range(3_000))
+    table, tokenizer, _ = machine(CASES[1])
+    assert tokenizer.encode(f"a{marks}b").tolist() == table.run(unicodedata.normalize("NFC", f"a{marks}b"))
+
+
+def test_longest_token_from_the_left() -> None:
+    """At each place the longest token counts; one that stands in a word does not; white space goes to the token that takes it first."""
+    tokens = {part["content"]: replace(machine(CASES[-4])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
+    assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
+        (0, 1, None),
+        (1, 10, 1),
+        (10, 15, 2),
+        (15, 17, None),
+        (17, 21, 3),
+        (21, 27, None),
+    ]
+
+
+NO_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False}
+TAKEN: list[tuple[Json, Json]] = [
+    ({"content": "<both>"}, {**NO_FLAGS, "id": 1, "lstrip": True, "rstrip": True}),
+    ({"content": "<r>"}, {**NO_FLAGS, "id": 2, "lstrip": True, "rstrip": True}),
+    ({"content": "word"}, {**NO_FLAGS, "id": 3, "single_word": True}),
+]
+
+
+def test_marks_are_all_different() -> None:
+    """Each number has a mark of its own, which no UTF-8 holds."""
+    marks = {mark(number) for number in range(70_000)}
+    assert len(marks) == 70_000
+    assert all(len(one) == 5 and one[0] == 0xFF and all(byte & 0xC0 == 0x80 for byte in one[1:]) for one in marks)
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}}, "normalizer Strip before byte-level BPE"),
+        ({"normalizer": {"type": "Prepend", "prepend": "_"}}, "normalizer Prepend before byte-level BPE"),
+        ({"normalizer": in_turn(NFD, NFC)}, "several normalizers that order marks"),
+        ({"normalizer": LOWER, "added_tokens": [token("A", "normalized"), token("a", "normalized")]}, "equal once normalised"),
+        ({"normalizer": to("", "a"), "added_tokens": [token("a", "normalized")]}, "nothing is left of it"),
+    ],
+)
+def test_refusals(parts: Json, message: str) -> None:
+    """What rewriting cannot do as the reference does it is refused by name."""
+    whole = {**document(CASES[0]), "added_tokens": [], **parts}
+    whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
+    with pytest.raises(UnsupportedError, match=message):
+        assemble(of_document(whole, Path("tokenizer.json")), "auto")
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda _: None, "no rewriting finds them"),
+        (lambda stored: {**stored, "prefix_space": 1}, "not true or false"),
+        (lambda stored: {**stored, "last": [[5, 4, 1]]}, "do not ascend"),
+        (lambda stored: {**stored, "last": [[97, 97, *[98] * 62]] * 1}, "bytes of one; at most"),
+        (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
+        (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
+        (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),
+    ],
+)
+def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
+    """What a table says of rewriting is proven when it is loaded."""
+    table, _, _ = machine(("NFC", "all", False, True))
+    wrong = replace(table, about={**table.about, "rewriting": harm(table.about["rewriting"])})
+    wrong.save(tmp_path / "wrong.npz")
+    with pytest.raises(TableError, match=message):
+        fst.load(tmp_path / "wrong.npz")
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gpt_neox", "mpt", "qwen3", "roberta"])
+def test_real_vocabularies(name: str) -> None:
+    """The corpora, composed and decomposed, have the reference's ids and offsets by real vocabularies."""
+    folder = SHARED / "vocab_bpe" / name
+    tokenizer = fst.Tokenizer(fst.compile.bpe(folder))
+    reference = Tokenizer.from_str(read(folder))
+    reference.no_padding()
+    for path in sorted((SHARED / "corpora").iterdir()):
+        text = path.read_text(encoding="utf-8", errors="replace")[:100_000]
+        rows = [text[at : at + 1_000] for at in range(0, len(text), 1_000)]
+        rows += [unicodedata.normalize("NFD", row) for row in rows]
+        batch = tokenizer.encode_batch(rows, offsets=True)
+        expected = reference.encode_batch(rows)
+        assert batch.ids.tolist() == [number for row in expected for number in row.ids]
+        assert batch.offsets is not None
+        assert [*map(tuple, batch.offsets.tolist())] == [span for row in expected for span in row.offsets]
+
+
+def read(folder: Path) -> str:
+    """The tokenizer.json of a folder, packed or not."""
+    import gzip
+
+    packed = folder / "tokenizer.json.gz"
+    return gzip.decompress(packed.read_bytes()).decode() if packed.exists() else (folder / "tokenizer.json").read_text(encoding="utf-8")
