@@ -24,6 +24,7 @@ from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
+from fst.merge_list import no_merges
 from fst.metadata import AddedTokens
 from fst.splitting import Splitter
 from fst.trie import NULL
@@ -109,10 +110,8 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     """The tables of a source."""
     model, split, trimming = source.model, _splitter(source.text), source.trimming
     tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
-    if not tokens.proper:
-        raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
     words, displacements = _word_table(model, tokens)
-    rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
+    rows, window = lay_out(tokens.tokens, close(tokens)) if tokens.proper else None, windows(split)
     pages, blocks = paged(split.classes)
     contents = model.vocabulary
     names = {**model.names, **source.added.ids}
@@ -120,7 +119,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     ids = [*contents.values(), *others.values()]
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
-        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
+        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
         model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
         text=BpeText(source.text.normalizers, source.text.pre_tokenizers, trimming.add_prefix_space if trimming else None),
         added_tokens=_added(source.added),
@@ -134,14 +133,22 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         moves=split.moves,
         symbols=window.symbols,
         decisions=window.decisions,
-        entries=rows.entries,
-        depths=rows.depths,
+        entries=rows.entries if rows else np.empty(0, np.uint32),
+        depths=rows.depths if rows else np.empty(0, np.uint16),
+        merges=no_merges() if rows else _merges(tokens),
         words=words,
         displacements=displacements,
         token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(ids, np.int32),
     )
+
+
+def _merges(tokens: Canonical) -> NDArray[np.int32]:
+    """The merges that make canonical tokens, the lowest rank first: BPE executes no others."""
+    made = tokens.made[np.argsort(tokens.rank[tokens.made], kind="stable")]
+    merges: NDArray[np.int32] = tokens.tokens.ids[np.stack([tokens.left[made], tokens.right[made], made], axis=1)].astype(np.int32)
+    return merges
 
 
 def _splitter(text: TextPipeline) -> Splitter:

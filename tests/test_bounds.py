@@ -104,14 +104,14 @@ def framed(ids: Mapping[str, int]) -> dict[str, Any]:
 
 
 def merges_of(draw: random.Random) -> Merges:
-    """Draw merges. Tokens are made after those that they are made of, and once."""
+    """Draw merges. Tokens are made once, and in half of the lists after those that they are made of."""
     tokens, merges = [bytes([byte]) for byte in dict.fromkeys("abfor1 é世\u302e".encode())], list[tuple[bytes, bytes]]()
     for _ in range(draw.choice((0, 5, 60))):
         pair = draw.choice(tokens), draw.choice(tokens)
         if b"".join(pair) not in tokens:
             merges.append(pair)
             tokens.append(b"".join(pair))
-    return merges
+    return merges if draw.random() < 0.5 else draw.sample(merges, len(merges))
 
 
 def bytewise(draw: random.Random) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from machines import byte_level
+from machines import Merges, byte_level
 
 import fst
 from fst.compile.bpe import assemble
@@ -23,10 +23,24 @@ from fst.rows import MAX_OUTPUT
 Harm = Callable[[BpeTables], BpeTables]
 
 
+MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
+
+
 @cache
 def sound() -> BpeTables:
     """A sound table."""
-    parts = byte_level(GPT2, [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")], (b"xyz",), ("<s>", "é", "世"))
+    return table_of(MERGES)
+
+
+@cache
+def merging() -> BpeTables:
+    """A sound table without an automaton."""
+    return table_of(MERGES[::-1])
+
+
+def table_of(merges: Merges) -> BpeTables:
+    """Compile a table."""
+    parts = byte_level(GPT2, merges, (b"xyz",), ("<s>", "é", "世"))
     return assemble(of_document(parts, Path("tokenizer.json")), "auto")
 
 
@@ -137,9 +151,33 @@ HARM: dict[str, tuple[Harm, str]] = {
 }
 
 
-def test_sound_table_is_proven() -> None:
+HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
+    "an automaton, too": (resized("entries", lambda _: sound().entries), "there are 3 merges beside an automaton"),
+    "depths without an automaton": (resized("depths", lambda _: sound().depths), "depths, and no automaton"),
+    "a column less": (resized("merges", lambda array: array[:, :2]), "merges has 2 columns, not 3"),
+    "a part below 0": (put("merges", (1, 0), -1), "merge 1 is of"),
+    "a part past all": (put("merges", (1, 1), 9999), "merge 1 is of .*9999.*; there are"),
+    "a result past all": (put("merges", (1, 2), 9999), "merge 1 is of .*9999.*; there are"),
+    "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
+    "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
+    "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "no token is the byte 0x61"),
+    "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
+}
+
+
+def test_sound_tables_are_proven() -> None:
     """What the others are made of is accepted."""
-    assert BpeTables.loads(sound().dumps()).run("abc the <s>") == sound().run("abc the <s>")
+    for table in (sound(), merging()):
+        assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
+    assert sound().has_automaton
+    assert not merging().has_automaton
+
+
+@pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
+def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
+    """A table without an automaton that breaks a rule is refused, and the message says which."""
+    with pytest.raises(fst.TableError, match=fault):
+        BpeTables.loads(harm(merging()).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)

@@ -8,7 +8,8 @@ A text becomes ids in three steps, each with arrays of its own:
    say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
    automaton elsewhere.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`.
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. Where no automaton is exact there are none of these, but the
+   ``merges`` themselves, see `fst.merge_list`.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
 the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
@@ -23,7 +24,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fst import merging
+from fst import merge_list, merging
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
@@ -50,7 +51,8 @@ class BpeTables(Table):
         moves: uint16[states, classes + 1], of the splitter.
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
         decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
-        entries: uint32[slots], depths: uint16[states], see `fst.merging`.
+        entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
+        merges: int32[merges, 3], see `fst.merge_list`; none for a table with an automaton.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
         token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
         token_ends: int64[tokens], where each token ends in them.
@@ -59,7 +61,6 @@ class BpeTables(Table):
 
     kind: ClassVar[str] = "bpe"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
-    kernel: ClassVar[str] = "fst.runtime.kernels.bpe"
     face: ClassVar[str] = "fst.runtime.bpe.BpeTokenizer"
 
     pages: Array = member("<u2")
@@ -69,6 +70,7 @@ class BpeTables(Table):
     decisions: Array = member("|u1")
     entries: Array = member("<u4")
     depths: Array = member("<u2")
+    merges: Array = member("<i4", axes=2)
     words: Array = member("<u8")
     displacements: Array = member("<u2")
     token_bytes: Array = member("|u1")
@@ -85,9 +87,19 @@ class BpeTables(Table):
         return BpeMetadata.from_json(self.about)
 
     @property
+    def kernel(self) -> str:  # type: ignore[override] # of other kinds it is one for all tables
+        """The kernel that walks the automaton, or the one that merges."""
+        return "fst.runtime.kernels.bpe" if self.has_automaton else "fst.runtime.kernels.merge_queue"
+
+    @property
+    def has_automaton(self) -> bool:
+        """Whether pieces go through an automaton, and not through the list of merges."""
+        return len(self.entries) > 0
+
+    @property
     def ids_per_unit(self) -> int:
-        """Every token has at least one byte."""
-        return 1
+        """Every token has at least one byte; a queue of merges takes more room."""
+        return 1 if self.has_automaton else merge_list.SCRATCH
 
     @property
     def class_count(self) -> int:
@@ -118,6 +130,24 @@ class BpeTables(Table):
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         lengths[self.token_ids[:known]] = np.diff(self.token_ends[:known], prepend=0)
         return lengths
+
+    @Lazy
+    def atoms(self) -> Array:
+        """int32[256], the token of each byte; -1 for a byte that has none."""
+        atoms, known = np.full(256, -1, np.int32), self.metadata.model.model_tokens
+        single = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) == 1)
+        atoms[self.token_bytes[self.token_ends[single] - 1]] = self.token_ids[single]
+        return atoms
+
+    def atoms_of(self, piece: bytes) -> list[int]:
+        """The token of each byte of a piece."""
+        atoms: list[int] = self.atoms[[*piece]].tolist()
+        return atoms
+
+    @Lazy
+    def ranks(self) -> Mapping[tuple[int, int], int]:
+        """The ranks of the merges, for the slow walk."""
+        return merge_list.ranks_of(self.merges)
 
     @Lazy
     def splitter(self) -> Splitter:
@@ -162,7 +192,9 @@ class BpeTables(Table):
         """The token ids of a piece."""
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
-        return merging.walk(self.entries, self.lengths, piece)
+        if self.has_automaton:
+            return merging.walk(self.entries, self.lengths, piece)
+        return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
     def arguments(self) -> Arguments:
         """The arguments of the kernels."""
@@ -178,7 +210,7 @@ class BpeTables(Table):
         self._prove_tokens()
         self._prove_classes()
         self._prove_windows()
-        merging.prove(self.entries, self.lengths, self.depths, each)
+        self._prove_merges(each)
         self._prove_words()
 
     def _prove_tokens(self) -> None:
@@ -229,6 +261,15 @@ class BpeTables(Table):
         windows = np.arange(size)
         first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
+
+    def _prove_merges(self, each: Each) -> None:
+        """Prove the automaton, or that there is none and the merges are sound."""
+        if self.has_automaton:
+            need(not len(self.merges), f"there are {len(self.merges)} merges beside an automaton")
+            merging.prove(self.entries, self.lengths, self.depths, each)
+        else:
+            need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
+            merge_list.prove(self.merges, self.lengths, self.atoms)
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst import merge_list
 from fst.machines.kernel_call import CHUNK, MARGIN
 from fst.machines.reading_arguments import borrowable
 from fst.matching import Trie, trie
@@ -41,6 +42,8 @@ class Arguments(NamedTuple):
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: the same, row after row.
         lengths: uint16[ids], the bytes of the token of each id.
+        pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`; made: int32[merges], the token that each merge makes; atoms:
+            int32[256], the token of each byte. All are empty for a table with an automaton.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
     """
@@ -55,6 +58,9 @@ class Arguments(NamedTuple):
     moves: Array
     entries: Array
     lengths: Array
+    pairs: Array
+    made: Array
+    atoms: Array
     words: Array
     displacements: Array
     key_masks: Array
@@ -113,6 +119,9 @@ def arguments(table: Any) -> Arguments:
         moves=borrowable(table.moves, np.uint16).ravel(),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
+        pairs=np.empty(0, np.uint64) if table.has_automaton else merge_list.pairs_of(table.merges),
+        made=np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32),
+        atoms=np.empty(0, np.int32) if table.has_automaton else table.atoms,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,

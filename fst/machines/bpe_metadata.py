@@ -17,12 +17,12 @@ class BpeAutomaton:
 
     Attributes:
         kind: the kind of machine.
-        states: how many states the automaton of the merges has.
+        states: how many states the automaton of the merges has; 0 without one.
         window_bits: of a symbol in a window.
     """
 
     kind: str = stored_as(TEXT)
-    states: int = stored_as(whole(1, MAX_NEXT))
+    states: int = stored_as(whole(0, MAX_NEXT))
     window_bits: int = stored_as(whole(2, 6))
 
 
