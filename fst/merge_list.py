@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.affixes import CODES, CONTINUES
 from fst.jit import Deferred
 from fst.merging import UTF8_BYTES
 from fst.proof import need, need_none
@@ -75,13 +76,14 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
     Args:
         merges: int32[merges, 3].
         lengths: uint16[ids], the bytes of the token of each id; 0 for a number that no token has.
-        atoms: int32[256], the token of each byte, or -1.
+        atoms: int32[CODES], the token of each byte by its code, or -1.
 
     Raises:
         TableError: the arrays do not show it.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
-    need_none(atoms[[*UTF8_BYTES]] < 0, lambda place: f"no token is the byte {UTF8_BYTES[place]:#x}")
+    codes = np.array([byte | place for place in range(0, CODES, CONTINUES) for byte in UTF8_BYTES])
+    need_none(atoms[codes] < 0, lambda place: f"no token is the byte {codes[place] & 0xFF:#x}")
     named = atoms[atoms >= 0]
     need_none(lengths[named] != 1, lambda place: f"token {named[place]} is that of one byte, and has {lengths[named[place]]}")
     wrong = np.any((merges < 0) | (merges >= len(lengths)), axis=1)

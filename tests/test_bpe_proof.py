@@ -139,6 +139,8 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
+    "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
+    "merges beside an automaton": (resized("merges", lambda _: merging().merges), "there are 3 merges beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
     "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
     "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),
@@ -161,6 +163,8 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
     "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
     "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "no token is the byte 0x61"),
+    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "no token is the byte 0x0"),
+    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "ignore_merges with a prefix or suffix"),
     "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
 }
 

@@ -25,6 +25,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from fst import merge_list, merging
+from fst.affixes import Affixes, codes_of
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, Work, arguments, work
@@ -54,7 +55,8 @@ class BpeTables(Table):
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
         merges: int32[merges, 3], see `fst.merge_list`; none for a table with an automaton.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. They include
+            a prefix or suffix, which decoding gives, too, as the reference does.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
     """
@@ -125,23 +127,31 @@ class BpeTables(Table):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the bytes of each token of the model; 0 for other ids."""
+        """uint16[highest id + 1], the bytes of each token of the model, without affixes; 0 for other ids."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
-        lengths[self.token_ids[:known]] = np.diff(self.token_ends[:known], prepend=0)
+        sizes = np.diff(self.token_ends[:known], prepend=0)
+        if self.affixes:
+            sizes = np.array([len(self.affixes.part(name).body) for name in self.contents[:known]])
+        lengths[self.token_ids[:known]] = sizes
         return lengths
 
     @Lazy
+    def affixes(self) -> Affixes:
+        """What the names of the model's tokens have beside their bytes."""
+        model = self.metadata.model
+        return Affixes(bytes_of(model.continuing_subword_prefix) or b"", bytes_of(model.end_of_word_suffix) or b"")
+
+    @Lazy
     def atoms(self) -> Array:
-        """int32[256], the token of each byte; -1 for a byte that has none."""
-        atoms, known = np.full(256, -1, np.int32), self.metadata.model.model_tokens
-        single = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) == 1)
-        atoms[self.token_bytes[self.token_ends[single] - 1]] = self.token_ids[single]
-        return atoms
+        """int32[CODES], the id of each byte by its code, see `fst.affixes`; -1 for one that has none."""
+        known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
+        short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
+        return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
 
     def atoms_of(self, piece: bytes) -> list[int]:
         """The token of each byte of a piece."""
-        atoms: list[int] = self.atoms[[*piece]].tolist()
+        atoms: list[int] = self.atoms[codes_of(piece)].tolist()
         return atoms
 
     @Lazy
@@ -266,9 +276,11 @@ class BpeTables(Table):
         """Prove the automaton, or that there is none and the merges are sound."""
         if self.has_automaton:
             need(not len(self.merges), f"there are {len(self.merges)} merges beside an automaton")
+            need(not self.affixes, "a prefix or suffix beside an automaton")
             merging.prove(self.entries, self.lengths, self.depths, each)
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
+            need(not (self.affixes and self.metadata.model.ignore_merges), "ignore_merges with a prefix or suffix")
             merge_list.prove(self.merges, self.lengths, self.atoms)
 
     def _prove_words(self) -> None:

@@ -43,7 +43,7 @@ class Arguments(NamedTuple):
         moves: the same, row after row.
         lengths: uint16[ids], the bytes of the token of each id.
         pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`; made: int32[merges], the token that each merge makes; atoms:
-            int32[256], the token of each byte. All are empty for a table with an automaton.
+            int32[CODES], the id of each byte by its code, see `fst.affixes`. All are empty for a table with an automaton.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
     """

@@ -33,6 +33,7 @@ class BpeModel:
     Attributes:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
+        continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
         unk_id, unk_token: no text has an unknown token; the source may name one.
     """
 
@@ -40,6 +41,8 @@ class BpeModel:
     model_tokens: int = stored_as(whole(1, 1 << 31))
     ignore_merges: bool = stored_as(FLAG)
     unk_token: str | None = stored_as(or_null(TEXT))
+    continuing_subword_prefix: str = stored_as(TEXT)
+    end_of_word_suffix: str = stored_as(TEXT)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import merge_list
+from fst import affixes, merge_list
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.bpe import bounds_of, find_slots, look_up
@@ -22,6 +22,7 @@ from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, SPECIAL, find_pieces
 
+CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 EMPTY, NO_RANK = np.uint64(merge_list.EMPTY), np.int32(merge_list.NO_RANK)
 
 
@@ -138,7 +139,8 @@ def merge(text, begin, end, machine, numbers, at):
     nexts, ranks, queue, count = at + size, at + size * U3, at + (size << U2), U0
     for index in range(size):
         place = np.uint64(index)
-        numbers[at + place] = atoms[text[begin + place]]
+        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == size else U0)
+        numbers[at + place] = atoms[code]
         numbers[nexts + place] = place + U1
         numbers[nexts + size + place] = place - np.uint64(place > U0)
     for index in range(size):
