@@ -129,7 +129,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
-        model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token, *map(spelled, model.affixes)),
+        model=_model_metadata(model, tokens),
         text=BpeText(source.text.normalizers, source.text.pre_tokenizers, trimming.add_prefix_space if trimming else None),
         added_tokens=_added(source.added),
         templates=source.templates,
@@ -192,10 +192,6 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     """The pieces that are one token: canonical tokens, and with `ignore_merges` all others."""
     spelled, ids, left = tokens.tokens, tokens.tokens.ids, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
-    long = np.flatnonzero((left == NULL) & (spelled.lengths > WORD_BYTES))
-    if model.ignore_merges and len(long):
-        token = [*model.vocabulary][long[0]]
-        raise UnsupportedError(f"ignore_merges, with a token of {len(token)} bytes that no merges make: {quoted(token)}")
     chosen = np.flatnonzero(is_whole & (spelled.lengths <= WORD_BYTES))
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]
     lengths, starts = spelled.lengths[chosen], spelled.starts[chosen]
@@ -205,6 +201,23 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     keys[1:] = np.where(columns < lengths[:, None], bytes_at, 0)
     values = np.append(0, lengths << 32 | ids[chosen]).astype(np.uint64)
     return hashed(keys.view(np.uint64), values)
+
+
+def _model_metadata(model: BpeModel, tokens: Canonical) -> BpeModelMetadata:
+    return BpeModelMetadata(
+        model_tokens=len(model.vocabulary),
+        ignore_merges=model.ignore_merges,
+        unk_token=model.unk_token,
+        continuing_subword_prefix=spelled(model.affixes.prefix),
+        end_of_word_suffix=spelled(model.affixes.suffix),
+        long_pieces=_long_pieces(model, tokens),
+    )
+
+
+def _long_pieces(model: BpeModel, tokens: Canonical) -> tuple[int, ...]:
+    """The ids of tokens that whole pieces are with `ignore_merges`, although no merges make them, and too long for the table of words."""
+    long = (tokens.left == NULL) & (tokens.tokens.lengths > WORD_BYTES) & model.ignore_merges
+    return tuple(tokens.tokens.ids[long].tolist())
 
 
 def _refuse(model: Mapping[str, Any]) -> None:

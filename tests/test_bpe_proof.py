@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -38,9 +38,9 @@ def merging() -> BpeTables:
     return table_of(MERGES[::-1])
 
 
-def table_of(merges: Merges) -> BpeTables:
+def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTables:
     """Compile a table."""
-    parts = byte_level(GPT2, merges, (b"xyz",), ("<s>", "é", "世"))
+    parts = byte_level(GPT2, merges, more, ("<s>", "é", "世"))
     return assemble(of_document(parts, Path("tokenizer.json")), "auto")
 
 
@@ -139,6 +139,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
+    "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
     "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
     "merges beside an automaton": (resized("merges", lambda _: merging().merges), "there are 3 merges beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
@@ -175,6 +176,14 @@ def test_sound_tables_are_proven() -> None:
         assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
     assert sound().has_automaton
     assert not merging().has_automaton
+
+
+@pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
+def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
+    """A whole piece has as many bytes as its token, whatever its length is."""
+    harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 260, 259))
+    with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
+        BpeTables.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)

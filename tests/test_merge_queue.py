@@ -26,6 +26,8 @@ from tokenizers import Tokenizer
 import fst
 from fst.cli.explain import explained
 from fst.compile import bpe
+from fst.compile.bpe import assemble
+from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.merge_list import EMPTY, pairs_of
 from fst.runtime.kernels import merge_queue
@@ -155,7 +157,9 @@ def test_steps_grow_with_the_logarithm() -> None:
 def print_steps() -> None:
     """Count the lines that kernels without machine code run, for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
-    tokenizers = [fst.Tokenizer(small(ONE_PIECE, listed).table) for listed in (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])]
+    improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
+    sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
+    tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
     print(json.dumps([[steps(tokenizer, unit * size) for size in (48, 96, 192)] for tokenizer in tokenizers for unit in ("a", "abc", "q")]))
 
 

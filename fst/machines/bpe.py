@@ -173,6 +173,13 @@ class BpeTables(Table):
             return {}
         return dict(zip(self.contents[: model.model_tokens], self.token_ids.tolist(), strict=False))
 
+    @Lazy
+    def long_pieces(self) -> Mapping[bytes, int]:
+        """Those of them that no merges make, and that are too long for ``words``."""
+        model = self.metadata.model
+        found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
+        return {self.content(token): int(self.token_ids[token]) for token in found}
+
     def run(self, text: str) -> list[int]:
         """The token ids of a text, in slow and plain Python."""
         ids: list[int] = []
@@ -284,7 +291,7 @@ class BpeTables(Table):
             merge_list.prove(self.merges, self.lengths, self.atoms)
 
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""
+        """Prove that every hash leads to a slot, and that each word has as many bytes as its token, at least one; and long pieces, too."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0
@@ -292,6 +299,10 @@ class BpeTables(Table):
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
+        need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
+        for piece, number in self.long_pieces.items():
+            size = self.lengths[number]
+            need(len(piece) == size, f"a long piece has {len(piece)} bytes, and its token {number} has {size}")
         wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
         wrong |= self.lengths.take(ids, mode="clip") != sizes
         wrong &= values > 0

@@ -46,6 +46,7 @@ class Arguments(NamedTuple):
             int32[CODES], the id of each byte by its code, see `fst.affixes`. All are empty for a table with an automaton.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
+        long_pieces: the tokens that long pieces are as a whole, whatever the merges say; the value of each is its id.
     """
 
     params: Array
@@ -65,6 +66,7 @@ class Arguments(NamedTuple):
     displacements: Array
     key_masks: Array
     specials: Trie
+    long_pieces: Trie
 
 
 class Work(NamedTuple):
@@ -126,6 +128,7 @@ def arguments(table: Any) -> Arguments:
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
+        long_pieces=trie(table.long_pieces.items()),
     )
 
 

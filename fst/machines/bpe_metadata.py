@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fst.forms import FLAG, TEXT, or_null, stored_as, whole
+from fst.forms import FLAG, IDS, TEXT, or_null, stored_as, whole
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates
 from fst.rows import MAX_NEXT
 
@@ -34,6 +34,7 @@ class BpeModel:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
+        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are too long for the table of words.
         unk_id, unk_token: no text has an unknown token; the source may name one.
     """
 
@@ -43,6 +44,7 @@ class BpeModel:
     unk_token: str | None = stored_as(or_null(TEXT))
     continuing_subword_prefix: str = stored_as(TEXT)
     end_of_word_suffix: str = stored_as(TEXT)
+    long_pieces: Sequence[int] = stored_as(IDS)
 
 
 @dataclass(frozen=True)

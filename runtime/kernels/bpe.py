@@ -29,6 +29,7 @@ from fst.machines.bpe_arguments import BUCKET_SHIFT, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
+from fst.matching import ENDING, NO_STRING
 from fst.merging import LABEL_SHIFT as LABEL
 from fst.merging import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
@@ -36,7 +37,9 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL, find_pieces
+from fst.runtime.kernels.tries import child_of
 
+NO_TOKEN = np.int32(NO_STRING)
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
 LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
 
@@ -196,6 +199,16 @@ def encode_long(text, begin, end, machine, ids, at):
 
 
 @part
+def long_piece(text, begin, length, pieces):
+    """The token that a piece is as a whole, if it is one of `long_pieces`; else `NO_TOKEN`."""
+    node, count = ROOT, U0
+    while count < length and (node > ROOT or count == U0):
+        node = child_of(node, np.uint64(text[begin + count]), pieces.edges)
+        count += U1
+    return pieces.nodes[node, ENDING]
+
+
+@part
 def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
     tokens, special_ids, ids, ends, at = work.tokens, work.special_ids, output.ids, output.ends, work.state[COUNT]
@@ -206,9 +219,12 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         first, last, length = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
-        if length <= LONGEST:
+        number = long_piece(text, first, length, machine.long_pieces) if (length > WORD_BYTES) & (kind == U0) else NO_TOKEN
+        if number != NO_TOKEN:
+            ids[at] = number
+            at += U1
+        elif length <= LONGEST:
             at = put_tokens(tokens, room, room + length, ids, at)
-            room += length
         elif kind == U0:
             at = encode_long(text, first, last, machine, ids, at)
         elif kind == SPECIAL:
@@ -221,6 +237,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
             row += U1
             if row < np.uint64(len(ends)):
                 at = frame(output.prefix, at, output)
+        room += together(length)
     work.state[COUNT] = copy(scratch, begin, written, ids, at)
     return row
 

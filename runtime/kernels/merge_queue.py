@@ -16,7 +16,7 @@ import numpy as np
 from fst import affixes, merge_list
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.bpe import bounds_of, find_slots, look_up
+from fst.runtime.kernels.bpe import NO_TOKEN, WORD_BYTES, bounds_of, find_slots, long_piece, look_up
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
@@ -167,10 +167,14 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, _ = bounds_of(pieces, index)
+        first, last, length = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
-        if kind == U0:
+        number = long_piece(text, first, length, machine.long_pieces) if (length > WORD_BYTES) & (kind == U0) else NO_TOKEN
+        if number != NO_TOKEN:
+            ids[at] = number
+            at += U1
+        elif kind == U0:
             at = merge(text, first, last, machine, ids, at)
         elif kind == SPECIAL:
             ids[at] = special_ids[special]
