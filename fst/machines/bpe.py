@@ -28,7 +28,7 @@ from fst import merge_list, merging
 from fst.affixes import Affixes, codes_of
 from fst.errors import quoted
 from fst.lazy import Lazy
-from fst.machines.bpe_arguments import Arguments, Work, arguments, work
+from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.proof import need, need_none, prove_around
@@ -213,9 +213,9 @@ class BpeTables(Table):
             return merging.walk(self.entries, self.lengths, piece)
         return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
-    def arguments(self) -> Arguments:
-        """The arguments of the kernels."""
-        return arguments(self)
+    def arguments(self) -> Arguments | MergeArguments:
+        """The arguments of the table's kernel."""
+        return arguments(self) if self.has_automaton else merge_arguments(self)
 
     def work(self) -> Work:
         """The work of the kernels for one thread."""

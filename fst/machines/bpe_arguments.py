@@ -42,8 +42,6 @@ class Arguments(NamedTuple):
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: the same, row after row.
         lengths: uint16[ids], the bytes of the token of each id.
-        pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`; made: int32[merges], the token that each merge makes; atoms:
-            int32[CODES], the id of each byte by its code, see `fst.affixes`. All are empty for a table with an automaton.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
         long_pieces: the tokens that long pieces are as a whole, whatever the merges say; the value of each is its id.
@@ -59,14 +57,27 @@ class Arguments(NamedTuple):
     moves: Array
     entries: Array
     lengths: Array
-    pairs: Array
-    made: Array
-    atoms: Array
     words: Array
     displacements: Array
     key_masks: Array
     specials: Trie
     long_pieces: Trie
+
+
+class MergeArguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.merge_queue` reads.
+
+    Attributes:
+        beside: what it reads as the other kernel does; there is no automaton.
+        pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`.
+        made: int32[merges], the token that each merge makes.
+        atoms: int32[CODES], the id of each byte by its code, see `fst.affixes`.
+    """
+
+    beside: Arguments
+    pairs: Array
+    made: Array
+    atoms: Array
 
 
 class Work(NamedTuple):
@@ -121,15 +132,18 @@ def arguments(table: Any) -> Arguments:
         moves=borrowable(table.moves, np.uint16).ravel(),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
-        pairs=np.empty(0, np.uint64) if table.has_automaton else merge_list.pairs_of(table.merges),
-        made=np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32),
-        atoms=np.empty(0, np.int32) if table.has_automaton else table.atoms,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
         long_pieces=trie(table.long_pieces.items()),
     )
+
+
+def merge_arguments(table: Any) -> MergeArguments:
+    """The arguments of a table that has no automaton."""
+    made = np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32)
+    return MergeArguments(arguments(table), merge_list.pairs_of(table.merges), made, table.atoms)
 
 
 def work() -> Work:

@@ -36,7 +36,7 @@ from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import KIND, PLACE, SPECIAL, find_pieces
+from fst.runtime.kernels.pieces import KIND, LONG, PLACE, SPECIAL, find_pieces
 from fst.runtime.kernels.tries import child_of
 
 NO_TOKEN = np.int32(NO_STRING)
@@ -199,13 +199,24 @@ def encode_long(text, begin, end, machine, ids, at):
 
 
 @part
-def long_piece(text, begin, length, pieces):
+def long_piece(text, begin, end, pieces):
     """The token that a piece is as a whole, if it is one of `long_pieces`; else `NO_TOKEN`."""
-    node, count = ROOT, U0
-    while count < length and (node > ROOT or count == U0):
-        node = child_of(node, np.uint64(text[begin + count]), pieces.edges)
-        count += U1
+    node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
+    while at < end and node > ROOT:
+        node = child_of(node, np.uint64(text[at]), pieces.edges)
+        at += U1
     return pieces.nodes[node, ENDING]
+
+
+@part
+def mark_long(text, pieces, pending, waiting, long_pieces):
+    """Mark pending pieces that are one of `long_pieces`."""
+    for item in range(waiting):
+        index = pending[item] >> HALF
+        first, last, length = bounds_of(pieces, index)
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        if length > WORD_BYTES and kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
+            pieces[index] = first | LONG
 
 
 @part
@@ -219,17 +230,17 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         first, last, length = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
-        number = long_piece(text, first, length, machine.long_pieces) if (length > WORD_BYTES) & (kind == U0) else NO_TOKEN
-        if number != NO_TOKEN:
-            ids[at] = number
-            at += U1
-        elif length <= LONGEST:
+        if length <= LONGEST:
             at = put_tokens(tokens, room, room + length, ids, at)
+            room += length
         elif kind == U0:
             at = encode_long(text, first, last, machine, ids, at)
         elif kind == SPECIAL:
             ids[at] = special_ids[special]
             special += U1
+            at += U1
+        elif kind == LONG:
+            ids[at] = long_piece(text, first, last, machine.long_pieces)
             at += U1
         else:
             at = frame(output.suffix, at, output)
@@ -237,7 +248,6 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
             row += U1
             if row < np.uint64(len(ends)):
                 at = frame(output.prefix, at, output)
-        room += together(length)
     work.state[COUNT] = copy(scratch, begin, written, ids, at)
     return row
 
@@ -266,6 +276,8 @@ def encode_rows(text, starts, more, machine, output, work):
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, machine, work)
         find_slots(text, pieces, count, machine, slots)
         written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
+        if len(machine.long_pieces.nodes) > 1:
+            mark_long(text, pieces, pending, waiting, machine.long_pieces)
         transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)

@@ -16,11 +16,11 @@ import numpy as np
 from fst import affixes, merge_list
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.bpe import NO_TOKEN, WORD_BYTES, bounds_of, find_slots, long_piece, look_up
+from fst.runtime.kernels.bpe import bounds_of, find_slots, long_piece, look_up, mark_long
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import KIND, SPECIAL, find_pieces
+from fst.runtime.kernels.pieces import KIND, LONG, SPECIAL, find_pieces
 
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 EMPTY, NO_RANK = np.uint64(merge_list.EMPTY), np.int32(merge_list.NO_RANK)
@@ -167,18 +167,17 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, length = bounds_of(pieces, index)
+        first, last, _ = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         begin = gap
-        number = long_piece(text, first, length, machine.long_pieces) if (length > WORD_BYTES) & (kind == U0) else NO_TOKEN
-        if number != NO_TOKEN:
-            ids[at] = number
-            at += U1
-        elif kind == U0:
+        if kind == U0:
             at = merge(text, first, last, machine, ids, at)
         elif kind == SPECIAL:
             ids[at] = special_ids[special]
             special += U1
+            at += U1
+        elif kind == LONG:
+            ids[at] = long_piece(text, first, last, machine.beside.long_pieces)
             at += U1
         else:
             at = frame(output.suffix, at, output)
@@ -192,18 +191,22 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
-    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`."""
-    state, pieces, slots, scratch, pending = work.state, work.pieces, work.slots, work.scratch, work.pending
+    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.bpe_arguments.MergeArguments`.
+    """
+    state, pieces, slots, scratch, pending, beside = work.state, work.pieces, work.slots, work.scratch, work.pending, machine.beside
     if len(starts) > 1 and not state[OPEN]:
         state[COUNT] = frame(output.prefix, state[COUNT], output)
     state[OPEN] = more
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
-        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, machine, work)
-        find_slots(text, pieces, count, machine, slots)
-        written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
+        find_slots(text, pieces, count, beside, slots)
+        written, waiting = look_up(text, pieces, slots, count, beside, scratch, pending)
+        if len(beside.long_pieces.nodes) > 1:
+            mark_long(text, pieces, pending, waiting, beside.long_pieces)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, machine.lengths, output, place, first, state)
+            locate(text, pieces, count, beside.lengths, output, place, first, state)
     return at

@@ -5,7 +5,7 @@ a search by the splitter follows, from the last piece that is decided. A piece t
 ends with the last one that begins in it.
 
 In `work.pieces` each item is where a piece begins, with its kind in the highest two bits; it ends where the next one begins. The end of a
-row and a special token are pieces of their own.
+row and a special token are pieces of their own. A later stage marks pieces that are one token, but too long for the table of words.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ U30 = np.uint64(30)
 NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of a decision, and where it goes in an item of `begins`
 KIND, PLACE = U30, np.uint64((1 << 30) - 1)
-ROW_END, SPECIAL = np.uint64(1 << 30), np.uint64(2 << 30)  # kinds; that of other pieces is 0
+ROW_END, SPECIAL, LONG = np.uint64(1 << 30), np.uint64(2 << 30), np.uint64(3 << 30)  # kinds; that of other pieces is 0
 
 
 @inlined
