@@ -74,7 +74,7 @@ def hold(written: Json, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")], ids=str)
-@examples(150)
+@examples(100)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
 def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: list[str]) -> None:
     """Whatever the merges and whichever of prefix and suffix there is, everything is the reference's."""

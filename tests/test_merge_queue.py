@@ -160,7 +160,7 @@ def print_steps() -> None:
     improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
     sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
     tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
-    print(json.dumps([[steps(tokenizer, unit * size) for size in (48, 96, 192)] for tokenizer in tokenizers for unit in ("a", "abc", "q")]))
+    print(json.dumps([[steps(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))
 
 
 def steps(tokenizer: fst.Tokenizer, text: str) -> int:
