@@ -129,7 +129,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
-        model=_model_metadata(model, tokens),
+        model=_model_metadata(model, tokens, words),
         text=BpeText(source.text.normalizers, source.text.pre_tokenizers, trimming.add_prefix_space if trimming else None),
         added_tokens=_added(source.added),
         templates=source.templates,
@@ -203,21 +203,27 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     return hashed(keys.view(np.uint64), values)
 
 
-def _model_metadata(model: BpeModel, tokens: Canonical) -> BpeModelMetadata:
+def _model_metadata(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> BpeModelMetadata:
     return BpeModelMetadata(
         model_tokens=len(model.vocabulary),
         ignore_merges=model.ignore_merges,
         unk_token=model.unk_token,
         continuing_subword_prefix=spelled(model.affixes.prefix),
         end_of_word_suffix=spelled(model.affixes.suffix),
-        long_pieces=_long_pieces(model, tokens),
+        long_pieces=_long_pieces(model, tokens, words),
     )
 
 
-def _long_pieces(model: BpeModel, tokens: Canonical) -> tuple[int, ...]:
-    """The ids of tokens that whole pieces are with `ignore_merges`, although no merges make them, and too long for the table of words."""
-    long = (tokens.left == NULL) & (tokens.tokens.lengths > WORD_BYTES) & model.ignore_merges
-    return tuple(tokens.tokens.ids[long].tolist())
+def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
+    """The ids of tokens that pieces are with `ignore_merges`, although no merges make them, and that the table of words does not hold.
+
+    They are too long for it, or two of them have one hash.
+    """
+    if not model.ignore_merges:
+        return ()
+    values = words[3::4]
+    held = np.isin(tokens.tokens.ids, values[values > 0] & np.uint64((1 << 32) - 1))
+    return tuple(tokens.tokens.ids[(tokens.left == NULL) & (tokens.tokens.lengths > 1) & ~held].tolist())
 
 
 def _refuse(model: Mapping[str, Any]) -> None:

@@ -177,6 +177,16 @@ def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
     assert [ids for text, ids in zip(texts, ids_of(batch), strict=True) if "<s>" not in text] == expected
 
 
+def test_short_pieces_without_a_slot() -> None:
+    """With ignore_merges a whole piece that is a token is that token, also if the hash table of pieces has no slot for it."""
+    merges = [(b"a", b"bb"), (b"a", b"b"), (b"b", b"b"), (b"a", b"a"), (b"abb", b"a")]
+    more = ["".join(text).encode() for text in product("abc", repeat=5)]
+    found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
+    texts = [token.decode() for token in found.table.contents[256:]]
+    assert any(len(piece) <= WORD_BYTES for piece in found.table.long_pieces)
+    assert ids_of(fst.Tokenizer(found.table).encode_batch(texts)) == [found.define(text) for text in texts]
+
+
 SPECIAL = ("<s>", "<s>x", "</s>", "<sss", "ab!", "é世", "世", " <", "\n\n", "<|endoftext|>", "\0")
 PATTERNS = {"gpt2": GPT2, "cl100k": CL100K, "o200k": O200K, "qwen": QWEN, "many classes": MANY_CLASSES, "one piece": r"[\s\S]+"}
 ENGLISH_MERGES: Merges = [

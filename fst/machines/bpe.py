@@ -175,7 +175,7 @@ class BpeTables(Table):
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
-        """Those of them that no merges make, and that are too long for ``words``."""
+        """Those of them that no merges make, and that ``words`` does not hold; most are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
         return {self.content(token): int(self.token_ids[token]) for token in found}

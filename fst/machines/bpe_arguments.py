@@ -44,7 +44,7 @@ class Arguments(NamedTuple):
         lengths: uint16[ids], the bytes of the token of each id.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
-        long_pieces: the tokens that long pieces are as a whole, whatever the merges say; the value of each is its id.
+        long_pieces: the tokens that other pieces, most of them long, are as a whole, whatever the merges say; the value of each is its id.
     """
 
     params: Array

@@ -34,7 +34,8 @@ class BpeModel:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
-        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that are too long for the table of words.
+        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold. Most are too
+            long for it.
         unk_id, unk_token: no text has an unknown token; the source may name one.
     """
 

@@ -213,9 +213,9 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
     """Mark pending pieces that are one of `long_pieces`."""
     for item in range(waiting):
         index = pending[item] >> HALF
-        first, last, length = bounds_of(pieces, index)
+        first, last, _ = bounds_of(pieces, index)
         kind = np.uint64(pieces[index]) >> KIND << KIND
-        if length > WORD_BYTES and kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
+        if kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
             pieces[index] = first | LONG
 
 

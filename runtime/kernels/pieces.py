@@ -5,7 +5,7 @@ a search by the splitter follows, from the last piece that is decided. A piece t
 ends with the last one that begins in it.
 
 In `work.pieces` each item is where a piece begins, with its kind in the highest two bits; it ends where the next one begins. The end of a
-row and a special token are pieces of their own. A later stage marks pieces that are one token, but too long for the table of words.
+row and a special token are pieces of their own. A later stage marks pieces that are one token, but not in the table of words.
 """
 
 from __future__ import annotations
