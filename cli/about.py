@@ -21,6 +21,7 @@ OPTIONS = (
     "pre_tokenizer",
     "unk_token",
     "continuing_subword_prefix",
+    "end_of_word_suffix",
     "max_input_chars_per_word",
     "ignore_merges",
 )

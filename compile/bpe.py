@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.affixes import NO_AFFIXES, Affixes
 from fst.compile.classes import paged
 from fst.compile.item_sets import close
 from fst.compile.merge_rows import lay_out
@@ -26,6 +27,7 @@ from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
+from fst.merge_list import no_merges
 from fst.metadata import AddedTokens
 from fst.rewriting import Rewriting, flagged, late
 from fst.splitting import Splitter
@@ -49,6 +51,7 @@ class BpeModel:
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say; always so in tiktoken.
         names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
         unk_token: the token that the source names as unknown. No text has it: every byte is a token.
+        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. Keys of `vocabulary` and parts of `merges` have them.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -57,6 +60,7 @@ class BpeModel:
     ignore_merges: bool
     names: Mapping[str, int]
     unk_token: str | None = None
+    affixes: Affixes = NO_AFFIXES
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> BpeModel:
@@ -70,14 +74,17 @@ class BpeModel:
         _refuse(model)
         names = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
         _need_ids(names)
-        merges = _known(_pairs(sequence(field_of(model, "merges", "model"), "merges of the model")), names)
+        prefix, suffix = _affix(model, "continuing_subword_prefix"), _affix(model, "end_of_word_suffix")
+        merges = _known(_pairs(sequence(field_of(model, "merges", "model"), "merges of the model")), names, prefix)
+        affixes = Affixes(bytes_of(prefix) or b"", bytes_of(suffix) or b"")
         spellings = ((bytes_of(name), number) for name, number in names.items())
         return cls(
             vocabulary={token: number for token, number in spellings if token},
-            merges=_ranked(merges),
+            merges=_ranked(merges, affixes),
             ignore_merges=_flag(model, "ignore_merges"),
             names=names,
             unk_token=model.get("unk_token"),
+            affixes=affixes,
         )
 
     @classmethod
@@ -98,7 +105,8 @@ class BpeModel:
 
     def check(self, where: str) -> None:
         """Raise an error if the model cannot be compiled; `where` begins the message."""
-        missing = [byte for byte in BYTES_OF_TEXT if bytes([byte]) not in self.vocabulary]
+        single = {self.affixes.name(part): byte for byte in BYTES_OF_TEXT for part in self.affixes.places(byte)}
+        missing = [byte for name, byte in single.items() if name not in self.vocabulary]
         if missing:
             lacking = f"{len(missing)} of the bytes that text may have, such as {missing[0]:#04x}"
             raise UnsupportedError(f"{where} has no tokens for {lacking}: only a BPE vocabulary that has them all can be compiled")
@@ -111,13 +119,13 @@ class BpeModel:
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
     model, trimming = source.model, source.trimming
+    _need_clear(model)
     added, rewritten = told_apart(source.added, rewriting(source.text.normalizers, _adds_blank(source.text)))
     split = _splitter(source.text, added, rewritten)
-    tokens = canonical(Merges(model.vocabulary, model.merges) if model.merges is not None else Merges.of_ranks(model.vocabulary))
-    if not tokens.proper:
-        raise UnsupportedError("merges by which a token is made after a token that it is a part of: no automaton is exact for them")
+    listed = Merges(model.vocabulary, model.merges, model.affixes) if model.merges is not None else Merges.of_ranks(model.vocabulary)
+    tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
-    rows, window = lay_out(tokens.tokens, close(tokens)), windows(split)
+    rows, window = lay_out(tokens.tokens, close(tokens)) if tokens.proper and not model.affixes else None, windows(split)
     pages, blocks = paged(split.classes)
     contents = _by_rank(tokens, model.vocabulary)
     names = {**model.names, **added.ids}
@@ -125,8 +133,8 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     ids = [*contents.values(), *others.values()]
     encoded = [*contents, *(name.encode() for name in others)]
     metadata = BpeMetadata(
-        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots), window.bits),
-        model=BpeModelMetadata(len(contents), model.ignore_merges, model.unk_token),
+        automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
+        model=_model_metadata(model, tokens, words),
         text=BpeText(source.text.normalizers, source.text.pre_tokenizers, rewritten, trimming.add_prefix_space if trimming else None),
         added_tokens=added,
         templates=source.templates,
@@ -140,8 +148,9 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         drops=np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8),
         symbols=window.symbols,
         decisions=window.decisions,
-        entries=rows.entries,
-        depths=rows.depths,
+        entries=rows.entries if rows else np.empty(0, np.uint32),
+        depths=rows.depths if rows else np.empty(0, np.uint16),
+        merges=no_merges() if rows else _merges(tokens),
         words=words,
         displacements=displacements,
         token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
@@ -154,6 +163,13 @@ def _by_rank(tokens: Canonical, vocabulary: Mapping[bytes, int]) -> Mapping[byte
     """The vocabulary in the order of merges, the lowest rank first, so that a table tells its merges; before them what no merge makes."""
     items = list(vocabulary.items())
     return dict(items[place] for place in np.argsort(tokens.rank, kind="stable").tolist())
+
+
+def _merges(tokens: Canonical) -> NDArray[np.int32]:
+    """The merges that make canonical tokens, the lowest rank first: BPE executes no others."""
+    made = tokens.made[np.argsort(tokens.rank[tokens.made], kind="stable")]
+    merges: NDArray[np.int32] = tokens.tokens.ids[np.stack([tokens.left[made], tokens.right[made], made], axis=1)].astype(np.int32)
+    return merges
 
 
 def _adds_blank(text: TextPipeline) -> bool:
@@ -179,11 +195,7 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> S
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
     """The pieces that are one token: canonical tokens, and with `ignore_merges` all others."""
     spelled, ids, left = tokens.tokens, tokens.tokens.ids, tokens.left
-    is_whole = (left != NULL) | (spelled.lengths == 1) | model.ignore_merges
-    long = np.flatnonzero((left == NULL) & (spelled.lengths > WORD_BYTES))
-    if model.ignore_merges and len(long):
-        token = [*model.vocabulary][long[0]]
-        raise UnsupportedError(f"ignore_merges, with a token of {len(token)} bytes that no merges make: {quoted(token)}")
+    is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
     chosen = np.flatnonzero(is_whole & (spelled.lengths <= WORD_BYTES))
     chosen = chosen[np.argsort(ids[chosen], kind="stable")]
     lengths, starts = spelled.lengths[chosen], spelled.starts[chosen]
@@ -195,17 +207,67 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     return hashed(keys.view(np.uint64), values)
 
 
+def _model_metadata(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> BpeModelMetadata:
+    return BpeModelMetadata(
+        model_tokens=len(model.vocabulary),
+        ignore_merges=model.ignore_merges,
+        unk_token=model.unk_token,
+        continuing_subword_prefix=spelled(model.affixes.prefix),
+        end_of_word_suffix=spelled(model.affixes.suffix),
+        long_pieces=_long_pieces(model, tokens, words),
+    )
+
+
+def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
+    """The ids of tokens that pieces are with `ignore_merges`, although no merges make them, and that the table of words does not hold.
+
+    They are too long for it, or two of them have one hash.
+    """
+    if not model.ignore_merges:
+        return ()
+    values = words[3::4]
+    held = np.isin(tokens.tokens.ids, values[values > 0] & np.uint64((1 << 32) - 1))
+    return tuple(tokens.tokens.ids[(tokens.left == NULL) & (tokens.tokens.lengths > 1) & ~held].tolist())
+
+
 def _refuse(model: Mapping[str, Any]) -> None:
     """Refuse what changes ids and is not supported. A vocabulary with all bytes knows no unknown text, so the rest has no effect."""
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
-        if model.get(name):
-            raise UnsupportedError(f"model BPE with {name} {quoted(model[name])}: only byte-level BPE without one can be compiled")
+        if model.get(name) and model.get("ignore_merges"):
+            raise UnsupportedError(f"model BPE with ignore_merges and {name} {quoted(model[name])}")
     if model.get("dropout"):
         raise UnsupportedError(f"model BPE with dropout {quoted(model['dropout'])}, by which ids are random: set it to null")
     for name in ("fuse_unk", "byte_fallback"):
         _flag(model, name)
     if not isinstance(model.get("unk_token"), str | None):
         raise ValueError(f"unk_token is {quoted(model['unk_token'])}; it is a string or null")
+
+
+def _affix(model: Mapping[str, Any], name: str) -> str:
+    """A prefix or suffix, if letters of bytes spell it; "" if there is none."""
+    affix = model.get(name)
+    if not isinstance(affix, str | None):
+        raise ValueError(f"{name} is {quoted(affix)}; it is a string or null")
+    if affix and bytes_of(affix) is None:
+        raise UnsupportedError(f"model BPE with {name} {quoted(affix)}, which has letters of no byte")
+    return affix or ""
+
+
+def _need_clear(model: BpeModel) -> None:
+    """Refuse names that stand for one thing here and for another there: a token is to say by its name where it stands.
+
+    All bytes do, and so do the tokens that merges make of those that do.
+    """
+    affixes = model.affixes
+    if not affixes:
+        return
+    parts = {name: affixes.part(name) for name in model.vocabulary}
+    atoms = (part for byte in BYTES_OF_TEXT for part in affixes.places(byte))
+    made = (affixes.joined(parts[left], parts[right]) for left, right in model.merges or ())
+    for part in (*atoms, *made):
+        if part is not None and affixes.part(affixes.name(part)) != part:
+            told = f"token {quoted(affixes.name(part))}: its prefix or suffix may also be text"
+            raise UnsupportedError(f"{told}, so that it stands for {quoted(part.body)} and for {quoted(parts[affixes.name(part)].body)}")
 
 
 def _flag(model: Mapping[str, Any], name: str) -> bool:
@@ -231,21 +293,25 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
     return [(first, second) for first, second in merges]
 
 
-def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int]) -> Sequence[tuple[str, str]]:
-    """Merges, if the vocabulary has the tokens that they join and make."""
+def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
+    """Merges, if the vocabulary has the tokens that they join and make. Of the second, as many bytes are cut as the prefix has."""
     for rank, (first, second) in enumerate(merges, 1):
-        for token in (first, second, first + second):
+        rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
+        for token in (first, second, first + rest):
             if token not in names:
                 pair = f"{quoted(first)} and {quoted(second)}"
                 raise ValueError(f"merge {rank}, {pair}, needs the token {quoted(token)}, and the vocabulary does not have it")
     return merges
 
 
-def _ranked(merges: Iterable[tuple[str, str]]) -> list[Merge]:
-    """Merges of bytes, the lowest rank first. A merge that is listed twice has its last rank; one of other letters never applies."""
+def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes) -> list[Merge]:
+    """Merges of bytes, the lowest rank first. A merge that is listed twice has its last rank.
+
+    Merges that never apply are left out: those of other letters, and those whose parts cannot stand side by side.
+    """
     ranks: dict[Merge, int] = {}
     for rank, (first, second) in enumerate(merges):
         left, right = bytes_of(first), bytes_of(second)
-        if left and right:
+        if left and right and (not affixes or affixes.joined(affixes.part(left), affixes.part(right))):
             ranks[left, right] = rank
     return sorted(ranks, key=ranks.__getitem__)

@@ -60,7 +60,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks
     """Run BPE on the bytes of each token until two parts are left.
 
     Args:
-        symbols, starts, lengths, atoms: of `fst.compile.merges.Spelled`.
+        symbols, starts, lengths, atoms: `codes` and more of `fst.compile.merges.Spelled`.
         order: int64[n], the tokens of two bytes or more, short ones first.
         own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
         result: int32[ranks], the token that a merge of each rank makes.

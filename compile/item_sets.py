@@ -103,7 +103,7 @@ def close(tokens: Canonical) -> States:
         last, depths, starts, held_from = (np.empty(room + 1, np.int32) for _ in range(4))
         held = np.empty(8 * room + 2 * widest, np.int32)
         slots = np.zeros(1 << (2 * room).bit_length(), np.int32)
-        of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms
+        of_items = items.roots, items.starts, items.edges, tokens.tokens.atoms[:256]
         scratch = kids, counts, done, touched, key
         count = close_states.call(*of_items, last, depths, starts, labels, targets, held_from, held, slots, *scratch)
         if count >= 0:

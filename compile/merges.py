@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.jit import Deferred
 from fst.merging import MAX_ID, MAX_LENGTH, UTF8_BYTES
@@ -38,10 +39,12 @@ class Merges:
         tokens: the bytes of each token → its id.
         pairs: the left and the right part of each merge, the lowest rank first. Of a pair that is listed twice, the last rank counts, as in
             Hugging Face's ``tokenizers``.
+        affixes: what the names of tokens have beside their bytes. Then no automaton is made of the list.
     """
 
     tokens: Mapping[bytes, int]
     pairs: Sequence[tuple[bytes, bytes]]
+    affixes: Affixes = NO_AFFIXES
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
@@ -69,42 +72,48 @@ class Spelled:
     """Tokens as arrays, in the order of the vocabulary.
 
     Attributes:
-        symbols: uint8[n], the bytes of all tokens, one after the other.
+        symbols: uint8[n], the bytes of all tokens, one after the other, without affixes.
+        codes: uint16[n], the codes of these bytes, see `fst.affixes`.
         starts: int64[tokens], where each token begins in them.
         lengths: int64[tokens], |t|.
         ids: int64[tokens].
-        atoms: int32[256], the token of each single byte, or -1.
+        atoms: int32[CODES], the token of each single byte by its code, or -1.
+        whole: bool[tokens], whether each token may be a whole piece.
     """
 
     symbols: NDArray[np.uint8]
+    codes: NDArray[np.uint16]
     starts: Ints
     lengths: Ints
     ids: Ints
     atoms: NDArray[np.int32]
+    whole: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, tokens: Mapping[bytes, int]) -> Spelled:
+    def of(cls, tokens: Mapping[bytes, int], affixes: Affixes = NO_AFFIXES) -> Spelled:
         """The arrays.
 
         Raises:
             VocabularyError: a byte that text can hold is no token, an id is out of range, or two tokens share one.
             UnsupportedError: a token is too long.
         """
-        missing = [bytes([byte]) for byte in UTF8_BYTES if bytes([byte]) not in tokens]
+        single = (affixes.name(part) for byte in UTF8_BYTES for part in affixes.places(byte))
+        missing = [name for name in single if name not in tokens]
         if missing:
             raise VocabularyError(f"the vocabulary has no token for the bytes {listed(missing)}; every byte of UTF-8 must be a token")
         wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
         if wrong:
             raise VocabularyError(f"the vocabulary has the ids {listed(wrong)}; ids are 0 to {MAX_ID}")
-        ids, lengths = np.array(list(tokens.values()), np.int64), np.array(list(map(len, tokens)), np.int64)
+        parts = [affixes.part(name) if affixes else Part(name, True, True) for name in tokens]
+        ids, lengths = np.array(list(tokens.values()), np.int64), np.array([len(part.body) for part in parts], np.int64)
+        firsts, lasts = np.array([part.is_first for part in parts]), np.array([part.is_last for part in parts])
         _refuse_shared_ids(tokens, ids)
         if lengths.max() > MAX_LENGTH:
             raise UnsupportedError(f"a token of {lengths.max()} bytes: there is room for {MAX_LENGTH}")
-        atoms = np.full(256, NULL, np.int32)
-        for number, token in enumerate(tokens):
-            if len(token) == 1:
-                atoms[token[0]] = number
-        return cls(np.frombuffer(b"".join(tokens), np.uint8), np.cumsum(lengths) - lengths, lengths, ids, atoms)
+        symbols = np.frombuffer(b"".join(part.body for part in parts), np.uint8)
+        atoms = affixes.atoms({token: number for number, token in enumerate(tokens)})
+        codes = codes_of_parts(symbols, lengths, firsts, lasts)
+        return cls(symbols, codes, np.cumsum(lengths) - lengths, lengths, ids, atoms, firsts & lasts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +146,7 @@ def canonical(merges: Merges) -> Canonical:
         VocabularyError: the tokens do not make a vocabulary, or a pair does not make a token.
         UnsupportedError: a token is too long.
     """
-    spelled = Spelled.of(merges.tokens)
+    spelled = Spelled.of(merges.tokens, merges.affixes)
     pairs, result = _numbered(merges)
     keys, ranks = _table_of_pairs(len(pairs))
     insert_pairs.call(pairs, keys, ranks)
@@ -160,20 +169,21 @@ def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
     number_of = {token: number for number, token in enumerate(merges.tokens)}
     found = []
     for rank, (left, right) in enumerate(merges.pairs):
-        fault = _fault(rank, left, right, number_of)
+        made = left + right[len(merges.affixes.prefix) :]
+        fault = _fault(rank, left, right, made, number_of)
         if fault:
             raise VocabularyError(fault)
-        found.append((number_of[left] << 32 | number_of[right], number_of[left + right]))
+        found.append((number_of[left] << 32 | number_of[right], number_of[made]))
     pairs, result = zip(*found, strict=True) if found else ((), ())
     return np.array(pairs, np.uint64), np.array(result, np.int32)
 
 
-def _fault(rank: int, left: bytes, right: bytes, tokens: Mapping[bytes, int]) -> str | None:
+def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[bytes, int]) -> str | None:
     """What is wrong with a pair."""
     told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
     if not left or not right:
         return f"{told}: a part is empty"
-    missing = [part for part in (left, right, left + right) if part not in tokens]
+    missing = [part for part in (left, right, made) if part not in tokens]
     return f"{told}: {quoted(missing[0])} is not a token" if missing else None
 
 
@@ -191,6 +201,6 @@ def _last_merges(
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())
     parts, pair_ranks = np.empty(longest, np.int32), np.empty(longest, np.int32)
-    of_tokens = tokens.symbols, tokens.starts, tokens.lengths, tokens.atoms
+    of_tokens = tokens.codes, tokens.starts, tokens.lengths, tokens.atoms
     last_merges.call(*of_tokens, order[tokens.lengths[order] > 1], own, result, keys, ranks, parts, pair_ranks, left, right, rank)
     return left, right, rank

@@ -70,12 +70,12 @@ def _parts(about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema:
     members = {ABOUT: np.frombuffer(text, np.uint8), **{name: np.ascontiguousarray(arrays[name], schema[name].dtype) for name in schema}}
     position, central = 0, b""
     for name, array in members.items():
-        header = _npy_header(array.dtype.str, array.shape)
-        crc = zlib.crc32(array.data.cast("B"), zlib.crc32(header))
+        header, data = _npy_header(array.dtype.str, array.shape), array.reshape(-1).view(np.uint8).data
+        crc = zlib.crc32(data, zlib.crc32(header))
         head = _local(name, len(header) + array.nbytes, crc, position) + header
         central += _central(name, len(header) + array.nbytes, crc, position)
         yield head
-        yield array.data.cast("B")
+        yield data
         position += len(head) + array.nbytes
     yield central + _end(len(members), len(central), position)
 

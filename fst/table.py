@@ -73,7 +73,9 @@ class Table(ABC):
     @property
     @abstractmethod
     def ids_per_unit(self) -> int:
-        """The most ids that a text has for each of its code units; `prove` shows that this holds for every text."""
+        """The room for ids that the kernels need for each code unit of text: for the most ids that it has, which `prove` shows for every
+        text, and for whatever they keep there meanwhile.
+        """
 
     @abstractmethod
     def run(self, text: str) -> list[int]:

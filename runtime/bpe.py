@@ -100,7 +100,8 @@ class BpeTokenizer(Tokenizer):
     def _safe_cuts(self) -> SafeCuts | None:
         normalizers = self._table.metadata.text.normalizers or ()
         is_safe = leave_ascii(part["type"] for part in normalizers)
-        return PieceBegins(self._table, self._ids_runner.arguments) if is_safe else None
+        arguments = self._ids_runner.arguments
+        return PieceBegins(self._table, arguments if self._table.has_automaton else arguments.beside) if is_safe else None
 
     @Lazy
     def _ids_runner(self) -> Runner:

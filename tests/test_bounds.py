@@ -59,7 +59,7 @@ WORDS = (
     *CONTENTS,
     *(" ", "  ", "\n", "\t", "b", "a", "!", "é", "e\u0301", "A\u0308\u0323", "\u0130\u0323", "한", "\u1112\u1161\u11ab", "東京", "👩‍👩‍👧"),
     *("\u302e", "\u1b44", "\u0301", "\0", "\x85", "\u200b", "\ufeff", "\ufffd", "ß", "½", "ﷺ", "\U0001d15e", "q" * 99, "12", "²"),
-    *("foobfoo", "[MAS", "<s", "aaaaaaaaaaaaaaaaaaaaaaaa", "unaffableunaffable", "_a_", "FOO", "ÉA", "x-b-x", "a1a22!!b"),
+    *("foobfoo", "[MAS", "<s", "aaaaaaaaaaaaaaaaaaaaaaaa", "foobfoo" * 5, "unaffableunaffable", "_a_", "FOO", "ÉA", "x-b-x", "a1a22!!b"),
 )
 PATTERNS = (GPT2, r"\p{L}+|[\s\S]", "[\\s\\S]+", "a+b|[\\s\\S]", r" ?(?:foo|[^\s])+|\s+")
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
@@ -104,20 +104,21 @@ def framed(ids: Mapping[str, int]) -> dict[str, Any]:
 
 
 def merges_of(draw: random.Random) -> Merges:
-    """Draw merges. Tokens are made after those that they are made of, and once."""
+    """Draw merges. Tokens are made once, and in half of the lists after those that they are made of."""
     tokens, merges = [bytes([byte]) for byte in dict.fromkeys("abfor1 é世\u302e".encode())], list[tuple[bytes, bytes]]()
     for _ in range(draw.choice((0, 5, 60))):
         pair = draw.choice(tokens), draw.choice(tokens)
         if b"".join(pair) not in tokens:
             merges.append(pair)
             tokens.append(b"".join(pair))
-    return merges
+    return merges if draw.random() < 0.5 else draw.sample(merges, len(merges))
 
 
 def bytewise(draw: random.Random) -> dict[str, Any]:
     """Draw a tokenizer.json of byte-level BPE."""
     special = (*TOKENS[:5], *draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))))
-    found = byte_level(draw.choice(PATTERNS), merges_of(draw), (b"foo", b"bfoo"), special, ignore_merges=draw.random() < 0.3)
+    more = (b"foo", b"bfoo", b"a" * 24 + b"b", b"foobfoo" * 5)
+    found = byte_level(draw.choice(PATTERNS), merges_of(draw), more, special, ignore_merges=draw.random() < 0.3)
     return {**found, "post_processor": framed({token["content"]: token["id"] for token in found["added_tokens"]})}
 
 

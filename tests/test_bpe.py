@@ -158,6 +158,35 @@ def test_random_machines(found: Small, texts: list[str]) -> None:
     assert tokenizer.decode_batch(ids) == texts
 
 
+LONG_PIECES = (b"x" * 25, b"x" * 40, b"x" * 39 + b"y", b"ab" * 32, b"ab" * 32 + b"c", b"q" * 700, "\u00e9".encode() * 13)
+
+
+@pytest.mark.parametrize("merges", [[(b"x", b"x"), (b"a", b"b")], [(b"ab", b"a"), (b"a", b"b"), (b"x", b"x")]], ids=["automaton", "merges"])
+def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
+    """With ignore_merges a whole piece that is a token is that token, however long it is; parts of it and longer ones are not."""
+    found = small(r"[^ ]+| ", merges, LONG_PIECES, ["<s>"], ignore_merges=True)
+    pieces = [piece.decode() for piece in LONG_PIECES]
+    around = [change for piece in pieces for change in (piece[:-1], f"{piece}x", piece * 2)]
+    texts = [*pieces, *around, " ".join(pieces), "<s>".join(pieces)]
+    batch = fst.Tokenizer(found.table).encode_batch(texts, offsets=True)
+    assert ids_of(batch) == [found.table.run(text) for text in texts]
+    assert ids_of(batch)[: len(pieces)] == [[found.table.token_ids[found.table.contents.index(piece)]] for piece in LONG_PIECES]
+    assert batch.offsets is not None
+    assert batch.offsets[: len(pieces)].tolist() == [[0, len(piece)] for piece in pieces]
+    expected = [found.define(text) for text in texts if "<s>" not in text]
+    assert [ids for text, ids in zip(texts, ids_of(batch), strict=True) if "<s>" not in text] == expected
+
+
+def test_short_pieces_without_a_slot() -> None:
+    """With ignore_merges a whole piece that is a token is that token, also if the hash table of pieces has no slot for it."""
+    merges = [(b"a", b"bb"), (b"a", b"b"), (b"b", b"b"), (b"a", b"a"), (b"abb", b"a")]
+    more = ["".join(text).encode() for text in product("abc", repeat=5)]
+    found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
+    texts = [token.decode() for token in found.table.contents[256:]]
+    assert any(len(piece) <= WORD_BYTES for piece in found.table.long_pieces)
+    assert ids_of(fst.Tokenizer(found.table).encode_batch(texts)) == [found.define(text) for text in texts]
+
+
 SPECIAL = ("<s>", "<s>x", "</s>", "<sss", "ab!", "é世", "世", " <", "\n\n", "<|endoftext|>", "\0")
 PATTERNS = {"gpt2": GPT2, "cl100k": CL100K, "o200k": O200K, "qwen": QWEN, "many classes": MANY_CLASSES, "one piece": r"[\s\S]+"}
 ENGLISH_MERGES: Merges = [

@@ -26,7 +26,6 @@ Row = dict[str, Any]
 NOT_BPE = "Unigram, not BPE"
 SENTENCEPIECE = "SentencePiece, not byte-level BPE"
 NOT_BYTE_LEVEL = "BPE without ByteLevel"
-SUFFIX = "end_of_word_suffix"
 NORMALIZER = "a normalizer"
 CONTEXT = "an added token with lstrip or rstrip"
 PREFIX_SPACE = "add_prefix_space"
@@ -37,9 +36,8 @@ NOT_TEXT = "bytes that are not UTF-8, which tiktoken merges as they are"
 LEFT_OUT = {
     NOT_BPE: 158,
     SENTENCEPIECE: 159,
-    NOT_BYTE_LEVEL: 248,
-    SUFFIX: 264,
-    NORMALIZER: 361,
+    NOT_BYTE_LEVEL: 369,
+    NORMALIZER: 504,
     CONTEXT: 48,
     PREFIX_SPACE: 5,
     PARTS: 74,
@@ -47,9 +45,9 @@ LEFT_OUT = {
     NOT_TEXT: 1,
 }
 REFUSED = {
-    "clip": (SUFFIX, "end_of_word_suffix"),
+    "clip": (NORMALIZER, "normalizer NFC"),
     "gpt_neox": (NORMALIZER, "normalizer NFC"),
-    "hw_doc_summarizer": (SUFFIX, "end_of_word_suffix"),
+    "hw_doc_summarizer": (NOT_BYTE_LEVEL, "without a pre_tokenizer ByteLevel"),
     "mistral01": (NOT_BYTE_LEVEL, "Metaspace"),
     "mpt": (NORMALIZER, "normalizer NFC"),
     "qwen3": (NORMALIZER, "normalizer NFC"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from machines import byte_level
+from machines import Merges, byte_level
 
 import fst
 from fst.compile.bpe import assemble
@@ -23,10 +23,24 @@ from fst.rows import MAX_OUTPUT
 Harm = Callable[[BpeTables], BpeTables]
 
 
+MERGES = [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")]
+
+
 @cache
 def sound() -> BpeTables:
     """A sound table."""
-    parts = byte_level(GPT2, [(b"a", b"b"), (b"ab", b"c"), (b" ", b"t")], (b"xyz",), ("<s>", "é", "世"))
+    return table_of(MERGES)
+
+
+@cache
+def merging() -> BpeTables:
+    """A sound table without an automaton."""
+    return table_of(MERGES[::-1])
+
+
+def table_of(merges: Merges, more: Sequence[bytes] = (b"xyz",)) -> BpeTables:
+    """Compile a table."""
+    parts = byte_level(GPT2, merges, more, ("<s>", "é", "世"))
     return assemble(of_document(parts, Path("tokenizer.json")), "auto")
 
 
@@ -127,6 +141,9 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a piece that begins twice": (put("decisions", window(BEGIN, 0, 1), 1), "decides about the first character"),
     "a doubt before the text": (put("decisions", window(BEGIN, BEGIN, 1), 3), "decides about the first character"),
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
+    "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
+    "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
+    "merges beside an automaton": (resized("merges", lambda _: merging().merges), "there are 3 merges beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
     "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
     "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),
@@ -139,9 +156,43 @@ HARM: dict[str, tuple[Harm, str]] = {
 }
 
 
-def test_sound_table_is_proven() -> None:
+HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
+    "an automaton, too": (resized("entries", lambda _: sound().entries), "there are 3 merges beside an automaton"),
+    "depths without an automaton": (resized("depths", lambda _: sound().depths), "depths, and no automaton"),
+    "a column less": (resized("merges", lambda array: array[:, :2]), "merges has 2 columns, not 3"),
+    "a part below 0": (put("merges", (1, 0), -1), "merge 1 is of"),
+    "a part past all": (put("merges", (1, 1), 9999), "merge 1 is of .*9999.*; there are"),
+    "a result past all": (put("merges", (1, 2), 9999), "merge 1 is of .*9999.*; there are"),
+    "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
+    "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
+    "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "no token is the byte 0x61"),
+    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "no token is the byte 0x0"),
+    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "ignore_merges with a prefix or suffix"),
+    "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
+}
+
+
+def test_sound_tables_are_proven() -> None:
     """What the others are made of is accepted."""
-    assert BpeTables.loads(sound().dumps()).run("abc the <s>") == sound().run("abc the <s>")
+    for table in (sound(), merging()):
+        assert BpeTables.loads(table.dumps()).run("abc the <s>") == table.run("abc the <s>")
+    assert sound().has_automaton
+    assert not merging().has_automaton
+
+
+@pytest.mark.parametrize("merges", [MERGES, MERGES[::-1]], ids=["automaton", "merges"])
+def test_lengths_of_long_pieces_are_proven(merges: Merges) -> None:
+    """A whole piece has as many bytes as its token, whatever its length is."""
+    harm = both(said(long_pieces=[259], ignore_merges=True), put("token_ids", 257, 259))
+    with pytest.raises(fst.TableError, match="a long piece has 3 bytes, and its token 259 has 4"):
+        BpeTables.loads(harm(table_of(merges, (b"xyz", b"uvwx"))).dumps())
+
+
+@pytest.mark.parametrize(("harm", "fault"), HARM_OF_MERGES.values(), ids=HARM_OF_MERGES)
+def test_every_rule_of_merges_is_proven(harm: Harm, fault: str) -> None:
+    """A table without an automaton that breaks a rule is refused, and the message says which."""
+    with pytest.raises(fst.TableError, match=fault):
+        BpeTables.loads(harm(merging()).dumps())
 
 
 @pytest.mark.parametrize(("harm", "fault"), HARM.values(), ids=HARM)

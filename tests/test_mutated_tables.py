@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from kept import assemble, wordpiece
-from machines import byte_level, compiled
+from machines import Merges, byte_level, compiled
 
 import fst
 from fst.cli.about import described, listed
@@ -51,7 +51,7 @@ TEXTS = (
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")
 MERGES = [(b"a", b"b"), (b"c", b"d"), (b"ab", b"cd"), (b"u", b"n"), (b"t", b"t"), (b"tt", b"t"), (b" ", b"t"), (b"\xc3", b"\xa9")]
 TWICE = ("symbols", "decisions", "words", "displacements")  # what a table of BPE says twice
-BEHIND = ("pages", "blocks", "moves", "entries", "token_bytes", "token_ends", "token_ids")  # what this follows from
+BEHIND = ("pages", "blocks", "moves", "entries", "merges", "token_bytes", "token_ends", "token_ids")  # what this follows from
 WRONG: tuple[Any, ...] = (
     *(None, True, False, -1, 0, 1, 2, 4, 31, 97, 1 << 22, 1 << 64, 1.0, float("nan"), [], [[]], [1], ["a"], {}, {"a": 1}),
     *("", "a", "[UNK]", "[MASK]", "##", "\ud800", "ab", "other", "bert", "none", "tt", "A", "#" * 5000),
@@ -98,12 +98,13 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         "bpe": bytewise(GPT2),
         "bpe of whole pieces": bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
         "bpe that drops pieces": bytewise(r"\s+|[ab]+", behavior="Removed"),
+        "bpe without an automaton": bytewise(r"[ab]+|[\s\S]+", MERGES[::-1]),
     }
 
 
-def bytewise(pattern: str, behavior: str = "Isolated", **model: Any) -> BpeTables:
+def bytewise(pattern: str, merges: Merges = MERGES, behavior: str = "Isolated", **model: Any) -> BpeTables:
     """Compile byte-level BPE."""
-    parts = byte_level(pattern, MERGES, (b"abc", b"tttt", b" un"), (*TOKENS[:5], "««é»", "<b>"), **model)
+    parts = byte_level(pattern, merges, (b"abc", b"tttt", b" un"), (*TOKENS[:5], "««é»", "<b>"), **model)
     parts["pre_tokenizer"]["pretokenizers"][0]["behavior"] = behavior
     tables: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
     return tables

@@ -213,9 +213,10 @@ def test_absent_strings() -> None:
 
 
 def test_others_than_splits_are_refused() -> None:
-    """A pipeline with something else before the bytes is refused by name."""
+    """A blank before each piece of another split is refused by name."""
     parts = byte_level("a", [])
-    parts["pre_tokenizer"] = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    blank = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
+    parts["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split("a"), blank]}
     with pytest.raises(UnsupportedError, match="pre_tokenizer PrefixSpace"):
         assemble(of_document(parts, Path("tokenizer.json")), "auto")
 

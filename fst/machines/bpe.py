@@ -8,7 +8,8 @@ A text becomes ids in three steps, each with arrays of its own:
    say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
    automaton elsewhere. Some pieces are dropped, such as white space: ``drops`` tells them by the class of their first character.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`.
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. Where no automaton is exact there are none of these, but the
+   ``merges`` themselves, see `fst.merge_list`.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
 the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
@@ -23,10 +24,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fst import merging
+from fst import merge_list, merging
+from fst.affixes import Affixes, codes_of
 from fst.errors import quoted
 from fst.lazy import Lazy
-from fst.machines.bpe_arguments import Arguments, Work, arguments, work
+from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.machines.rewriting_arguments import growth, marks, prove_rewriting
@@ -53,17 +55,18 @@ class BpeTables(Table):
         drops: uint8[classes], 1 if pieces that begin with a class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
         decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
-        entries: uint32[slots], depths: uint16[states], see `fst.merging`.
+        entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
+        merges: int32[merges, 3], see `fst.merge_list`; none for a table with an automaton.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
         token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. First come
-            tokens that no merge makes, then the others in the order of their merges, the lowest rank first.
+            tokens that no merge makes, then the others in the order of their merges, the lowest rank first. The bytes include a prefix or
+            suffix, which decoding gives, too, as the reference does.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
     """
 
     kind: ClassVar[str] = "bpe"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
-    kernel: ClassVar[str] = "fst.runtime.kernels.bpe"
     face: ClassVar[str] = "fst.runtime.bpe.BpeTokenizer"
 
     pages: Array = member("<u2")
@@ -74,6 +77,7 @@ class BpeTables(Table):
     decisions: Array = member("|u1")
     entries: Array = member("<u4")
     depths: Array = member("<u2")
+    merges: Array = member("<i4", axes=2)
     words: Array = member("<u8")
     displacements: Array = member("<u2")
     token_bytes: Array = member("|u1")
@@ -90,10 +94,20 @@ class BpeTables(Table):
         return BpeMetadata.from_json(self.about)
 
     @property
+    def kernel(self) -> str:  # type: ignore[override] # of other kinds it is one for all tables
+        """The kernel that walks the automaton, or the one that merges."""
+        return "fst.runtime.kernels.bpe" if self.has_automaton else "fst.runtime.kernels.merge_queue"
+
+    @property
+    def has_automaton(self) -> bool:
+        """Whether pieces go through an automaton, and not through the list of merges."""
+        return len(self.entries) > 0
+
+    @property
     def ids_per_unit(self) -> int:
-        """Every token has at least one byte, but rewriting may make several of one."""
+        """Every token has at least one byte, but a queue of merges takes more room, and rewriting may make several bytes of one."""
         by = self.metadata.text.rewriting
-        return growth(by) if by else 1
+        return (growth(by) if by else 1) * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @property
     def class_count(self) -> int:
@@ -119,11 +133,37 @@ class BpeTables(Table):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the bytes of each token of the model; 0 for other ids."""
+        """uint16[highest id + 1], the bytes of each token of the model, without affixes; 0 for other ids."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
-        lengths[self.token_ids[:known]] = np.diff(self.token_ends[:known], prepend=0)
+        sizes = np.diff(self.token_ends[:known], prepend=0)
+        if self.affixes:
+            sizes = np.array([len(self.affixes.part(name).body) for name in self.contents[:known]])
+        lengths[self.token_ids[:known]] = sizes
         return lengths
+
+    @Lazy
+    def affixes(self) -> Affixes:
+        """What the names of the model's tokens have beside their bytes."""
+        model = self.metadata.model
+        return Affixes(bytes_of(model.continuing_subword_prefix) or b"", bytes_of(model.end_of_word_suffix) or b"")
+
+    @Lazy
+    def atoms(self) -> Array:
+        """int32[CODES], the id of each byte by its code, see `fst.affixes`; -1 for one that has none."""
+        known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
+        short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
+        return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
+
+    def atoms_of(self, piece: bytes) -> list[int]:
+        """The token of each byte of a piece."""
+        atoms: list[int] = self.atoms[codes_of(piece)].tolist()
+        return atoms
+
+    @Lazy
+    def ranks(self) -> Mapping[tuple[int, int], int]:
+        """The ranks of the merges, for the slow walk."""
+        return merge_list.ranks_of(self.merges)
 
     @Lazy
     def splitter(self) -> Splitter:
@@ -139,6 +179,13 @@ class BpeTables(Table):
         if not model.ignore_merges:
             return {}
         return dict(zip(self.contents[: model.model_tokens], self.token_ids.tolist(), strict=False))
+
+    @Lazy
+    def long_pieces(self) -> Mapping[bytes, int]:
+        """Those of them that no merges make, and that ``words`` does not hold; most are too long."""
+        model = self.metadata.model
+        found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
+        return {self.content(token): int(self.token_ids[token]) for token in found}
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text, in slow and plain Python."""
@@ -164,16 +211,21 @@ class BpeTables(Table):
         """The token ids of a piece."""
         if piece in self.whole_pieces:
             return [self.whole_pieces[piece]]
-        return merging.walk(self.entries, self.lengths, piece)
+        if self.has_automaton:
+            return merging.walk(self.entries, self.lengths, piece)
+        return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
-    def arguments(self) -> Arguments:
-        """The arguments of the kernels, for texts as they are."""
+    def arguments(self) -> Arguments | MergeArguments:
+        """The arguments of the table's kernel, for texts as they are."""
         known = without_context(self.metadata.added_tokens)
-        return arguments(self, {spelling.encode(): number for spelling, number in known.items()})
+        return self._arguments({spelling.encode(): number for spelling, number in known.items()})
 
-    def marked_arguments(self) -> Arguments:
-        """The arguments of the kernels, for rewritten texts."""
-        return arguments(self, marks(self.metadata.added_tokens))
+    def marked_arguments(self) -> Arguments | MergeArguments:
+        """The arguments of the table's kernel, for rewritten texts."""
+        return self._arguments(marks(self.metadata.added_tokens))
+
+    def _arguments(self, specials: Mapping[bytes, int]) -> Arguments | MergeArguments:
+        return arguments(self, specials) if self.has_automaton else merge_arguments(self, specials)
 
     def work(self) -> Work:
         """The work of the kernels for one thread."""
@@ -185,7 +237,7 @@ class BpeTables(Table):
         self._prove_tokens()
         self._prove_classes()
         self._prove_windows()
-        merging.prove(self.entries, self.lengths, self.depths, each)
+        self._prove_merges(each)
         self._prove_words()
 
     def _prove_tokens(self) -> None:
@@ -240,8 +292,19 @@ class BpeTables(Table):
         first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
+    def _prove_merges(self, each: Each) -> None:
+        """Prove the automaton, or that there is none and the merges are sound."""
+        if self.has_automaton:
+            need(not len(self.merges), f"there are {len(self.merges)} merges beside an automaton")
+            need(not self.affixes, "a prefix or suffix beside an automaton")
+            merging.prove(self.entries, self.lengths, self.depths, each)
+        else:
+            need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
+            need(not (self.affixes and self.metadata.model.ignore_merges), "ignore_merges with a prefix or suffix")
+            merge_list.prove(self.merges, self.lengths, self.atoms)
+
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word in one has as many bytes as its token, at least one."""
+        """Prove that every hash leads to a slot, and that each word has as many bytes as its token, at least one; and long pieces, too."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0
@@ -249,6 +312,10 @@ class BpeTables(Table):
         need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
         values = words[3::4]
         ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
+        need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
+        for piece, number in self.long_pieces.items():
+            size = self.lengths[number]
+            need(len(piece) == size, f"a long piece has {len(piece)} bytes, and its token {number} has {size}")
         wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
         wrong |= self.lengths.take(ids, mode="clip") != sizes
         wrong &= values > 0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst import merge_list
 from fst.machines.kernel_call import CHUNK, MARGIN
 from fst.machines.reading_arguments import borrowable
 from fst.matching import Trie, trie
@@ -45,6 +46,7 @@ class Arguments(NamedTuple):
         lengths: uint16[ids], the bytes of the token of each id.
         key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
         specials: the special tokens in UTF-8; the value of each is its id.
+        long_pieces: the tokens that other pieces, most of them long, are as a whole, whatever the merges say; the value of each is its id.
     """
 
     params: Array
@@ -62,6 +64,23 @@ class Arguments(NamedTuple):
     displacements: Array
     key_masks: Array
     specials: Trie
+    long_pieces: Trie
+
+
+class MergeArguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.merge_queue` reads.
+
+    Attributes:
+        beside: what it reads as the other kernel does; there is no automaton.
+        pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`.
+        made: int32[merges], the token that each merge makes.
+        atoms: int32[CODES], the id of each byte by its code, see `fst.affixes`.
+    """
+
+    beside: Arguments
+    pairs: Array
+    made: Array
+    atoms: Array
 
 
 class Work(NamedTuple):
@@ -72,7 +91,7 @@ class Work(NamedTuple):
             rewritten bytes, and their characters, that are kept from the last call, see `fst.runtime.rewriter`.
         symbols: empty; nothing is kept from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
-        pieces: uint32[room], where pieces begin, with their kind in the highest two bits, see `fst.runtime.kernels.pieces`.
+        pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
         memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
@@ -121,7 +140,14 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
         specials=trie(specials.items()),
+        long_pieces=trie(table.long_pieces.items()),
     )
+
+
+def merge_arguments(table: Any, specials: Mapping[bytes, int]) -> MergeArguments:
+    """The arguments of a table that has no automaton, likewise."""
+    made = np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32)
+    return MergeArguments(arguments(table, specials), merge_list.pairs_of(table.merges), made, table.atoms)
 
 
 def work() -> Work:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fst.forms import FLAG, TEXT, or_null, stored_as, whole
+from fst.forms import FLAG, IDS, TEXT, or_null, stored_as, whole
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
 from fst.rewriting import Rewriting
 from fst.rows import MAX_NEXT
@@ -18,12 +18,12 @@ class BpeAutomaton:
 
     Attributes:
         kind: the kind of machine.
-        states: how many states the automaton of the merges has.
+        states: how many states the automaton of the merges has; 0 without one.
         window_bits: of a symbol in a window.
     """
 
     kind: str = stored_as(TEXT)
-    states: int = stored_as(whole(1, MAX_NEXT))
+    states: int = stored_as(whole(0, MAX_NEXT))
     window_bits: int = stored_as(whole(2, 6))
 
 
@@ -34,6 +34,9 @@ class BpeModel:
     Attributes:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
+        continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
+        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold. Most are too
+            long for it.
         unk_id, unk_token: no text has an unknown token; the source may name one.
     """
 
@@ -41,6 +44,9 @@ class BpeModel:
     model_tokens: int = stored_as(whole(1, 1 << 31))
     ignore_merges: bool = stored_as(FLAG)
     unk_token: str | None = stored_as(or_null(TEXT))
+    continuing_subword_prefix: str = stored_as(TEXT)
+    end_of_word_suffix: str = stored_as(TEXT)
+    long_pieces: Sequence[int] = stored_as(IDS)
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,17 @@ from fst.machines.bpe_arguments import BUCKET_SHIFT, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
+from fst.matching import ENDING, NO_STRING
 from fst.merging import LABEL_SHIFT as LABEL
 from fst.merging import MAX_VALUE
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, ROOT, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy, frame
 from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.kernels.tries import child_of
 
+NO_TOKEN = np.int32(NO_STRING)
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
 LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
 
@@ -207,6 +210,27 @@ def encode_long(text, begin, end, machine, ids, at):
 
 
 @part
+def long_piece(text, begin, end, pieces):
+    """The token that a piece is as a whole, if it is one of `long_pieces`; else `NO_TOKEN`."""
+    node, at = child_of(ROOT, np.uint64(text[begin]), pieces.edges), begin + U1
+    while at < end and node > ROOT:
+        node = child_of(node, np.uint64(text[at]), pieces.edges)
+        at += U1
+    return pieces.nodes[node, ENDING]
+
+
+@part
+def mark_long(text, pieces, pending, waiting, long_pieces):
+    """Mark pending pieces that are one of `long_pieces`."""
+    for item in range(waiting):
+        index = pending[item] >> HALF
+        first, last, _ = bounds_of(pieces, index)
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        if kind == U0 and long_piece(text, first, last, long_pieces) != NO_TOKEN:
+            pieces[index] = first | LONG
+
+
+@part
 def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
     tokens, special_ids, ids, ends, at = work.tokens, work.special_ids, output.ids, output.ends, work.state[COUNT]
@@ -225,6 +249,9 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         elif kind == SPECIAL:
             ids[at] = special_ids[special]
             special += U1
+            at += U1
+        elif kind == LONG:
+            ids[at] = long_piece(text, first, last, machine.long_pieces)
             at += U1
         else:
             at = frame(output.suffix, at, output)
@@ -264,6 +291,8 @@ def encode_rows(text, starts, more, machine, output, work):
         written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
         if len(machine.drops):
             waiting = without_dropped(pieces, pending, waiting)
+        if len(machine.long_pieces.nodes) > 1:
+            mark_long(text, pieces, pending, waiting, machine.long_pieces)
         transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)

@@ -7,7 +7,7 @@ import numpy as np
 from fst.jit import inlined, part
 from fst.machines.kernel_call import BEFORE, WORD
 from fst.runtime.kernels.numbers import U0, U1
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, SPECIAL
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END
 
 LEAD_MASK, CONTINUATION = np.uint8(0xC0), np.uint8(0x80)  # of a byte that continues a character
 
@@ -52,7 +52,7 @@ def locate(text, pieces, count, lengths, output, place, row, state):
         at, kind = item & PLACE, item >> KIND << KIND
         if kind == DROPPED:
             characters += begun(text, at, end)
-        elif kind == SPECIAL:
+        elif kind > ROW_END:
             characters = put_span(text, at, end, characters, word, output, place)
             place += U1
             word += U1

@@ -4,8 +4,9 @@ Windows decide nearly all places, each by itself, so that the processor works at
 a search by the splitter follows, from the last piece that is decided. A piece that begins is certain whatever follows, so a chunk of text
 ends with the last one that begins in it.
 
-In `work.pieces` each item is where a piece begins, with its kind in the highest two bits; it ends where the next one begins. The end of a
-row and a special token are pieces of their own, and so is a stretch of text that is dropped.
+In `work.pieces` each item is where a piece begins, with its kind in the highest three bits; it ends where the next one begins. The end of a
+row and a special token are pieces of their own, and so is a stretch of text that is dropped. A later stage marks pieces that are one token,
+but not in the table of words.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from fst.splitting import START as SEARCH
 U30 = np.uint64(30)
 NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of a decision, and where it goes in an item of `begins`
-KIND, PLACE = U30, np.uint64((1 << 30) - 1)
-ROW_END, SPECIAL, DROPPED = np.uint64(1 << 30), np.uint64(2 << 30), np.uint64(3 << 30)  # kinds; that of other pieces is 0
+KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
+ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # kinds; that of other pieces is 0
 
 
 @inlined

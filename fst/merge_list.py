@@ -1,0 +1,93 @@
+"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (`fst.compile.merges` says which).
+
+BPE begins with the token of each byte of a piece. While a pair of neighbours is in the list, it merges the pair of lowest rank, the
+leftmost of several. A merge is three ids: of the left token, of the right one, and of the token that they make. Its rank is its row.
+
+**What a kernel takes for granted**, once `prove` has passed: every id of a merge has a length, and a merge makes a token that is as long as
+its two parts together. So the tokens of a piece have as many bytes as the piece, whatever the merges are, and each has at least one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.affixes import CODES, CONTINUES
+from fst.jit import Deferred
+from fst.merging import UTF8_BYTES
+from fst.proof import need, need_none
+from fst.rows import Array
+
+COLUMNS = LEFT, RIGHT, MADE = range(3)
+EMPTY = (1 << 64) - 1  # the key of a slot that holds no pair
+NO_RANK = -1
+SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.kernels.merge_queue.merge`
+insert_pairs = Deferred("fst.runtime.kernels.merge_queue", "insert_pairs")
+
+
+def no_merges() -> NDArray[np.int32]:
+    """The merges of a table that has an automaton for them."""
+    return np.empty((0, len(COLUMNS)), np.int32)
+
+
+def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
+    """Merge neighbours of lowest rank, the leftmost first, until no two have a rank: slow and plain.
+
+    Args:
+        ranks: the rank of each pair, as `ranks_of` finds them.
+        merges: int32[merges, 3].
+        ids: the tokens of the bytes of a piece; changed into those of the piece.
+
+    Yields:
+        Each merge before it is done: its rank, and the tokens that it merges.
+    """
+    while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(ids)) if pair in ranks]:
+        rank, place = min(found)
+        yield rank, ids[place], ids[place + 1]
+        ids[place : place + 2] = [int(merges[rank, MADE])]
+
+
+def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> list[int]:
+    """The tokens of a piece, by all `steps`."""
+    for _ in steps(ranks, merges, ids):
+        pass
+    return ids
+
+
+def ranks_of(merges: Array) -> dict[tuple[int, int], int]:
+    """The rank of each pair. Of a pair that is listed twice, the last one counts."""
+    return {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
+
+
+def pairs_of(merges: Array) -> NDArray[np.uint64]:
+    """The hash table of pairs, uint64[2 * slots]: ``left << 32 | right`` and the rank. At most half of the slots are filled."""
+    pairs = np.full((2 << len(merges).bit_length(), 2), EMPTY, np.uint64)
+    wide = merges.astype(np.uint64)
+    insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs.ravel())
+    return pairs.ravel()
+
+
+def prove(merges: Array, lengths: Array, atoms: Array) -> None:
+    """Prove that whatever is merged, the tokens of a piece have the bytes of the piece.
+
+    Args:
+        merges: int32[merges, 3].
+        lengths: uint16[ids], the bytes of the token of each id; 0 for a number that no token has.
+        atoms: int32[CODES], the token of each byte by its code, or -1.
+
+    Raises:
+        TableError: the arrays do not show it.
+    """
+    need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
+    codes = np.array([byte | place for place in range(0, CODES, CONTINUES) for byte in UTF8_BYTES])
+    need_none(atoms[codes] < 0, lambda place: f"no token is the byte {codes[place] & 0xFF:#x}")
+    named = atoms[atoms >= 0]
+    need_none(lengths[named] != 1, lambda place: f"token {named[place]} is that of one byte, and has {lengths[named[place]]}")
+    wrong = np.any((merges < 0) | (merges >= len(lengths)), axis=1)
+    need_none(wrong, lambda rank: f"merge {rank} is of {merges[rank].tolist()}; there are {len(lengths)} lengths")
+    left, right, made = (lengths[merges[:, column]].astype(np.int64) for column in COLUMNS)
+    need_none(np.minimum(left, right) == 0, lambda rank: f"merge {rank} is of {merges[rank].tolist()}, and a part has no bytes")
+    need_none(left + right != made, lambda rank: f"merge {rank} makes {made[rank]} bytes of {left[rank]} and {right[rank]}")

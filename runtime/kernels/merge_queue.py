@@ -1,0 +1,216 @@
+"""Byte-level BPE by a queue of merges, for tables without an automaton. `fst.merge_list.merged` specifies the result of a piece.
+
+All but one loop of a round are those of `fst.runtime.kernels.bpe`. Pieces that are one token are found in the table of words; the others
+are merged one by one. The queue holds the pairs of neighbours that may merge, the lowest rank first and the leftmost of several. A merge
+puts at most two new pairs into it, so a piece of n bytes takes O(n log n) steps, whatever its bytes are.
+
+Kernels check nothing. They require what those of `fst.runtime.kernels.bpe` require, and besides:
+
+- ``output.ids`` has room for `fst.merge_list.SCRATCH` numbers for each byte of text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst import affixes, merge_list
+from fst.jit import inlined, kernel, part
+from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.bpe import bounds_of, find_slots, long_piece, look_up, mark_long, without_dropped
+from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.output import copy, frame
+from fst.runtime.kernels.piece_spans import locate
+from fst.runtime.kernels.pieces import KIND, LONG, SPECIAL, find_pieces, mark_dropped
+
+CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
+EMPTY, NO_RANK = np.uint64(merge_list.EMPTY), np.int32(merge_list.NO_RANK)
+
+
+@inlined
+def slot_of(key, pairs):
+    """The slot of a pair, or the free one where it belongs. At least half of the slots are free, so the search ends."""
+    last = np.uint64(len(pairs) >> 1) - U1
+    slot = (key * HASH_MULTIPLIER >> HALF) & last
+    while pairs[slot << U1] != key and pairs[slot << U1] != EMPTY:
+        slot = slot + U1 & last
+    return slot << U1
+
+
+@kernel
+def insert_pairs(keys, pairs):
+    """Fill the table of pairs, see `fst.merge_list.pairs_of`.
+
+    Args:
+        keys: uint64[merges], the pair of each rank.
+        pairs: uint64[2 * slots], all `EMPTY`.
+    """
+    for rank in range(len(keys)):
+        slot = slot_of(keys[rank], pairs)
+        pairs[slot], pairs[slot + U1] = keys[rank], rank
+
+
+@inlined
+def rank_of(left, right, pairs):
+    """The rank of a pair, or `NO_RANK`."""
+    slot = slot_of(np.uint64(left) << HALF | np.uint64(right), pairs)
+    return np.int32(pairs[slot + U1]) if pairs[slot] != EMPTY else NO_RANK
+
+
+@inlined
+def item_at(numbers, queue, index):
+    """An item of the queue, ``rank << 32 | place``: items ascend in the order in which they merge."""
+    at = queue + (index << U1)
+    return np.uint64(numbers[at]) << HALF | np.uint64(numbers[at + U1])
+
+
+@inlined
+def put_item(numbers, queue, index, item):
+    """Write an item of the queue."""
+    at = queue + (index << U1)
+    numbers[at], numbers[at + U1] = np.int32(item >> HALF), np.int32(item & LOW_HALF)
+
+
+@part
+def push(numbers, queue, count, item):
+    """Put an item into the queue, a binary heap of `count` items. Returns the new count."""
+    hole = count
+    while hole and item < item_at(numbers, queue, hole - U1 >> U1):
+        above = hole - U1 >> U1
+        put_item(numbers, queue, hole, item_at(numbers, queue, above))
+        hole = above
+    put_item(numbers, queue, hole, item)
+    return count + U1
+
+
+@part
+def pop(numbers, queue, count):
+    """Take the first item out of the queue. Returns the new count."""
+    count -= U1
+    item, hole, child = item_at(numbers, queue, count), U0, U1
+    while child < count:
+        child += np.uint64(child + U1 < count and item_at(numbers, queue, child + U1) < item_at(numbers, queue, child))
+        below = item_at(numbers, queue, child)
+        if item < below:
+            child = count
+        else:
+            put_item(numbers, queue, hole, below)
+            hole, child = child, (child << U1) + U1
+    put_item(numbers, queue, hole, item)
+    return count
+
+
+@inlined
+def offer(numbers, at, size, place, pairs, count):
+    """Note the rank of the pair at a place of the piece, and put it into the queue if it may merge. Returns the new count of the queue."""
+    following = np.uint64(numbers[at + size + place])
+    rank = rank_of(numbers[at + place], numbers[at + following], pairs) if following < size else NO_RANK
+    numbers[at + size * U3 + place] = rank
+    return push(numbers, at + (size << U2), count, np.uint64(rank) << HALF | place) if rank != NO_RANK else count
+
+
+@part
+def join(numbers, at, size, place, token, pairs, count):
+    """Merge the pair at a place into a token, and offer the pairs of that with its neighbours. Returns the new count of the queue."""
+    nexts, befores = at + size, at + (size << U1)
+    gone = np.uint64(numbers[nexts + place])
+    following = np.uint64(numbers[nexts + gone])
+    numbers[at + place], numbers[nexts + place] = token, following
+    numbers[at + size * U3 + gone] = NO_RANK
+    if following < size:
+        numbers[befores + following] = place
+    count = offer(numbers, at, size, place, pairs, count)
+    if place:
+        count = offer(numbers, at, size, np.uint64(numbers[befores + place]), pairs, count)
+    return count
+
+
+@part
+def merge(text, begin, end, machine, numbers, at):
+    """Encode a piece of n bytes.
+
+    The ids themselves are the scratch, from `at` on: n tokens; for each the place of the next one, n after the last; the place of the one
+    before; the rank of its pair with the next one, or `NO_RANK`; and the queue, of at most 2n items. An item whose rank is no more that of
+    its place is out of date. The token of a place that is merged into the one before stays, and nothing leads to it.
+
+    Returns:
+        The index after the last id.
+    """
+    size, pairs, made, atoms = end - begin, machine.pairs, machine.made, machine.atoms
+    nexts, ranks, queue, count = at + size, at + size * U3, at + (size << U2), U0
+    for index in range(size):
+        place = np.uint64(index)
+        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == size else U0)
+        numbers[at + place] = atoms[code]
+        numbers[nexts + place] = place + U1
+        numbers[nexts + size + place] = place - np.uint64(place > U0)
+    for index in range(size):
+        count = offer(numbers, at, size, np.uint64(index), pairs, count)
+    while count:
+        item = item_at(numbers, queue, U0)
+        count = pop(numbers, queue, count)
+        rank, place = np.int32(item >> HALF), item & LOW_HALF
+        if numbers[ranks + place] == rank:
+            count = join(numbers, at, size, place, made[rank], pairs, count)
+    found, place = at, U0
+    while place < size:
+        numbers[found] = numbers[at + place]
+        place = np.uint64(numbers[nexts + place])
+        found += U1
+    return found
+
+
+@part
+def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    special_ids, ids, ends, at = work.special_ids, output.ids, output.ends, work.state[COUNT]
+    begin = special = U0
+    for item in range(waiting):
+        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        first, last, _ = bounds_of(pieces, index)
+        at = copy(scratch, begin, gap, ids, at)
+        begin = gap
+        if kind == U0:
+            at = merge(text, first, last, machine, ids, at)
+        elif kind == SPECIAL:
+            ids[at] = special_ids[special]
+            special += U1
+            at += U1
+        elif kind == LONG:
+            ids[at] = long_piece(text, first, last, machine.beside.long_pieces)
+            at += U1
+        else:
+            at = frame(output.suffix, at, output)
+            ends[row] = at
+            row += U1
+            if row < np.uint64(len(ends)):
+                at = frame(output.prefix, at, output)
+    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+    return row
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.bpe_arguments.MergeArguments`.
+    """
+    state, pieces, slots, scratch, pending, beside = work.state, work.pieces, work.slots, work.scratch, work.pending, machine.beside
+    if len(starts) > 1 and not state[OPEN]:
+        state[COUNT] = frame(output.prefix, state[COUNT], output)
+    state[OPEN] = more
+    rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
+        if len(beside.drops):
+            mark_dropped(text, pieces, count, beside)
+        find_slots(text, pieces, count, beside, slots)
+        written, waiting = look_up(text, pieces, slots, count, beside, scratch, pending)
+        if len(beside.drops):
+            waiting = without_dropped(pieces, pending, waiting)
+        if len(beside.long_pieces.nodes) > 1:
+            mark_long(text, pieces, pending, waiting, beside.long_pieces)
+        place, first = state[COUNT], ended
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        if len(output) > IDS_ALONE and len(output.offsets):
+            locate(text, pieces, count, beside.lengths, output, place, first, state)
+    return at

@@ -1,0 +1,179 @@
+"""Merges that no automaton runs exactly: the definition, the slow walk, the kernel and the live references give the same ids."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from machines import Merges, byte_level
+from test_bpe import Small, hold_every_way, ids_of, small
+from tiers import examples, sample
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli.explain import explained
+from fst.compile import bpe
+from fst.compile.bpe import assemble
+from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text.splits import GPT2
+from fst.merge_list import EMPTY, pairs_of
+from fst.runtime.kernels import merge_queue
+
+LATE: Merges = [(b"ab", b"c"), (b"aa", b"a"), (b"a", b"b"), (b"b", b"c"), (b"a", b"a"), (b"abc", b"abc"), (b"aa", b"aa")]
+BESIDE = {"decoder": None, "normalizer": None, "post_processor": None}
+ONE_PIECE = r"[\s\S]+"
+
+
+def strings(letters: str, longest: int) -> list[str]:
+    """All strings over some letters up to a length."""
+    return ["".join(text) for length in range(longest + 1) for text in product(letters, repeat=length)]
+
+
+@some.composite
+def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
+    """Merges in any order, some of them twice, some of parts that nothing makes."""
+    tokens, merges = [*letters], list[tuple[bytes, bytes]]()
+    for _ in range(draw(some.integers(1, 8))):
+        merges.append((draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))))
+        tokens.append(b"".join(merges[-1]))
+    return draw(some.permutations(merges + merges[: draw(some.integers(0, 2))]))
+
+
+def test_improper_lists_have_no_automaton() -> None:
+    """A table holds either an automaton or merges: the latter if a token is made before one of its parts."""
+    late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
+    assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
+    ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))
+    assert late.merges.tolist() == [[ids[part] for part in (left, right, left + right)] for left, right in LATE[:-1]]  # "aaa" is first
+    assert (late.has_automaton, proper.has_automaton, len(proper.merges)) == (False, True, 0)
+
+
+@pytest.mark.sampled
+@examples(200)
+@given(merges=lists([b"a", b"b"]) | lists([b"a", b"b", b"c"]), ignore_merges=some.booleans())
+def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
+    """Whatever the order of the merges, definition, walk and kernel give each text up to length 8 the same ids."""
+    found = small(ONE_PIECE, merges, ignore_merges=ignore_merges)
+    letters = "abc" if any(b"c" in left + right for left, right in merges) else "ab"
+    texts = sample(strings(letters, 8), 30 if letters == "abc" else 3, repr(merges))
+    expected = [found.define(text) for text in texts]
+    assert ids_of(fst.Tokenizer(found.table).encode_batch(texts)) == expected
+    assert [found.table.run(text) for text in texts] == expected
+
+
+@pytest.mark.sampled
+@examples(200)
+@given(merges=lists([b"a", b"b", b"\xc3", b"\xa9"]), texts=some.lists(some.text("abé", max_size=40), max_size=6))
+def test_reference_on_any_list(merges: Merges, texts: list[str]) -> None:
+    """Whatever the order of the merges, ids and offsets are those of tokenizers."""
+    reference = Tokenizer.from_str(json.dumps({**byte_level(ONE_PIECE, merges), **BESIDE})).encode_batch(texts)
+    batch = fst.Tokenizer(small(ONE_PIECE, merges).table).encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert ids_of(batch) == [encoding.ids for encoding in reference]
+    assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
+
+
+@pytest.mark.sampled
+@examples(200)
+@given(
+    tokens=some.sets(some.text("ab ", min_size=2, max_size=6)),
+    seed=some.integers(0, 99),
+    texts=some.lists(some.text("ab ", max_size=40), max_size=6),
+)
+def test_tiktoken_on_any_ranks(tokens: set[str], seed: int, texts: list[str]) -> None:
+    """Whatever the ranks of the tokens, ids are those of tiktoken."""
+    tiktoken = pytest.importorskip("tiktoken")
+    longer = [token.encode() for token in sorted(tokens)]
+    random.Random(seed).shuffle(longer)
+    ranks = {token: rank for rank, token in enumerate([*(bytes([byte]) for byte in range(256)), *longer])}
+    encoding = tiktoken.Encoding("any", pat_str=ONE_PIECE, mergeable_ranks=ranks, special_tokens={})
+    assert ids_of(fst.Tokenizer(bpe(encoding)).encode_batch(texts)) == [encoding.encode(text) for text in texts]
+
+
+@cache
+def shuffled() -> Small:
+    """A machine whose merges are in no order, over words and special tokens."""
+    merges: list[tuple[bytes, bytes]] = [(b"t", b"h"), (b"th", b"e"), (b" ", b"the"), (b"\xc3", b"\xa9"), (b"x", b"x"), (b"xx", b"x")]
+    merges += [(b"xxx", b"xx"), (b" ", b" "), (b"1", b"2"), (b"12", b"12"), (b"\xe4", b"\xb8"), (b"\xe4\xb8", b"\x96"), (b"the", b"12")]
+    return small(GPT2, random.Random(3).sample(merges, len(merges)), (), ("<s>", "é世"))
+
+
+def test_every_way_through_the_package() -> None:
+    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk."""
+    found, draw = shuffled(), random.Random(5)
+    units = ("the", " the", "x" * 70, "xxxxx", "é", "é世", "<s>", "1212", "  ", "\n", "x" * 300, "q" * 5000, "\0", "世", "y" * 30)
+    texts = ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(20)), ""]
+    assert not found.table.has_automaton
+    hold_every_way(fst.Tokenizer(found.table), texts, [found.table.run(text) for text in texts], draw)
+
+
+@pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
+def test_long_runs_are_periodic(unit: str) -> None:
+    """A run of a million bytes has the ids of a short run, over and over: its merges depend on nothing far away."""
+    tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
+    expected = tokenizer.encode(unit * 12).tolist() * count
+    assert tokenizer.encode(unit * 12 * count).tolist() == expected
+
+
+def test_explanation_tells_merges() -> None:
+    """The explanation of a text lists merges where there is no automaton."""
+    merges = ["  merge        2  a b", "  merge        0  ab c"]
+    assert [*explained(small(ONE_PIECE, LATE).table, "abc")] == ["piece abc", *merges, "  tokens abc 256"]
+
+
+def test_table_of_pairs() -> None:
+    """Each pair has its slot, of a pair that is listed twice the last rank counts, and half of the slots are free."""
+    merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
+    pairs = pairs_of(merges).reshape(-1, 2)
+    held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}
+    assert held == {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
+    assert 2 * len(held) <= len(pairs)
+    assert pairs_of(merges[:0]).tolist() == [EMPTY] * 4
+
+
+def test_steps_grow_with_the_logarithm() -> None:
+    """A run of twice the length takes at most some more than twice the steps of the queue."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent), "PYTHONWARNINGS": "ignore"}
+    program = [sys.executable, "-c", "import test_merge_queue; test_merge_queue.print_steps()"]
+    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for few, more, most in json.loads(done.stdout):
+        assert more < 2.5 * few
+        assert most < 2.5 * more
+
+
+def print_steps() -> None:
+    """Count the lines that kernels without machine code run, for runs of three lengths."""
+    merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
+    improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
+    sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
+    tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
+    print(json.dumps([[steps(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))
+
+
+def steps(tokenizer: fst.Tokenizer, text: str) -> int:
+    """The lines that run in the file of the kernel."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, _argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return watch if frame.f_code.co_filename == merge_queue.__file__ else None
+
+    sys.settrace(watch)
+    tokenizer.encode(text)
+    sys.settrace(None)
+    return count
