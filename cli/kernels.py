@@ -66,12 +66,21 @@ def _compile_bpe(folder: Path) -> None:
     from fst.runtime import decoding
 
     source, letters = folder / "tokenizer.json", [spelled(bytes([byte])) for byte in range(256)]
-    model = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
+    model: Any = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
     source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
     tokenizer = _used(bpe(source), folder)
     for dtype in decoding.TYPES:
         tokenizer.decode_bytes(np.zeros(1, dtype))
+    model["merges"] = [["ab", "a"], ["a", "b"]]  # of which no automaton is exact
+    model["vocab"]["aba"] = 257
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, "normalizer": {"type": "NFC"}}))
+    tokenizer = _used(bpe(source), folder)
+    for offsets in (False, True):
+        tokenizer.encode_batch(["a\u0301"], offsets=offsets)
+    stream = tokenizer.stream()
+    stream.write("ab")
+    stream.read()
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", special={})
