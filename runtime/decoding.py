@@ -136,12 +136,14 @@ def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
     contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
     known = table.metadata.model.model_tokens
-    for place, content in enumerate(table.contents[known:] if spell else (), known):
-        spelled = bytes_of(content.decode())
-        if spelled and spelled != content:
-            begins[place], sizes[place] = size, len(spelled)
-            contents.append(spelled)
-            size += len(spelled)
+    changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
+    for place, content in enumerate(table.contents[known:], known):
+        name = changed.get(int(table.token_ids[place]), content.decode())
+        data = (spell and bytes_of(name)) or name.encode()
+        if data != content:
+            begins[place], sizes[place] = size, len(data)
+            contents.append(data)
+            size += len(data)
     spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
     spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids the last counts
     return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)

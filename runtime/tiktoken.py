@@ -40,7 +40,7 @@ def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
         name: the name of the encoding, which a table does not know.
 
     Raises:
-        UnsupportedError: the tokenizer is of another kind.
+        UnsupportedError: the tokenizer is of another kind; or it has a normalizer, a first blank, or added tokens with flags.
 
     Example::
 
@@ -51,6 +51,8 @@ def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
     if not isinstance(tokenizer, BpeTokenizer):
         kind = getattr(getattr(tokenizer, "_table", None), "kind", type(tokenizer).__name__)
         raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
+    if tokenizer._metadata.text.rewriting:
+        raise UnsupportedError("fst.tiktoken stands in for encodings that take texts as they are; this vocabulary changes them first")
     return Encoding(tokenizer, name)
 
 

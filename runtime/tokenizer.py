@@ -285,11 +285,16 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _tokens_by_id(self) -> dict[int, str]:
-        return dict(zip(self._table.token_ids.tolist(), self._table.tokens, strict=True))
+        named = dict(zip(self._table.token_ids.tolist(), self._table.tokens, strict=True))
+        return named | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        return frozenset(self._metadata.added_tokens.skipped)
+        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
+        # special token.
+        added = self._metadata.added_tokens
+        written = {content for content, number in added.ids.items() if number in added.skipped}
+        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 
 
 def face_of(table: Any) -> Any:

@@ -65,15 +65,3 @@ class WordPieceTokenizer(Tokenizer):
 
     def _runs(self, with_spans: bool) -> Runs:
         return Runs(self._table, with_spans)
-
-    @Lazy
-    def _tokens_by_id(self) -> dict[int, str]:
-        return super()._tokens_by_id | {token.id: token.decoded for token in self._metadata.added_tokens.contextual.values()}
-
-    @Lazy
-    def _skipped(self) -> frozenset[int]:
-        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
-        # special token.
-        added = self._metadata.added_tokens
-        written = {content for content, number in added.ids.items() if number in added.skipped}
-        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)

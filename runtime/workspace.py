@@ -49,7 +49,8 @@ class Workspace:
     @property
     def room(self) -> int:
         """The maximum of symbols kept from the last call, and of rewritten bytes."""
-        return self._symbols + self.state.item(KEPT)
+        kept: int = self.state.item(KEPT)
+        return self._symbols + kept
 
     @Lazy
     def rewriting(self) -> Room:

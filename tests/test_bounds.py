@@ -119,7 +119,17 @@ def bytewise(draw: random.Random) -> dict[str, Any]:
     special = (*TOKENS[:5], *draw.sample(CONTENTS, draw.choice((0, 1, 3, 8))))
     more = (b"foo", b"bfoo", b"a" * 24 + b"b", b"foobfoo" * 5)
     found = byte_level(draw.choice(PATTERNS), merges_of(draw), more, special, ignore_merges=draw.random() < 0.3)
-    return {**found, "post_processor": framed({token["content"]: token["id"] for token in found["added_tokens"]})}
+    found["post_processor"] = framed({token["content"]: token["id"] for token in found["added_tokens"]})
+    return rewritten(found, draw) if draw.random() < 0.5 else found
+
+
+def rewritten(found: dict[str, Any], draw: random.Random) -> dict[str, Any]:
+    """The tokenizer.json with normalizers, and with added tokens that depend on their neighbours."""
+    flags = ("single_word", "lstrip", "rstrip", "normalized")
+    for token in found["added_tokens"]:
+        token.update({flag: draw.random() < 0.3 for flag in flags})
+    normalizers = [{"type": kind} for kind in draw.sample(("NFC", "NFKD", "Lowercase"), draw.choice((0, 1, 1, 2)))]
+    return {**found, "normalizer": {"type": "Sequence", "normalizers": normalizers}}
 
 
 def tokenizer(draw: random.Random, draw_vocabulary: Callable[[random.Random], dict[str, Any]]) -> fst.Tokenizer:

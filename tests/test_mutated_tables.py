@@ -98,8 +98,21 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         "bpe": bytewise(GPT2),
         "bpe of whole pieces": bytewise(r"a+b|[ab]+ |[\s\S]", ignore_merges=True),
         "bpe that drops pieces": bytewise(r"\s+|[ab]+", behavior="Removed"),
+        "bpe of rewritten texts": rewritten(),
         "bpe without an automaton": bytewise(r"[ab]+|[\s\S]+", MERGES[::-1]),
     }
+
+
+def rewritten() -> BpeTables:
+    """Byte-level BPE of normalised texts, with added tokens that take blanks along."""
+    parts = byte_level(GPT2, MERGES)
+    flags = {"<b>": ["lstrip"], "tt": ["normalized", "rstrip"], "é": ["single_word"]}
+    first = len(parts["model"]["vocab"])
+    parts["added_tokens"] = [
+        {"id": first + place, "content": content, **dict.fromkeys(own, True)} for place, (content, own) in enumerate(flags.items())
+    ]
+    tables: BpeTables = assemble(of_document({**parts, "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
+    return tables
 
 
 def bytewise(pattern: str, merges: Merges = MERGES, behavior: str = "Isolated", **model: Any) -> BpeTables:

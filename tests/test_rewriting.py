@@ -175,6 +175,31 @@ def test_long_runs_of_marks_are_sorted() -> None:
     assert tokenizer.encode(f"a{marks}b").tolist() == table.run(unicodedata.normalize("NFC", f"a{marks}b"))
 
 
+@pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
+def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
+    """An added token decodes to the spelling by which it is found, unless it is skipped."""
+    table, tokenizer, reference = machine(case)
+    ids = [*table.metadata.added_tokens.ids.values()]
+    for skips in (False, True):
+        assert tokenizer.decode(ids, skip_special_tokens=skips) == reference.decode(ids, skip_special_tokens=skips)
+    assert [*map(tokenizer.id_to_token, ids)] == [*map(reference.id_to_token, ids)]
+
+
+def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
+    """What `fst.hf` saves compiles to a table that rewrites texts in the same way."""
+    pytest.importorskip("transformers")
+    table, tokenizer, _ = machine(("NFC", "all", True, True))
+    fst.hf(tokenizer).save_pretrained(tmp_path)
+    again: Any = fst.compile.bpe(tmp_path)
+    assert (again.metadata.text.rewriting, again.metadata.added_tokens) == (table.metadata.text.rewriting, table.metadata.added_tokens)
+
+
+def test_no_stand_in_for_tiktoken() -> None:
+    """Since tiktoken changes no text, a vocabulary that does is refused."""
+    with pytest.raises(UnsupportedError, match="take texts as they are"):
+        fst.tiktoken(machine(CASES[1])[1])
+
+
 def test_longest_token_from_the_left() -> None:
     """At each place the longest token counts; one that stands in a word does not; white space goes to the token that takes it first."""
     tokens = {part["content"]: replace(machine(CASES[-4])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}

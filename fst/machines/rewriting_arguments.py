@@ -213,7 +213,7 @@ def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArr
 
 def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
     """What characters become by a map, and by a decomposition after it: the number of the list of each, the lists' ends, and the lists."""
-    numbers, lists = np.zeros(CODE_POINTS, np.uint16), [[]]
+    numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 
     def number_of(parts: Sequence[int]) -> int:

@@ -40,8 +40,8 @@ def document(table: BpeTables) -> Json:
             "type": "BPE",
             "dropout": None,
             "unk_token": metadata.model.unk_token,
-            "continuing_subword_prefix": None,
-            "end_of_word_suffix": None,
+            "continuing_subword_prefix": metadata.model.continuing_subword_prefix or None,
+            "end_of_word_suffix": metadata.model.end_of_word_suffix or None,
             "fuse_unk": False,
             "byte_fallback": False,
             "ignore_merges": metadata.model.ignore_merges,
@@ -59,17 +59,26 @@ def vocabulary(table: BpeTables) -> dict[str, int]:
 
 
 def merges(table: BpeTables) -> list[Merge]:
-    """The merges, the lowest rank first: one for each token that BPE makes from its own bytes, in the order of the table's tokens.
+    """The merges, the lowest rank first. Of an automaton: one for each token that BPE makes from its own bytes, in the order of tokens.
 
     Raises:
         TableError: the tokens are not in the order of their merges.
     """
+    if not table.has_automaton:
+        return _listed(table)
     ranks: dict[Merge, int] = {}
     numbers = table.token_ids.tolist()
     for token, number in zip(table.contents[: table.metadata.model.model_tokens], numbers, strict=False):
         if len(token) > 1 and max(token) < LABELS and walk(table.entries, table.lengths, token) == [number]:
             ranks[_last_merge(token, ranks)] = len(ranks)
     return [*ranks]
+
+
+def _listed(table: BpeTables) -> list[Merge]:
+    """The merges of a table that has no automaton."""
+    known = table.metadata.model.model_tokens
+    contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
+    return [(contents[left], contents[right]) for left, right, _ in table.merges.tolist()]
 
 
 def _last_merge(token: bytes, ranks: Mapping[Merge, int]) -> Merge:
