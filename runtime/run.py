@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.machines.kernel_call import BEFORE, COUNT, OPEN, SLACK, IdsOutput, Output, SpansOutput
+from fst.machines.kernel_call import BEFORE, COUNT, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.rewriter import TextRewriter, restore
 from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
@@ -114,10 +114,19 @@ class Runner:
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
     def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace) -> int:
-        """Encode rows of text, of which the last goes on with `more`, and is then the only one. Returns where reading stopped."""
+        """Encode rows of text, of which the last goes on with `more`, and is then the only one. Returns where reading stopped.
+
+        Raises:
+            TextError: the text is too long to be read at once, and it must be, since it holds no end of a word for so long.
+        """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)
-        return int(self._rows.call(text, starts, more, self.arguments, output, workspace.work))
+        return self._call(text, starts, more, self.arguments, output, workspace)
+
+    def _call(self, text: Units, starts: Ints, more: np.uint64, machine: Any, output: Output, workspace: Workspace) -> int:
+        if len(text) > MOST_UNITS:
+            raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
+        return int(self._rows.call(text, starts, more, machine, output, workspace.work))
 
     def _encode_rewritten(
         self, rewriter: TextRewriter, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace
@@ -130,12 +139,12 @@ class Runner:
         state, stop = workspace.state, int(starts[-1])
         text = text[:stop]
         if rewriter.leaves(text, starts, state, workspace.memo):
-            return int(self._rows.call(text, starts, more, self.arguments, output, workspace.work))
+            return self._call(text, starts, more, self.arguments, output, workspace)
         before, count = state[BEFORE], state[COUNT]
         rewritten = rewriter.rewrite(text, starts, state, workspace.rewriting, is_inside=bool(state[OPEN]), with_spans=self.with_spans)
         state[BEFORE] = 0
         own = rewritten.text[: rewritten.starts[-1]]
-        read = int(self._rows.call(own, rewritten.starts, more, rewriter.arguments, output, workspace.work))
+        read = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace)
         if isinstance(output, SpansOutput) and self.with_spans:
             restore.call(output, count, state[COUNT], rewritten)
         rewriter.keep(rewritten, read, state)

@@ -563,3 +563,12 @@ def test_definition_of_gpt2() -> None:
         pieces = [text[begin:end].encode() for begin, end in table.splitter.pieces(text)]
         tokens = [token for piece in pieces for token in naive.merged(piece, lambda left, right: ranks.get((left, right)))]
         assert known("gpt2").tokenizer.encode(text).tolist() == [ids[token] for token in tokens]
+
+
+def test_words_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is longer than a kernel can read at once is an error that says so; a text of shorter words may have any length."""
+    monkeypatch.setattr("fst.runtime.run.MOST_UNITS", 1 << 18)
+    tokenizer = fst.Tokenizer(small(r"[^ ]+| ", [(b"a", b"b")]).table)
+    assert len(tokenizer.encode("ab " * (1 << 17))) == 1 << 18
+    with pytest.raises(fst.TextError, match="more than 262,144 bytes, which is more than can be read at once"):
+        tokenizer.encode("ab" * (1 << 18))
