@@ -120,6 +120,8 @@ def bytewise(draw: random.Random) -> dict[str, Any]:
     more = (b"foo", b"bfoo", b"a" * 24 + b"b", b"foobfoo" * 5)
     found = byte_level(draw.choice(PATTERNS), merges_of(draw), more, special, ignore_merges=draw.random() < 0.3)
     found["post_processor"] = framed({token["content"]: token["id"] for token in found["added_tokens"]})
+    if draw.random() < 0.3:
+        found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # drops white space
     return rewritten(found, draw) if draw.random() < 0.5 else found
 
 
