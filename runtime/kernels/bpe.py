@@ -230,10 +230,47 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
             pieces[index] = first | LONG
 
 
+@inlined
+def find_words(text, count, machine, work):
+    """Look the pieces of a round up. Results are those of `look_up`; pending pieces are marked, and none is dropped."""
+    pieces, slots, pending = work.pieces, work.slots, work.pending
+    if len(machine.drops):
+        mark_dropped(text, pieces, count, machine)
+    find_slots(text, pieces, count, machine, slots)
+    written, waiting = look_up(text, pieces, slots, count, machine, work.scratch, pending)
+    if len(machine.drops):
+        waiting = without_dropped(pieces, pending, waiting)
+    if len(machine.long_pieces.nodes) > 1:
+        mark_long(text, pieces, pending, waiting, machine.long_pieces)
+    return written, waiting
+
+
+@inlined
+def begin_call(starts, more, output, state):
+    """Write the frame before the first text, unless that was begun in the last call, and note whether the last one goes on."""
+    if len(starts) > 1 and not state[OPEN]:
+        state[COUNT] = frame(output.prefix, state[COUNT], output)
+    state[OPEN] = more
+
+
+@inlined
+def put_other(kind, special_ids, special, row, output, at):
+    """Write the id of a special token, or the frames at the end of a text. Returns the index after, and the next row and special token."""
+    if kind == SPECIAL:
+        output.ids[at] = special_ids[special]
+        return at + U1, row, special + U1
+    at = frame(output.suffix, at, output)
+    output.ends[row] = at
+    row += U1
+    if row < np.uint64(len(output.ends)):
+        at = frame(output.prefix, at, output)
+    return at, row, special
+
+
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    tokens, special_ids, ids, ends, at = work.tokens, work.special_ids, output.ids, output.ends, work.state[COUNT]
+    tokens, special_ids, ids, at = work.tokens, work.special_ids, output.ids, work.state[COUNT]
     begin = room = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -246,19 +283,11 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
             room += length
         elif kind == U0:
             at = encode_long(text, first, last, machine, ids, at)
-        elif kind == SPECIAL:
-            ids[at] = special_ids[special]
-            special += U1
-            at += U1
         elif kind == LONG:
             ids[at] = long_piece(text, first, last, machine.long_pieces)
             at += U1
         else:
-            at = frame(output.suffix, at, output)
-            ends[row] = at
-            row += U1
-            if row < np.uint64(len(ends)):
-                at = frame(output.prefix, at, output)
+            at, row, special = put_other(kind, special_ids, special, row, output, at)
     work.state[COUNT] = copy(scratch, begin, written, ids, at)
     return row
 
@@ -278,21 +307,12 @@ def encode_rows(text, starts, more, machine, output, work):
     Returns:
         The position where reading stopped: the end; or, with `more`, where the last piece begins.
     """
-    state, pieces, slots, scratch, pending = work.state, work.pieces, work.slots, work.scratch, work.pending
-    if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = frame(output.prefix, state[COUNT], output)
-    state[OPEN] = more
+    state, pieces, scratch, pending = work.state, work.pieces, work.scratch, work.pending
+    begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, machine, work)
-        if len(machine.drops):
-            mark_dropped(text, pieces, count, machine)
-        find_slots(text, pieces, count, machine, slots)
-        written, waiting = look_up(text, pieces, slots, count, machine, scratch, pending)
-        if len(machine.drops):
-            waiting = without_dropped(pieces, pending, waiting)
-        if len(machine.long_pieces.nodes) > 1:
-            mark_long(text, pieces, pending, waiting, machine.long_pieces)
+        written, waiting = find_words(text, count, machine, work)
         transduce(text, pieces, pending, waiting, machine, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)

@@ -15,12 +15,12 @@ import numpy as np
 
 from fst import affixes, merge_list
 from fst.jit import inlined, kernel, part
-from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.bpe import bounds_of, find_slots, long_piece, look_up, mark_long, without_dropped
+from fst.machines.kernel_call import COUNT, IDS_ALONE
+from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
 from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U3
-from fst.runtime.kernels.output import copy, frame
+from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import locate
-from fst.runtime.kernels.pieces import KIND, LONG, SPECIAL, find_pieces, mark_dropped
+from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
 
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 EMPTY, NO_RANK = np.uint64(merge_list.EMPTY), np.int32(merge_list.NO_RANK)
@@ -162,7 +162,7 @@ def merge(text, begin, end, machine, numbers, at):
 @part
 def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    special_ids, ids, ends, at = work.special_ids, output.ids, output.ends, work.state[COUNT]
+    special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
     begin = special = U0
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
@@ -172,19 +172,11 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
         begin = gap
         if kind == U0:
             at = merge(text, first, last, machine, ids, at)
-        elif kind == SPECIAL:
-            ids[at] = special_ids[special]
-            special += U1
-            at += U1
         elif kind == LONG:
             ids[at] = long_piece(text, first, last, machine.beside.long_pieces)
             at += U1
         else:
-            at = frame(output.suffix, at, output)
-            ends[row] = at
-            row += U1
-            if row < np.uint64(len(ends)):
-                at = frame(output.prefix, at, output)
+            at, row, special = put_other(kind, special_ids, special, row, output, at)
     work.state[COUNT] = copy(scratch, begin, written, ids, at)
     return row
 
@@ -194,21 +186,12 @@ def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
     `fst.machines.bpe_arguments.MergeArguments`.
     """
-    state, pieces, slots, scratch, pending, beside = work.state, work.pieces, work.slots, work.scratch, work.pending, machine.beside
-    if len(starts) > 1 and not state[OPEN]:
-        state[COUNT] = frame(output.prefix, state[COUNT], output)
-    state[OPEN] = more
+    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    begin_call(starts, more, output, state)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
-        if len(beside.drops):
-            mark_dropped(text, pieces, count, beside)
-        find_slots(text, pieces, count, beside, slots)
-        written, waiting = look_up(text, pieces, slots, count, beside, scratch, pending)
-        if len(beside.drops):
-            waiting = without_dropped(pieces, pending, waiting)
-        if len(beside.long_pieces.nodes) > 1:
-            mark_long(text, pieces, pending, waiting, beside.long_pieces)
+        written, waiting = find_words(text, count, beside, work)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
