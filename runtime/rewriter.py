@@ -27,6 +27,13 @@ rewrite, restore, is_unchanged, last_border = (
 NOWHERE = np.empty(0, np.uint64)  # for spans that are not asked for
 
 
+def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
+    """Copy the first `count` numbers into an array of `room`. The operating system only commits memory that is written."""
+    larger = np.empty(room, numbers.dtype)
+    larger[:count] = numbers[:count]
+    return larger
+
+
 class Room:
     """The arrays in which one thread rewrites texts, which grow as they must.
 
@@ -42,7 +49,7 @@ class Room:
     def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
         """Make room for so many rewritten bytes, in so many rows; keep those that there are."""
         if size + PAST_END > len(self._text):
-            self._text = grown(self._text, size + PAST_END)
+            self._text = grown(self._text, len(self._text), size + PAST_END)
             self._work = RewritingWork(
                 items=np.empty(size, np.uint64),
                 sorted_items=np.empty(size, np.uint64),
@@ -54,17 +61,10 @@ class Room:
                 late_memo=np.zeros(3, np.uint64),
             )
         if with_spans and size > len(self._places):
-            self._places, self._stretch_places = grown(self._places, size), np.empty(size, np.uint64)
+            self._places, self._stretch_places = grown(self._places, len(self._places), size), np.empty(size, np.uint64)
         starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
         self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
         self.work = self._work._replace(stretch_places=self._stretch_places if with_spans else NOWHERE)
-
-
-def grown(numbers: NDArray[Any], size: int) -> NDArray[Any]:
-    """A larger array that begins with these numbers."""
-    larger = np.empty(size, numbers.dtype)
-    larger[: len(numbers)] = numbers
-    return larger
 
 
 class TextRewriter:

@@ -13,7 +13,7 @@ from fst.errors import TextError
 from fst.jit import Deferred
 from fst.machines.kernel_call import BEFORE, COUNT, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
-from fst.runtime.rewriter import TextRewriter, restore
+from fst.runtime.rewriter import TextRewriter, grown, restore
 from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
@@ -51,16 +51,9 @@ class Buffers:
         if len(self.ids) >= room:
             return
         room = max(room, expected)
-        self.ids = _grown(self.ids, count, room)
+        self.ids = grown(self.ids, count, room)
         if self._with_spans:
-            self.offsets, self.words = _grown(self.offsets, 2 * count, 2 * room), _grown(self.words, count, room)
-
-
-def _grown(numbers: Ids, count: int, room: int) -> Ids:
-    """Copy the first `count` numbers into an array of `room`. The operating system only commits memory that is written."""
-    grown = np.empty(room, np.int32)
-    grown[:count] = numbers[:count]
-    return grown
+            self.offsets, self.words = grown(self.offsets, 2 * count, 2 * room), grown(self.words, count, room)
 
 
 class Runner:

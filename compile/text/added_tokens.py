@@ -236,10 +236,15 @@ def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Conte
     is_part = (symbols >= 0) & is_word[normal]
     parts = counts(is_part)
     mixed = np.argwhere(is_part & ((parts > 0) & (parts < sizes))[:, None])
-    return Context(**{name: _runs(found) for name, found in sets.items()}, mixed=mixed.ravel().tolist())
+    return Context(**{name: runs(found) for name, found in sets.items()}, mixed=mixed.ravel().tolist())
 
 
-def _runs(flags: NDArray[np.bool_]) -> list[int]:
+def runs(flags: NDArray[np.bool_]) -> list[int]:
+    """The first and the last index of each run of true values.
+
+    >>> runs(np.array([False, True, True, False, True]))
+    [1, 2, 4, 4]
+    """
     edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
     edges[1::2] -= 1
     found: list[int] = edges.tolist()

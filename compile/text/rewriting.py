@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text import characters
+from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.maps import Map, union
@@ -79,9 +80,7 @@ def _context() -> Context:
     """The characters that are parts of words."""
     is_word = np.zeros(CODE_POINTS, bool)
     is_word[characters.those("word")] = True
-    edges = np.flatnonzero(np.diff(is_word, prepend=False, append=False))
-    edges[1::2] -= 1
-    return Context(word=edges.tolist(), begins_word=[], ends_word=[], spaced=[], mixed=[])
+    return Context(word=runs(is_word), begins_word=[], ends_word=[], spaced=[], mixed=[])
 
 
 def _composition(normal: Normalization) -> Composition:

@@ -57,15 +57,6 @@ def start_before(text, at):
 
 
 @inlined
-def count_characters(text, at, stop):
-    """The number of characters in a part of a text."""
-    count = U0
-    for index in range(at, stop):
-        count += np.uint64(np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION)
-    return count
-
-
-@inlined
 def put_parts(code, origin, count, characters, rewriter, work):
     """Append the parts of a character, and note its position for each first one. Returns the new counts of parts and of positions."""
     items, origins = work.items, work.origins

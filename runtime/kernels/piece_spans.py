@@ -8,17 +8,7 @@ from fst.jit import inlined, part
 from fst.machines.kernel_call import BEFORE, WORD
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END
-
-LEAD_MASK, CONTINUATION = np.uint8(0xC0), np.uint8(0x80)  # of a byte that continues a character
-
-
-@inlined
-def begun(text, at, stop):
-    """The number of characters that begin in a part of a text."""
-    count = U0
-    for index in range(at, stop):
-        count += np.uint64(text[np.uint64(index)] & LEAD_MASK != CONTINUATION)
-    return count
+from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
 
 @inlined
@@ -27,8 +17,8 @@ def put_span(text, at, stop, characters, word, output, place):
 
     A character that several ids share belongs to the span of each.
     """
-    first = characters - np.uint64(text[at] & LEAD_MASK == CONTINUATION)
-    characters += begun(text, at, stop)
+    first = characters - np.uint64(text[at] & LEAD_MASK == CONTINUES)
+    characters += count_characters(text, at, stop)
     output.offsets[place << U1], output.offsets[place << U1 | U1] = first, characters
     output.words[place] = word
     return characters
@@ -51,7 +41,7 @@ def locate(text, pieces, count, lengths, output, place, row, state):
         item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
         at, kind = item & PLACE, item >> KIND << KIND
         if kind == DROPPED:
-            characters += begun(text, at, end)
+            characters += count_characters(text, at, end)
         elif kind > ROW_END:
             characters = put_span(text, at, end, characters, word, output, place)
             place += U1

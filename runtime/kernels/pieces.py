@@ -19,7 +19,7 @@ from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
 from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels.numbers import LOW_7, U0, U1, U2, U4, U7
-from fst.runtime.kernels.tries import NODE, READ, START, match_at
+from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS, character_at
 from fst.splitting import START as SEARCH
 
@@ -59,13 +59,6 @@ def search(text, begin, stop, at_end, machine):
     if state == U0 and end == begin:
         _, end = class_at(text, begin, machine)
     return end, state > U0
-
-
-@inlined
-def reset(at, memo):
-    """Forget what `match_at` has read."""
-    memo[START] = memo[READ] = at
-    memo[NODE] = U0
 
 
 @inlined

@@ -11,11 +11,11 @@ from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
 from fst.machines.rewriting_arguments import LONGEST, PREFIX_SPACE, REACH, TRIMS
 from fst.matching import LEAST, LENGTH, VALUE
-from fst.runtime.kernels.normalisation import code_at, count_characters, normalise, put_place, start_before
+from fst.runtime.kernels.normalisation import code_at, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
-from fst.runtime.kernels.tries import NODE, READ, START, match_at
+from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
-from fst.runtime.kernels.utf_8 import LOW_6
+from fst.runtime.kernels.utf_8 import LOW_6, count_characters
 
 CHANGES, WORD, WHITE = np.uint8(of.CHANGES), np.uint8(of.WORD), np.uint8(of.WHITE)
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
@@ -25,13 +25,6 @@ MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(
 BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
 NONE = np.uint64(1 << 32)  # no token
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
-
-
-@inlined
-def reset(memo, at):
-    """Forget what `match_at` has read."""
-    memo[START] = memo[READ] = at
-    memo[NODE] = U0
 
 
 @inlined
@@ -164,7 +157,7 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
         return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
     end, _ = normalise(text, begin, stop, origin, rewriter, work, stretch, U0, own, U0)
-    reset(work.late_memo, U0)
+    reset(U0, work.late_memo)
     at = begun = white = index = number = U0
     while number != NONE:
         first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
@@ -186,7 +179,7 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
 @part
 def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
     """Write a text. The arguments are as in `put_stretch`."""
-    reset(work.memo, begin)
+    reset(begin, work.memo)
     at = begun = white = begin
     number = U0 if begin < stop else NONE
     while number != NONE:
@@ -251,7 +244,7 @@ def restore(output, begin, end, rewritten):
 def is_unchanged(text, starts, rewriter, memo):
     """Whether rewriting leaves texts as they are, and finds in them only tokens that are found without it, too."""
     at, stop, every = np.uint64(starts[0]), np.uint64(starts[-1]), rewriter.every
-    reset(memo, at)
+    reset(at, memo)
     while at < stop:
         while at < stop and not rewriter.bytes[text[at]] & STOPS:
             at += U1
@@ -288,7 +281,7 @@ def last_border(text, begin, stop, rewriter, memo):
 def border_between(text, begin, stop, covered, rewriter, memo):
     """The last border between two places; the first of them if there is none. Up to `covered` tokens may cover the text."""
     kinds, nodes, longest = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST]
-    reset(memo, begin)
+    reset(begin, memo)
     border = waiting = at = same = begin  # `same`: since where characters stay
     is_open, is_after_letter = False, False
     while at < stop and not is_open:

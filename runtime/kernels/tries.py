@@ -57,6 +57,13 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
         nodes[node, SKIP], nodes[node, REST], nodes[node, LENGTH], nodes[node, VALUE], nodes[node, LEAST] = skip, rest, length, value, least
 
 
+@inlined
+def reset(at, memo):
+    """Forget what `match_at` has read, and ask for positions from `at` on."""
+    memo[START] = memo[READ] = at
+    memo[NODE] = U0
+
+
 @part
 def match_at(items, pair, at, end, more, trie, memo):
     """Walk from a position. The node where the walk ends tells the strings that begin at the position.

@@ -15,6 +15,7 @@ from fst.runtime.kernels.unicode import CONTINUATION, OF_BYTES, OF_STR, SUPPLEME
 
 LOW_6, STEP = np.uint64(63), U32  # bytes copied at a time
 TWO, THREE, FOUR = (np.uint64(lead) for lead in (0xC0, 0xE0, 0xF0))  # marks of the first byte of two, three and four
+LEAD_MASK, CONTINUES = np.uint8(0xC0), np.uint8(0x80)  # of a byte that continues a character
 THREE_BYTES = np.uint64(0x800)  # the first code point of three bytes
 
 
@@ -55,6 +56,15 @@ def put_code(code, text, filled):
     filled += U1
     text[filled] = CONTINUATION | code & LOW_6
     return filled + U1
+
+
+@inlined
+def count_characters(text, at, stop):
+    """The number of characters that begin in a part of a text."""
+    count = U0
+    for index in range(at, stop):
+        count += np.uint64(text[np.uint64(index)] & LEAD_MASK != CONTINUES)
+    return count
 
 
 @inlined
