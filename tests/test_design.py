@@ -262,6 +262,7 @@ def test_symbols_are_told_apart() -> None:
     assert alphabet.ISOLATED >= rows.CODE_POINTS
 
 
+@pytest.mark.slow
 def test_characters_are_those_of_the_reference() -> None:
     """The file of characters is what the reference says of them today."""
     kept = files("fst.compile.text").joinpath("characters.tsv").read_text("ascii").splitlines()

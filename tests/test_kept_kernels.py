@@ -60,6 +60,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @bound
 def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
     """After `fst warmup`, no call compiles or writes anything, in a folder that cannot be written."""
@@ -69,6 +70,7 @@ def test_nothing_is_compiled_after_warmup(warm: Path, tmp_path: Path) -> None:
     assert state(warm / CACHE) == before
 
 
+@pytest.mark.slow
 def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """`fst warmup` keeps every kernel that Python calls, those that encode for ids alone and with spans, and those that decode for each
     type of ids.

@@ -1,6 +1,6 @@
 """Draw what `peers.py` measured: a panel for each text, a bar for each tokenizer.
 
-    python tests/bench/chart.py [peers.json]
+    python tests/bench/chart.py wordpiece.json
 
 The picture goes beside the file. Calls of a few texts, and the ways to use `fst`, are left out.
 """
@@ -25,7 +25,7 @@ def draw(source: Path) -> None:
     from matplotlib import pyplot
 
     found = json.loads(source.read_text(encoding="utf-8"))
-    rows = [row for row in found["rows"] if row["unit"] == "MB/s" and "tokenizers" in row["peers"]]
+    rows = [row for row in found["rows"] if row["unit"] == "MB/s" and row["reference"] in row["peers"]]
     if not rows:
         return
     names = list(rows[0]["peers"])
@@ -46,6 +46,8 @@ def draw(source: Path) -> None:
 def panel(axes: Any, row: dict[str, Any], names: list[str]) -> None:
     """The bars of one text, the first peer at the top, each with its figure behind it."""
     for place, name in enumerate(names):
+        if name not in row["peers"]:
+            continue
         peer = row["peers"][name]
         dagger = " †" if peer["differing"] else ""
         shade = OURS if name == "fst" else DIFFERING if dagger else OTHERS
@@ -67,9 +69,9 @@ def caption(rows: list[dict[str, Any]]) -> str:
     told = f"Medians of {rounds} runs, in turns, each tokenizer in a process of its own; list[str] in."
     told += " Replay: the same text again, words cached."
     if any(peer["differing"] for row in rows for peer in row["peers"].values()):
-        told += "\nPale, with †: some ids differ from those of tokenizers."
+        told += "\nPale, with †: some ids differ from those of the reference."
     return told
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1] if len(sys.argv) > 1 else "peers.json"))
+    draw(Path(sys.argv[1]))

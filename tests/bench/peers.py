@@ -1,14 +1,14 @@
-"""Measure `fst` beside other WordPiece tokenizers: a table, a JSON file and a chart.
+"""Measure `fst` beside other tokenizers: a table, a JSON file and a chart.
 
     pip install -e ".[bench]"
-    python tests/bench/peers.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
+    python tests/bench/peers.py wordpiece|bpe [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
 
-FOLDER holds ``vocab/NAME/tokenizer.json`` with ``vocab.txt`` beside it, and ``corpora/`` (default: ``../shared/data`` beside this
-repository). The table, in Markdown, goes to standard output, ``peers.json`` and ``peers.png`` to DIR. Peers that are not installed are
-skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
+FOLDER holds the vocabularies that `rows.py` names, and ``corpora/`` (default: ``../shared/data`` beside this repository). The table, in
+Markdown, goes to standard output; ``wordpiece.json`` or ``bpe.json``, and a picture of the same name, go to DIR. Peers that are not
+installed are skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
 
 Each peer has a process of its own, and one thread by its own setting. On each row every peer first encodes all texts, and its ids are
-compared with those of `tokenizers`; then all are timed in turns. A figure is the median of the rounds.
+compared with those of the reference; then all are timed in turns. A figure is the median of the rounds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from typing import Any
 
 from chart import draw
 from rows import FOLDER, ROWS, Row
-from worker import DIGEST, PEERS, REFERENCE
+from worker import DIGEST, PEERS
 
 ROUNDS = 5
 
@@ -43,7 +43,7 @@ class Process:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
 
-    def ask(self, *question: str) -> dict[str, Any]:
+    def ask(self, *question: str | int) -> dict[str, Any]:
         """The answer to a question; if all goes wrong, it has an "error"."""
         assert self.process.stdin
         assert self.process.stdout
@@ -90,19 +90,20 @@ class Measured:
 def main() -> None:
     """Read the command line, measure, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", choices=ROWS)
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
-    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where peers.json and peers.png go")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where the JSON file and the chart go")
     parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N", help=f"runs of each peer on each row, {ROUNDS} or more")
     parser.add_argument("--rows", default="", metavar="WORD", help="only rows with this word in their name")
     arguments = parser.parse_args()
-    rows = [row for row in ROWS if arguments.rows in row.name]
+    rows = [row for row in ROWS[arguments.model] if arguments.rows in row.name]
     if arguments.rounds < ROUNDS or not rows:
         parser.error(f"--rounds: {ROUNDS} or more" if rows else f"--rows: none has {arguments.rows!r} in its name")
-    processes = {name: Process(name, arguments.folder.resolve()) for name in installed()}
-    measured = [measure(row, processes, arguments.rounds) for row in rows]
+    processes = {name: Process(name, arguments.folder.resolve()) for name in installed(rows)}
+    measured = [measure(row, (arguments.model, ROWS[arguments.model].index(row)), processes, arguments.rounds) for row in rows]
     print("\n".join(tables(measured)))
     arguments.output.mkdir(parents=True, exist_ok=True)
-    result = arguments.output / "peers.json"
+    result = arguments.output / f"{arguments.model}.json"
     result.write_text(as_json(measured, list(processes)), encoding="utf-8")
     if find_spec("matplotlib"):
         draw(result)
@@ -110,25 +111,26 @@ def main() -> None:
         say("matplotlib: not installed, no chart")
 
 
-def installed() -> list[str]:
-    """The peers that are there. Without the reference nothing can be compared."""
-    found = [name for name, peer in PEERS.items() if find_spec(peer.module)]
-    for name in PEERS:
+def installed(rows: list[Row]) -> list[str]:
+    """The peers of some rows that are there. Without the reference nothing can be compared."""
+    wanted = [name for name in PEERS if any(name in row.peers for row in rows)]
+    found = [name for name in wanted if find_spec(PEERS[name].module)]
+    for name in wanted:
         if name not in found:
             say(f"{name}: not installed, skipped")
-    if REFERENCE not in found:
-        sys.exit(f"{REFERENCE} is not installed, and its ids are what all others are compared with: pip install {REFERENCE}")
+    for name in {row.reference for row in rows}.difference(found):
+        sys.exit(f"{name} is not installed, and its ids are what all others are compared with: pip install {name}")
     return found
 
 
-def measure(row: Row, processes: dict[str, Process], rounds: int) -> Measured:
+def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rounds: int) -> Measured:
     """Compare the ids of all who take part, then time them in turns."""
     say(f"{row.name}: comparing ids")
-    reference = processes[REFERENCE].ask("load", row.name)
+    reference = processes[row.reference].ask("load", *place)
     if "error" in reference:
-        sys.exit(f"{row.name}: {REFERENCE} has no ids to compare with: {reference['error']}")
+        sys.exit(f"{row.name}: {row.reference} has no ids to compare with: {reference['error']}")
     peers = {name: processes[name] for name in row.peers if name in processes}
-    loaded = {name: reference if name == REFERENCE else process.ask("load", row.name) for name, process in peers.items()}
+    loaded = {name: reference if name == row.reference else process.ask("load", *place) for name, process in peers.items()}
     timed: dict[str, list[dict[str, Any]]] = {name: [] for name in peers if "error" not in loaded[name]}
     for turn in range(rounds):
         say(f"{row.name}: round {turn + 1} of {rounds}")
@@ -169,10 +171,10 @@ def tables(measured: list[Measured]) -> Iterator[str]:
         yield "| --- | --- |" + " ---: |" * len(names)
         for one in measured:
             if (one.row.unit, tuple(one.figures)) == (unit, names):
-                yield f"| {one.row.name} | {one.row.vocabulary} | {' | '.join(map(str, one.figures.values()))} |"
+                yield f"| {one.row.name} | {Path(one.row.vocabulary).name} | {' | '.join(map(str, one.figures.values()))} |"
         yield ""
     if any(figure.differing for one in measured for figure in one.figures.values()):
-        yield f"† so many texts have other ids than those of {REFERENCE}"
+        yield "† so many texts have other ids than those of the reference"
 
 
 def as_json(measured: list[Measured], names: list[str]) -> str:
@@ -182,7 +184,8 @@ def as_json(measured: list[Measured], names: list[str]) -> str:
     rows = [
         {
             "name": one.row.name,
-            "vocabulary": one.row.vocabulary,
+            "vocabulary": Path(one.row.vocabulary).name,
+            "reference": one.row.reference,
             "unit": one.row.unit,
             "texts": one.texts,
             "bytes": one.bytes,

@@ -10,13 +10,25 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 
-UNCASED, CASED = "bert-base-uncased", "bert-base-multilingual-cased"
+UNCASED, CASED = "vocab/bert-base-uncased", "vocab/bert-base-multilingual-cased"
+GPT2, CL100K, O200K = "vocab_bpe/gpt2", "vocab_bpe/cl100k_base", "vocab_bpe/o200k_base"
 RANDOM = "random letters"
-BOOKS, SENTENCES = "en_books_20MB.txt", "multi_sentences_500.jsonl"
+BOOKS, CODE, SENTENCES = "en_books_20MB.txt", "code_python.txt", "multi_sentences_500.jsonl"
 
 EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
 WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
 LATENCY = ("fst", "tokenizers", "nanotoken, replay")
+RANKS = ("fst", "tiktoken", "gigatoken, first pass", "gigatoken, replay")  # who reads a .tiktoken file
+MERGES = (
+    "fst",
+    "tokenizers",
+    "tiktoken",
+    "gigatoken, first pass",
+    "gigatoken, replay",
+    "fastokens, first pass",
+    "fastokens, replay",
+    "tokie",
+)
 
 
 @dataclass(frozen=True)
@@ -25,11 +37,12 @@ class Row:
 
     Attributes:
         name: how it is called.
-        vocabulary: the name of a folder with ``tokenizer.json`` and ``vocab.txt``.
+        vocabulary: a folder with ``tokenizer.json`` and ``vocab.txt``, or with a ``.tiktoken`` file.
         source: a file of texts, or RANDOM.
         language: which texts of JSON lines are taken, by their field "lang"; none: all.
         call: how many texts go into one call; none: all. One text alone goes to the function that takes one.
         peers: who is measured.
+        reference: whose ids are the right ones.
     """
 
     name: str
@@ -38,6 +51,7 @@ class Row:
     language: str = ""
     call: int = 0
     peers: tuple[str, ...] = EVERYONE
+    reference: str = "tokenizers"
 
     @property
     def unit(self) -> str:
@@ -67,9 +81,9 @@ def random_texts(size: int = 2_000_000, length: int = 300, blanks: float = 0.15)
     return ["".join(letters[start : start + length]) for start in range(0, size, length)]
 
 
-ROWS = (
+WORDPIECE = (
     Row("English books", UNCASED, BOOKS),
-    Row("Python code", UNCASED, "code_python.txt"),
+    Row("Python code", UNCASED, CODE),
     Row("Random letters", UNCASED, RANDOM),
     Row("109 languages", CASED, SENTENCES),
     Row("Chinese", CASED, "docs_zh.md"),
@@ -83,3 +97,10 @@ ROWS = (
     Row("`encode` of one sentence", UNCASED, SENTENCES, "eng", call=1, peers=LATENCY),
     Row("`encode_batch` of 32 sentences", UNCASED, SENTENCES, "eng", call=32, peers=LATENCY),
 )
+
+TEXTS = {"English books": BOOKS, "Python code": CODE, "Random letters": RANDOM, "109 languages": SENTENCES}
+BPE = (
+    *(Row(name, GPT2, source, peers=MERGES) for name, source in TEXTS.items()),
+    *(Row(name, ranks, source, peers=RANKS, reference="tiktoken") for ranks in (CL100K, O200K) for name, source in TEXTS.items()),
+)
+ROWS = {"wordpiece": WORDPIECE, "bpe": BPE}

@@ -2,8 +2,8 @@
 
     python tests/bench/worker.py PEER FOLDER
 
-``["load", ROW]`` makes the tokenizer and the texts of a row ready and encodes them once, which also warms up; the answer has a digest of
-each text's ids. ``["time"]`` encodes these texts again and answers with the seconds that took. `peers.py` asks.
+``["load", MODEL, NUMBER]`` makes the tokenizer and the texts of a row of `rows.ROWS` ready, and encodes them once, which also warms up; the
+answer has a digest of each text's ids. ``["time"]`` encodes these texts again and answers with the seconds that took. `peers.py` asks.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class Tokenizer:
 def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
     """Compile the vocabulary, store the table, and load it as any program would."""
     import fst
-    from fst.compile import wordpiece
+    from fst.compile import tokenizer as compiled
 
     with TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
         table = Path(scratch) / "table.npz"
-        wordpiece(folder / "tokenizer.json").save(table)
+        compiled(source(folder)).save(table)
         tokenizer = fst.load(table)
     return Tokenizer(
         lambda texts: tokenizer.encode_batch(texts, add_special_tokens=False, threads=threads),
@@ -92,6 +92,64 @@ def nanotoken(folder: Path, first: bool) -> Tokenizer:
         lambda text: tokenizer.encode(text, add_special_tokens=False),
         lambda batch: split(*batch),
         forget=tokenizer.clear_cache if first else lambda: None,
+    )
+
+
+def tiktoken(folder: Path) -> Tokenizer:
+    """The reference of its own encodings, with the ranks of the folder; GPT-2's are those of r50k_base."""
+    import tiktoken
+
+    from fst.compile.sources.read import read
+    from fst.compile.sources.tiktoken import ENCODINGS
+
+    model, own = read(source(folder), {}).model, ENCODINGS[folder.name]
+    ranks = {token: number for token, number in model.vocabulary.items() if token.decode("latin-1") not in own.special}
+    encoding = tiktoken.Encoding(folder.name, pat_str=own.pattern, mergeable_ranks=ranks, special_tokens=dict(own.special))
+    return Tokenizer(lambda texts: encoding.encode_ordinary_batch(texts, num_threads=1), rows=iter)
+
+
+def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], Callable[[], object]]:
+    """For a peer that keeps what it has encoded: what gives its tokenizer, and what forgets, by a new one before every pass, or not."""
+    current = [make()]
+
+    def renew() -> None:
+        current[0] = make()
+
+    return lambda: current[0], renew if is_new else lambda: None
+
+
+def gigatoken(folder: Path, first: bool) -> Tokenizer:
+    """In its fastest form, which gives arrays."""
+    from gigatoken import Tokenizer as Gigatoken
+
+    made: Any = Gigatoken
+    file, name = str(source(folder)), folder.name.removesuffix("_base")
+    get, forget = renewed(lambda: made(file) if file.endswith(".json") else made.from_tiktoken(file, name), first)
+    return Tokenizer(lambda texts: get().encode_batch(texts, parallel=False), rows=iter, forget=forget)
+
+
+def fastokens(folder: Path, first: bool) -> Tokenizer:
+    """In its fastest form, which gives bytes."""
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    from fastokens import Tokenizer as Fastokens
+
+    get, forget = renewed(lambda: Fastokens.from_file(str(source(folder))), first)
+    return Tokenizer(
+        lambda texts: get().encode_batch_flat(texts),
+        rows=lambda batch: split(np.frombuffer(batch[0], np.uint32), np.frombuffer(batch[1], np.uint64)),
+        forget=forget,
+    )
+
+
+def tokie(folder: Path) -> Tokenizer:
+    """In its fastest form, which gives an array."""
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    from tokie import Tokenizer as Tokie
+
+    tokenizer: Any = Tokie.from_json(str(source(folder)))  # its stubs lack the form
+    return Tokenizer(
+        lambda texts: tokenizer.encode_batch_flat(texts, add_special_tokens=False),
+        rows=lambda batch: split(batch[0], np.cumsum([0, *batch[1].tolist()])),
     )
 
 
@@ -137,18 +195,29 @@ class Peer(NamedTuple):
     make: Callable[[Path], Tokenizer]
 
 
-REFERENCE = "tokenizers"
 PEERS = {
     "fst": Peer("fst", fst),
     "fst, `bytes` in": Peer("fst", partial(fst, as_bytes=True)),
     "fst, two threads": Peer("fst", partial(fst, threads=2)),
-    REFERENCE: Peer("tokenizers", tokenizers),
+    "tokenizers": Peer("tokenizers", tokenizers),
+    "tiktoken": Peer("tiktoken", tiktoken),
     "nanotoken, first pass": Peer("nanotoken", partial(nanotoken, first=True)),
     "nanotoken, replay": Peer("nanotoken", partial(nanotoken, first=False)),
+    "gigatoken, first pass": Peer("gigatoken", partial(gigatoken, first=True)),
+    "gigatoken, replay": Peer("gigatoken", partial(gigatoken, first=False)),
+    "fastokens, first pass": Peer("fastokens", partial(fastokens, first=True)),
+    "fastokens, replay": Peer("fastokens", partial(fastokens, first=False)),
+    "tokie": Peer("tokie", tokie),
     "flash-tokenizer": Peer("flash_tokenizer", flash_tokenizer),
     "BlingFire": Peer("blingfire", blingfire),
     "TF Text": Peer("tensorflow_text", tf_text),
 }
+
+
+def source(folder: Path) -> Path:
+    """The file that all peers read."""
+    (file,) = (*folder.glob("tokenizer.json"), *folder.glob("*.tiktoken"))
+    return file
 
 
 def vocabulary(folder: Path) -> list[str]:
@@ -174,12 +243,12 @@ class Worker:
         self.peer, self.folder = peer, folder
         self.made: dict[str, Tokenizer] = {}
 
-    def load(self, name: str) -> dict[str, Any]:
+    def load(self, model: str, number: int) -> dict[str, Any]:
         """Make a row ready, and encode it once."""
-        row = next(row for row in ROWS if row.name == name)
+        row = ROWS[model][number]
         texts = row.texts(self.folder)
         if row.vocabulary not in self.made:
-            self.made[row.vocabulary] = self.peer.make(self.folder / "vocab" / row.vocabulary)
+            self.made[row.vocabulary] = self.peer.make(self.folder / row.vocabulary)
         self.tokenizer = self.made[row.vocabulary]
         self.call = self.tokenizer.one if row.call == 1 else self.tokenizer.batch
         self.inputs = calls(row, [text.encode() for text in texts] if self.tokenizer.as_bytes else texts)
