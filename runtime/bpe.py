@@ -18,7 +18,7 @@ from fst.runtime.piece_cuts import PieceBegins, leave_ascii
 from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.texts import Source
+from fst.runtime.texts import Ints, Source
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.workspace import Ids
 
@@ -114,19 +114,17 @@ class BpeTokenizer(Tokenizer):
         ids = self._ids_runner
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
 
-    def _streaming_runner(self, with_spans: bool) -> Runner:
-        if with_spans:
-            raise UnsupportedError("offsets of streams with byte-level BPE: encode the whole text at once")
-        return super()._streaming_runner(with_spans)
-
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
-        if batch.offsets is not None and self._table.metadata.text.trimming is not None:
-            self._trim(batch.ids, batch.offsets, keeps_first=self._table.metadata.text.trimming)
+        if batch.offsets is not None:
+            self._trim(batch.ids, batch.offsets)
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids, *, keeps_first: bool) -> None:
+    def _trim(self, ids: Ids, offsets: Ids | Ints) -> None:
         """Leave the blanks at the ends of tokens out of their spans, as the reference does."""
+        keeps_first = self._table.metadata.text.trimming
+        if keeps_first is None:
+            return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
         leading = leading * ~(keeps_first & (begins == 0) & (leading == 1))

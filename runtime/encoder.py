@@ -220,7 +220,7 @@ class Encoder:
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
         frame = self._frame if add_special_tokens else NO_FRAME
-        return Stream(self._streaming_runner(offsets), self._runs(offsets), frame, errors)
+        return Stream(self._streaming_runner(offsets), self._runs(offsets), frame, errors, self._trim)
 
     def _encode(
         self,
@@ -265,6 +265,9 @@ class Encoder:
 
     def _runs(self, with_spans: bool) -> Runs | None:  # noqa: ARG002 - of machines that have runs of marks
         return None
+
+    def _trim(self, ids: Ids, offsets: Ids | Ints) -> None:
+        """Leave blanks out of the offsets of ids, for machines that do."""
 
     def _padding(self) -> tuple[int, str]:
         """The id of the padding, and its side."""

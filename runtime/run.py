@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.jit import Deferred
-from fst.machines.kernel_call import BEFORE, COUNT, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
+from fst.machines.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.rewriter import TextRewriter, grown, restore
 from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
@@ -19,6 +19,7 @@ from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
+NO_SPANS = np.empty(0, np.uint64)  # where nothing is kept
 NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
 SHORT = 1 << 13  # maximum of characters for `Runner.encode_text`
 
@@ -99,6 +100,17 @@ class Runner:
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""
         return np.zeros(rows, np.uint8) if self.is_noted else NO_SUSPECTS
+
+    def kept_spans(self, workspace: Workspace) -> NDArray[np.uint64]:
+        """The spans of what a workspace keeps for the next call: of each symbol, or of each rewritten character.
+
+        Returns:
+            uint64[n], ``first character | one past the last << 32``. Writing to it changes what is kept.
+        """
+        if self.rewriter:
+            return workspace.rewriting.rewritten.places[: workspace.state.item(KEPT_CHARACTERS)]
+        kept = workspace.state.item(KEPT)
+        return workspace.work.spans[:kept] if kept else NO_SPANS
 
     def output(self, frame: Frame, buffers: Buffers, ends: Ints, suspects: NDArray[np.uint8] = NO_SUSPECTS) -> Output:
         """The kernels' argument ``output``."""

@@ -13,6 +13,7 @@ for runs that begin with any mark.
 from __future__ import annotations
 
 from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.machines.kernel_call import BEFORE, COUNT, KEPT, WORD
+from fst.machines.kernel_call import BEFORE, COUNT, WORD
 from fst.machines.wordpiece import Tables
 from fst.rows import CONTINUES_RUN, HAS_MARKS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
@@ -59,12 +60,13 @@ class Stream:
         runs: recognises runs of marks; None if the machine has none.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
+        trim: leaves out of the offsets of ids what does not count; it writes to the offsets.
     """
 
-    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str) -> None:
-        self._runner, self._runs, self._frame, self._errors = runner, runs, frame, errors
+    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str, trim: Callable[[Ids, Ints], None]) -> None:
+        self._runner, self._runs, self._frame, self._errors, self._trim = runner, runs, frame, errors, trim
         self._workspace = runner.workspaces.take()
-        self._spans = Spans(self._workspace) if runner.with_spans else None
+        self._spans = Spans(runner, self._workspace) if runner.with_spans else None
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first one, and once the stream is closed
         self._is_closed = False
         self._pieces: list[Any] = []  # not decoded yet
@@ -187,10 +189,11 @@ class Stream:
         except UnicodeEncodeError as error:
             raise self._not_text("a lone surrogate", self._characters + error.start) from None
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
-        first = self._spans.renumber() if self._spans else 0
+        first = self._spans.renumber(self._characters) if self._spans else 0
         state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
         self._buffers.reserve(workspace.room + runner.room(len(read_from), 1, self._frame), 0)
-        output = runner.output(self._frame, self._buffers, workspace.short_ends)
+        ends = workspace.short_ends[:0] if more else workspace.short_ends
+        output = runner.output(self._frame, self._buffers, ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
@@ -201,10 +204,13 @@ class Stream:
     def _keep_ids(self, count: int) -> None:
         """Copy the ids and spans that the kernel has written, since it will overwrite them."""
         buffers = self._buffers
-        ids = buffers.ids[:count].copy()
-        spans = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters) if self._spans else ()
+        part = Part(buffers.ids[:count].copy())
+        if self._spans:
+            offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters)
+            self._trim(part.ids, offsets)
+            part = Part(part.ids, offsets, words)
         if count:
-            self._parts.append(Part(ids, *spans))
+            self._parts.append(part)
 
 
 class Runs:
@@ -244,23 +250,31 @@ class Spans:
     """Spans in a text of any length.
 
     A kernel's positions have only 32 bits, so positions in the whole text are renumbered for each call. The lowest numbers stand for the
-    bounds of the kept symbols, two a symbol; the next ones stand for the characters to be read.
+    bounds of what is kept, two for each symbol or rewritten character; the next ones stand for the characters to be read.
 
     Args:
-        workspace: the workspace of the kernel.
+        runner: runs the kernels.
+        workspace: their workspace.
     """
 
-    def __init__(self, workspace: Workspace) -> None:
-        self._state, self._of_symbols = workspace.state, workspace.work.spans
-        self._kept = np.empty(0, np.int64)  # the bounds of each kept symbol in the whole text, one symbol after the other
+    def __init__(self, runner: Runner, workspace: Workspace) -> None:
+        self._runner, self._workspace = runner, workspace
+        self._kept = np.empty(0, np.int64)  # the bounds in the whole text of what is kept, in its order
+        self._first = 0  # the number for the first character to be read
         self._words = 0  # words before those of the current call
 
-    def renumber(self) -> int:
-        """Renumber the kept symbols, and restart the count of words. Returns the number for the first character to be read."""
+    def renumber(self, characters: int) -> int:
+        """Renumber what is kept, and restart the count of words.
+
+        Returns:
+            The number for the first character to be read, before which there were `characters`; 0 stands for the first one of the text
+            alone.
+        """
         numbers = np.arange(len(self._kept), dtype=np.uint64)
-        self._of_symbols[: len(numbers) // 2] = numbers[0::2] | numbers[1::2] << HALF
-        self._state[WORD] = 0
-        return len(numbers)
+        self._runner.kept_spans(self._workspace)[:] = numbers[0::2] | numbers[1::2] << HALF
+        self._workspace.state[WORD] = 0
+        self._first = len(numbers) + (characters > 0)
+        return self._first
 
     def of_ids(self, offsets: Ids, words: Ids, characters: int) -> tuple[Ints, Ints]:
         """Convert the offsets and words of a call to those in the whole text. `characters` were read before the call."""
@@ -268,15 +282,15 @@ class Spans:
         actual = self._actual(offsets.astype(np.int64), characters).reshape(-1, 2)
         actual[is_framed] = 0
         numbers = np.where(is_framed, -1, words + np.int64(self._words))
-        self._words += int(self._state[WORD])
-        kept = self._of_symbols[: int(self._state[KEPT])]
+        self._words += int(self._workspace.state[WORD])
+        kept = self._runner.kept_spans(self._workspace)
         self._kept = self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64), characters)
         return actual, numbers
 
     def _actual(self, places: Ints, characters: int) -> Ints:
         """The positions in the whole text for renumbered ones."""
         known = len(self._kept)
-        new = places + (characters - known)
+        new = places + (characters - self._first)
         return np.where(places < known, self._kept[np.minimum(places, known - 1)], new) if known else new
 
 

@@ -8,7 +8,7 @@ import random
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import islice, pairwise, product
+from itertools import chain, islice, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -236,6 +236,17 @@ def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int])
     return [*found, *stream.close().ids.tolist()]
 
 
+def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple[list[int], list[list[int]], list[int]]:
+    """The ids of a text that comes in pieces, with their offsets and words."""
+    stream, parts = tokenizer.stream(offsets=True), []
+    for begin, end in pairwise(places):
+        stream.write(text[begin:end])
+        parts.append(stream.read())
+    parts.append(stream.close())
+    ids, offsets, words = ([*chain.from_iterable(getattr(part, name).tolist() for part in parts)] for name in ("ids", "offsets", "words"))
+    return ids, offsets, words
+
+
 def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
     """Hold every way from texts to ids against what is expected."""
     data = [text.encode() for text in texts]
@@ -246,6 +257,12 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
         assert ids_of(tokenizer.encode_batch(rows, max_length=5)) == [ids[:5] for ids in expected]
         assert tokenizer.count_tokens(rows).tolist() == [*map(len, expected)]
         assert [streamed(tokenizer, row, cuts(draw, len(row), draw.randint(0, 20))) for row in rows] == expected
+    batch = tokenizer.encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    for text, begin, end in zip(texts, batch.row_splits, batch.row_splits[1:], strict=False):
+        whole = batch.ids[begin:end].tolist(), batch.offsets[begin:end].tolist(), batch.words[begin:end].tolist()
+        assert located(tokenizer, text, cuts(draw, len(text), draw.randint(0, 20))) == whole
     pyarrow = pytest.importorskip("pyarrow")
     for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.binary()):
         column = pyarrow.array(texts, pyarrow.string()).cast(kind)

@@ -30,7 +30,7 @@ class IdsOutput(NamedTuple):
     Attributes:
         prefix, suffix: int32[n], the frame: ids before and after each text.
         ids: int32[n], filled from ``state[COUNT]`` on.
-        ends: int64[rows], filled: where the ids of each text end. A text that continues in the next call has no entry.
+        ends: int64[rows], filled: where the ids of each text end. A text that continues in the next call is none of these rows.
     """
 
     prefix: Array
