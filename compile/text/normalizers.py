@@ -38,7 +38,7 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
-WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # what may come before byte-level BPE
+WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # known before byte-level BPE, to refuse it by name
 
 
 def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict[str, Any], ...]:
