@@ -165,7 +165,7 @@ def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
         counts = np.searchsorted(keys, edge << 32 | below) - first
         size += int(counts.sum())
         if size > MAX_COMPLETIONS:
-            raise UnsupportedError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} ways to go on: there is no room")
+            raise UnsupportedError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} completions: there is no room")
         found.append((np.repeat(u, counts) << 32 | place_of[siblings[spread(first, counts)]]).astype(np.uint64))
         inner = right[edge] != NULL
         u, edge, below = u[inner], right[edge[inner]].astype(np.int64), rank[edge[inner]]

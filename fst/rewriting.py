@@ -66,7 +66,7 @@ class Rewriting:
             ValueError: the JSON has another form than `stored` gives.
         """
         if sorted(stored) != ["composition", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
-            raise ValueError("rewriting has other keys than 'composition', 'last' and 'prefix_space', or the last is not true or false")
+            raise ValueError("rewriting needs 'composition', 'last', and 'prefix_space', which is true or false, and no other keys")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):

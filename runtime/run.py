@@ -110,7 +110,7 @@ class Runner:
         """Encode rows of text, of which the last goes on with `more`, and is then the only one. Returns where reading stopped.
 
         Raises:
-            TextError: the text is too long to be read at once, and it must be, since it holds no end of a word for so long.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`.
         """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)

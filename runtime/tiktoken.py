@@ -51,7 +51,7 @@ def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
         kind = getattr(getattr(tokenizer, "_table", None), "kind", type(tokenizer).__name__)
         raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
     if tokenizer._metadata.text.rewriting:
-        raise UnsupportedError("fst.tiktoken stands in for encodings that take texts as they are; this vocabulary changes them first")
+        raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
     return Encoding(tokenizer, name)
 
 

@@ -586,8 +586,8 @@ def test_windows_of_both_texts_are_combined() -> None:
         (("a",), {"return_tensors": "tf"}, "return_tensors='tf': there are 'np', 'pt'"),
         (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length=9 is no multiple"),
         (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of=-4 is below 0"),
-        ((["a"], "b"), {}, "text_pair must be one; it is str, which is no list"),
-        ((["a"], ["b", "c"]), {}, "text is a batch of 1, so text_pair must be one; it is 2"),
+        ((["a"], "b"), {}, "text_pair must be a list of as many; it is str"),
+        ((["a"], ["b", "c"]), {}, "text is a list of 1, so text_pair must be a list of as many; it is a list of 2"),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:

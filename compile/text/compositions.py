@@ -73,7 +73,7 @@ def _need_few(steps: Sequence[Map]) -> None:
         whole = whole.then(step)
         most = max(int(counts(of.images >= 0).max(initial=0)) for of in (whole, step))
         if most > MAX_ROW // 2:
-            raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MAX_ROW // 2}")
+            raise UnsupportedError(f"normalizers with a step that makes {most} characters of one: a table has room for {MAX_ROW // 2}")
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
@@ -126,7 +126,7 @@ def _need_same_again(first: Map, name: str) -> None:
     possible[characters.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
     again = first.apply(np.flatnonzero(possible))
     if np.any(again[:, 0] != np.flatnonzero(possible)) or np.any(again[:, 1:] >= 0):
-        raise UnsupportedError(f"normalizer {name} after a normalizer that changes what it has changed")
+        raise UnsupportedError(f"normalizer {name} and those before it change their own result if it is normalised again")
 
 
 def _suspects(first: Map) -> frozenset[int]:

@@ -110,7 +110,7 @@ class Normalization:
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
         if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
-            raise UnsupportedError(f"normalizer {name} before a normalizer that tells composed letters from others")
+            raise UnsupportedError(f"normalizer {name} before a normalizer that treats composed letters unlike their parts")
 
 
 def decomposition(name: str) -> Map:

@@ -31,7 +31,7 @@ def named(name: str) -> Set:
         return complement(named("Assigned"))
     if key in ("c", "other"):
         return union(named("Cc"), named("Cf"), named("Co"), named("Cn"))
-    raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is no property known here")
+    raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is not a known property")
 
 
 @cache
@@ -45,7 +45,7 @@ def bracket(name: str) -> Set:
         return named(BRACKETS[name])
     if name in ("graph", "print", "punct"):
         return kept("oniguruma", name)
-    raise UnsupportedError(f"the pattern has [:{cut(name)}:], which is no set known here")
+    raise UnsupportedError(f"the pattern has [:{cut(name)}:], which is not a known set")
 
 
 @cache

@@ -26,7 +26,7 @@ from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
 from fst.splitting import DEAD, START, Splitter
 
-ENTANGLED = "splits in sequence, the later of which cuts pieces of the earlier where only both together know how to go on"
+ENTANGLED = "splits in sequence that no single automaton runs: the second cuts pieces of the first where the first cannot begin anew"
 BEHAVIORS = {
     "Isolated": "isolated",
     "Removed": "removed",

@@ -17,7 +17,7 @@ from fst.errors import UnsupportedError
 from fst.splitting import DEAD, START, Splitter
 
 UNCLEAR = "a Split that leaves text between its matches, and more than one character decides whether a match begins"
-MIXED = "a Split that joins matches with what follows them, and whose matches hold characters that begin none"
+MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
 GAP, MATCHES, MATCHED = -1, -2, -3  # in place of states of the pattern's automaton

@@ -389,8 +389,8 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
     elif text_pair is None:
         given = list(text)
     elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
-        found = len(text_pair) if isinstance(text_pair, list | tuple) else f"{type(text_pair).__name__}, which is no list"
-        raise ValueError(f"text is a batch of {len(text)}, so text_pair must be one; it is {found}")
+        found = f"a list of {len(text_pair)}" if isinstance(text_pair, list | tuple) else type(text_pair).__name__
+        raise ValueError(f"text is a list of {len(text)}, so text_pair must be a list of as many; it is {found}")
     else:
         given = list(zip(text, text_pair, strict=True))
     samples = [_sample(row, sample, words) for row, sample in enumerate(given)]
