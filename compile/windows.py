@@ -21,12 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton
+from fst.machines.bpe import AROUND, MAX_WINDOW
 from fst.splitting import DEAD, START, Splitter
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
-MAX_BITS = 20  # of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
-AROUND = 2  # END and BEGIN
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
 # The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
@@ -116,10 +115,10 @@ def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
 
 
 def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Windows:
-    """The windows of symbols, as many as fit into `MAX_BITS`."""
+    """The windows of as many symbols as fit into `MAX_WINDOW` bits."""
     count = int(symbols.max()) + 1
     bits = (count - 1).bit_length()
-    table = np.full((1 << bits,) * (MAX_BITS // bits), INSIDE, np.uint8)
+    table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
     simulation = _Simulation(moves, symbols)
     end, begin = symbols[-AROUND:].tolist()
     for asked, following in product(range(count), repeat=2):

@@ -51,7 +51,7 @@ def components(component: Component | None) -> Parts:
     return tuple(step for part in parts for step in _steps(part))
 
 
-def matches(pattern: Pattern) -> dict[str, Any]:
+def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
     """The split of tiktoken: the pieces are the matches of its pattern."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 

@@ -104,7 +104,7 @@ def without_dropped(pieces, pending, waiting):
 
 
 @inlined
-def together(length):
+def sorted_as(length):
     """The length by which a pending piece is sorted; 0 if it is too long to be transduced with others."""
     return length if length <= LONGEST else U0
 
@@ -124,8 +124,8 @@ def sort_pieces(pieces, pending, waiting, active, longer):
     most = U0
     for item in range(waiting):
         _, _, length = bounds_of(pieces, pending[item] >> HALF)
-        longer[together(length)] += U1
-        most = max(most, together(length))
+        longer[sorted_as(length)] += U1
+        most = max(most, sorted_as(length))
     before = U0
     for index in range(most + U1):
         length = most - np.uint64(index)
@@ -135,10 +135,10 @@ def sort_pieces(pieces, pending, waiting, active, longer):
     room = U0
     for item in range(waiting):
         begin, _, length = bounds_of(pieces, pending[item] >> HALF)
-        rank = longer[together(length)] << U1
-        longer[together(length)] += U1
+        rank = longer[sorted_as(length)] << U1
+        longer[sorted_as(length)] += U1
         active[rank], active[rank | U1] = ROOT, begin | room << HALF
-        room += together(length)
+        room += sorted_as(length)
     return most
 
 
