@@ -16,9 +16,9 @@ has another label, s has no transition of its own and takes r's, whose row holds
 has the label `FINISH`, which matches no byte, since bytes of UTF-8 are below 0xF8.
 
 **What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; and every token has at
-least one byte, and no more bytes than the piece has up to the token's end. The proof: the table claims for each state a *depth*, the least
-number of bytes that lead there. r has depth 0, and a transition leads at most one deeper, so the claim holds by induction. F(s) has no more
-bytes than the depth of s.
+least one byte, and no more bytes than the piece has up to the token's end. The proof: the table claims for each state a *depth*, a lower
+bound on the number of bytes that lead there. r has depth 0, and a transition leads at most one deeper, so the claim holds by induction.
+F(s) has no more bytes than the depth of s.
 """
 
 from __future__ import annotations

@@ -100,6 +100,6 @@ def _composition(normal: Normalization) -> Composition:
 
 
 def _changes(found: Composition, source: int, following: NDArray[np.bool_], whole: Map) -> bool:
-    """Whether a character, alone, becomes something else, or something that may change what is before it."""
+    """Whether a character by itself becomes something else, or something that may change the character before it."""
     first = int(whole.apply(np.array([source]))[0, 0])
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

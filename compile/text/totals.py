@@ -1,7 +1,7 @@
 """Splitters without gaps from splitters that leave some: the text between matches becomes matches, and behaviors become moves.
 
 A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
-adjacent matches. Most behaviors need a pattern of which one character tells whether a match begins: then a gap consists of the characters
+adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the characters
 with which no match begins.
 """
 
