@@ -202,7 +202,7 @@ class _Simulation:
                 yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
 
     def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate the search that follows another one: from the end of its match, or from the symbol after its begin."""
+        """Simulate the search that follows another one: from the end of its match, or from the symbol after its start."""
         if end is None and begin is not None:
             end = begin + 1
         # A search that began before the window, and ended there, is not the one that reached the window.

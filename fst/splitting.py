@@ -25,7 +25,7 @@ class Splitter:
 
     A search begins in START, at a place of the text, and reads one symbol at a time. A move gives the next state, and tells whether a match
     ends before the symbol: one symbol late, so that patterns can look one symbol ahead. A search is over in DEAD, and its match is the one
-    that ended last. The next search begins where the match ended; if there was none, one symbol after the begin of this search.
+    that ended last. The next search begins where the match ended; if there was none, one symbol after the start of this search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.

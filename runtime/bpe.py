@@ -141,7 +141,7 @@ class BpeTokenizer(Tokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """By id, the number of blanks at the begin and at the end of each token; of white space characters for added tokens."""
+        """By id, the number of blanks at the start and at the end of each token; of white space characters for added tokens."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))

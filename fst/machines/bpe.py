@@ -39,7 +39,7 @@ from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
 WORD_BYTES = 24
-AROUND = 2  # symbols of windows that stand for no class: after the end of the text, and before its begin
+AROUND = 2  # symbols of windows that stand for no class: after the end of the text, and before its start
 MAX_WINDOW = 20  # bits of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 
 

@@ -310,7 +310,7 @@ def encode_rows(text, starts, more, machine, output, work):
         work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        The position where reading stopped: the end; or, with `more`, the begin of the first piece that more text may change.
+        The position where reading stopped: the end; or, with `more`, the start of the first piece that more text may change.
     """
     state, pieces, scratch, pending = work.state, work.pieces, work.scratch, work.pending
     begin_call(starts, more, output, state)
