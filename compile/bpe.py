@@ -1,4 +1,4 @@
-"""Compile byte-level BPE: the model."""
+"""Compile byte-level BPE: from a source to a table."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.merge_list import no_merges
+from fst.merging import UTF8_BYTES
 from fst.metadata import AddedTokens
 from fst.rewriting import Rewriting, flagged, late
 from fst.splitting import Splitter
@@ -36,8 +37,6 @@ from fst.trie import NULL
 Merge = tuple[bytes, bytes]
 
 FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
-# UTF-8 has no other bytes.
-BYTES_OF_TEXT = (*range(0x80), *range(0x80, 0xC0), *range(0xC2, 0xF5))
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,13 @@ class BpeModel:
     """A BPE model over bytes, named as in Hugging Face's ``tokenizers``.
 
     Attributes:
-        vocabulary: the bytes of each token → id. A piece is a string of bytes.
-        merges: pairs of tokens, the lowest rank first. None: each pair may merge whose bytes are a token, and the id of that token is the
-            rank, as in tiktoken.
-        ignore_merges: whether a whole piece that is a token is that token, whatever the merges say; always so in tiktoken.
+        vocabulary: the bytes of each token → id.
+        merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
+            token is the rank.
+        ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say; always true in tiktoken.
         names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
-        unk_token: the token that the source names as unknown. No text has it: every byte is a token.
-        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. Keys of `vocabulary` and parts of `merges` have them.
+        unk_token: the token that the source names as unknown. No text has it, since every byte is a token.
+        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -67,7 +66,7 @@ class BpeModel:
         """The model of a ``tokenizer.json``.
 
         Raises:
-            UnsupportedError: it has a field that is not known, or asks for something that changes ids and is not supported.
+            UnsupportedError: the model has an unknown field, or an unsupported setting that changes ids.
             ValueError: it is not laid out as a model.
         """
         only(model, "model", FIELDS)
@@ -93,7 +92,7 @@ class BpeModel:
 
         Args:
             ranks: the bytes of each token → id.
-            others: tokens that no text has, and their ids.
+            others: tokens that no text has → id.
         """
         names = {spelled(token): number for token, number in ranks.items()}
         return cls(vocabulary=ranks, merges=None, ignore_merges=True, names={**names, **others})
@@ -105,7 +104,7 @@ class BpeModel:
 
     def check(self, where: str) -> None:
         """Raise an error if the model cannot be compiled; `where` begins the message."""
-        single = {self.affixes.name(part): byte for byte in BYTES_OF_TEXT for part in self.affixes.places(byte)}
+        single = {self.affixes.name(part): byte for byte in UTF8_BYTES for part in self.affixes.places(byte)}
         missing = [byte for name, byte in single.items() if name not in self.vocabulary]
         if missing:
             lacking = f"{len(missing)} of the bytes that text may have, such as {missing[0]:#04x}"
@@ -160,20 +159,20 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
 
 
 def _by_rank(tokens: Canonical, vocabulary: Mapping[bytes, int]) -> Mapping[bytes, int]:
-    """The vocabulary in the order of merges, the lowest rank first, so that a table tells its merges; before them what no merge makes."""
+    """The vocabulary: tokens that no merge makes, then the others, the lowest rank first, so that the order of a table tells its merges."""
     items = list(vocabulary.items())
     return dict(items[place] for place in np.argsort(tokens.rank, kind="stable").tolist())
 
 
 def _merges(tokens: Canonical) -> NDArray[np.int32]:
-    """The merges that make canonical tokens, the lowest rank first: BPE executes no others."""
+    """int32[merges, 3], the merges that make canonical tokens, the lowest rank first: BPE executes no others."""
     made = tokens.made[np.argsort(tokens.rank[tokens.made], kind="stable")]
     merges: NDArray[np.int32] = tokens.tokens.ids[np.stack([tokens.left[made], tokens.right[made], made], axis=1)].astype(np.int32)
     return merges
 
 
 def _adds_blank(text: TextPipeline) -> bool:
-    """Whether a blank goes before each stretch, before it is split."""
+    """Whether each stretch gets a leading blank before it is split."""
     return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
 
 
@@ -181,19 +180,19 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> S
     """The splitter of a text pipeline, for text without added tokens.
 
     Raises:
-        UnsupportedError: there is none, or the pipeline has something else, too.
+        UnsupportedError: no splitter does the same, or the pipeline has more than splits.
     """
     splits = [part for part in text.pre_tokenizers[_adds_blank(text) :] if part != BYTES]
     others = [part["type"] for part in splits if part["type"] != "Split"]
     if others:
         raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
-    # These are cut out before. Others may come to be by rewriting.
+    # These are cut out of the text that is split. Rewriting may spell tokens of raw text anew.
     cut = added.specials if by is None else {spelling: token for spelling, token in late(added).items() if not flagged(token)}
     return in_sequence(splits, absent=[*cut])
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The pieces that are one token: canonical tokens, and with `ignore_merges` all others."""
+    """``words`` and ``displacements``: the pieces that are one token, which are canonical, or with `ignore_merges` any tokens."""
     spelled, ids, left = tokens.tokens, tokens.tokens.ids, tokens.left
     is_whole = spelled.whole & ((left != NULL) | (spelled.lengths == 1) | model.ignore_merges)
     chosen = np.flatnonzero(is_whole & (spelled.lengths <= WORD_BYTES))
@@ -219,9 +218,9 @@ def _model_metadata(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64
 
 
 def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> tuple[int, ...]:
-    """The ids of tokens that pieces are with `ignore_merges`, although no merges make them, and that the table of words does not hold.
+    """With `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold.
 
-    They are too long for it, or two of them have one hash.
+    They are too long for it, or share their hash with another.
     """
     if not model.ignore_merges:
         return ()
@@ -231,7 +230,7 @@ def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) 
 
 
 def _refuse(model: Mapping[str, Any]) -> None:
-    """Refuse what changes ids and is not supported. A vocabulary with all bytes knows no unknown text, so the rest has no effect."""
+    """Refuse unsupported settings that change ids. ``fuse_unk`` and ``byte_fallback`` do not: with all bytes, no text is unknown."""
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name) and model.get("ignore_merges"):
             raise UnsupportedError(f"model BPE with ignore_merges and {name} {quoted(model[name])}")
@@ -244,7 +243,7 @@ def _refuse(model: Mapping[str, Any]) -> None:
 
 
 def _affix(model: Mapping[str, Any], name: str) -> str:
-    """A prefix or suffix, if letters of bytes spell it; "" if there is none."""
+    """A prefix or suffix, in GPT-2's letters for bytes; "" if there is none."""
     affix = model.get(name)
     if not isinstance(affix, str | None):
         raise ValueError(f"{name} is {quoted(affix)}; it is a string or null")
@@ -254,15 +253,15 @@ def _affix(model: Mapping[str, Any], name: str) -> str:
 
 
 def _need_clear(model: BpeModel) -> None:
-    """Refuse names that stand for one thing here and for another there: a token is to say by its name where it stands.
+    """Refuse ambiguous names: the name of a token must tell its bytes and where in a piece it stands.
 
-    All bytes do, and so do the tokens that merges make of those that do.
+    By induction, it is enough to check the single bytes and the results of merges.
     """
     affixes = model.affixes
     if not affixes:
         return
     parts = {name: affixes.part(name) for name in model.vocabulary}
-    atoms = (part for byte in BYTES_OF_TEXT for part in affixes.places(byte))
+    atoms = (part for byte in UTF8_BYTES for part in affixes.places(byte))
     made = (affixes.joined(parts[left], parts[right]) for left, right in model.merges or ())
     for part in (*atoms, *made):
         if part is not None and affixes.part(affixes.name(part)) != part:
@@ -284,7 +283,7 @@ def _need_ids(names: Mapping[str, Any]) -> None:
 
 
 def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
-    """Merges as pairs. A file has strings or lists, not both."""
+    """Merges as pairs. A file has either strings or lists."""
     if all(isinstance(merge, str) for merge in merges):
         return pairs(merges)
     for rank, merge in enumerate(merges, 1):
@@ -294,7 +293,7 @@ def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
 
 
 def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
-    """Merges, if the vocabulary has the tokens that they join and make. Of the second, as many bytes are cut as the prefix has."""
+    """Merges, if the vocabulary has the tokens that they join and make. A merge cuts the prefix's number of bytes off its second token."""
     for rank, (first, second) in enumerate(merges, 1):
         rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
         for token in (first, second, first + rest):
@@ -305,9 +304,9 @@ def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: 
 
 
 def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes) -> list[Merge]:
-    """Merges of bytes, the lowest rank first. A merge that is listed twice has its last rank.
+    """Merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
 
-    Merges that never apply are left out: those of other letters, and those whose parts cannot stand side by side.
+    Merges that never apply are left out: their tokens have letters of no byte, or cannot be neighbours.
     """
     ranks: dict[Merge, int] = {}
     for rank, (first, second) in enumerate(merges):

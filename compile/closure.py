@@ -18,7 +18,7 @@ NO_RANK = np.int32(0x7FFFFFFF)
 
 @part
 def mixed(key):
-    """A hash of 64 bits, in the low ones too."""
+    """A 64-bit hash, mixed in the low bits, too."""
     key = (key ^ key >> HALF) * FACTOR
     return key ^ key >> HALF
 
@@ -42,12 +42,12 @@ def rank_of(left, right, keys, ranks):
 
 @kernel
 def insert_pairs(pairs, keys, ranks):
-    """Fill a hash table with pairs. Of equal pairs, the last rank counts.
+    """Fill a hash table with pairs. If a pair is listed twice, its last rank counts.
 
     Args:
         pairs: uint64[n], in the order of their ranks.
-        keys: uint64[slots], all `EMPTY`, a power of two.
-        ranks: int32[slots].
+        keys: uint64[slots], all `EMPTY`; slots are a power of two. Filled.
+        ranks: int32[slots], filled.
     """
     for rank in range(len(pairs)):
         slot = slot_of(pairs[rank], keys)
@@ -60,10 +60,10 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks
     """Run BPE on the bytes of each token until two parts are left.
 
     Args:
-        symbols, starts, lengths, atoms: `codes` and more of `fst.compile.merges.Spelled`.
-        order: int64[n], the tokens of two bytes or more, short ones first.
+        symbols, starts, lengths, atoms: `codes`, `starts`, `lengths` and `atoms` of `fst.compile.merges.Spelled`.
+        order: int64[n], the tokens of two bytes or more, short ones first, so that the pairs of their parts are in the table already.
         own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
-        result: int32[ranks], the token that a merge of each rank makes.
+        result: int32[ranks], the token that the merge of each rank makes.
         keys, ranks: the table of pairs. A token with an `own` rank inserts its last pair.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: int32[tokens], all -1; filled for canonical tokens.
@@ -143,10 +143,8 @@ def intern_items(keys, by_suffix, right, symbols, starts_of, lengths, roots, sta
         keys: uint64[n], ``u << 32 | place of t in by_suffix`` for each t ∈ T(u), in order.
         by_suffix: int64[made tokens], in the order of suc t.
         right: int32[tokens], suc t.
-        symbols, starts_of, lengths: of `fst.compile.merges.Spelled`.
-        roots: int32[tokens], all 0; filled.
-        starts: int32[room]; filled.
-        edges: uint64[room]; filled.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.merges.Spelled`.
+        roots, starts, edges: of `fst.compile.item_sets.Items`, with room; filled. `roots` is all 0 before.
         slots: int32[power of two], all 0; a hash table of items.
         stack: uint64[made tokens + depth + 1], scratch.
         open_at: int64[depth + 1], scratch: where the edges of each open node begin on the stack.
@@ -226,12 +224,12 @@ def close_states(
     """Find the states that the root leads to, breadth first.
 
     Args:
-        roots, item_starts, edges: of `fst.compile.item_sets.Items`.
+        roots, item_starts, edges: `roots`, `starts` and `edges` of `fst.compile.item_sets.Items`.
         atoms: int32[256], the token of each byte, or -1.
         last, depths, starts, labels, targets: of `fst.compile.item_sets.States`, with room; filled.
         held_from, held: int32, the items of each state, with room; filled.
         slots: int32[power of two], all 0; a hash table of states.
-        kids, counts, done, touched: scratch, for each byte: the items that it leads to, how many they are, 1 + the token that it completes;
+        kids, counts, done, touched: scratch. For each byte, the items that it leads to, their number, and 1 + the token that it completes;
             and the bytes that lead anywhere. `counts` and `done` are all 0.
         key: int32[most items + 2], scratch.
 
@@ -294,12 +292,13 @@ def close_states(
 
 @kernel
 def count_visits(symbols, starts_of, lengths, weights, starts, labels, targets, visits):
-    """Walk the bytes of every token, and add its weight to each state on the way.
+    """Walk the bytes of every token, and add the token's weight to each state on the way.
 
     Args:
-        symbols, starts_of, lengths: of `fst.compile.merges.Spelled`.
+        symbols, starts_of, lengths: `symbols`, `starts` and `lengths` of `fst.compile.merges.Spelled`.
         weights: float64[tokens].
-        starts, labels, targets: of `fst.compile.item_sets.States`. A byte that no state has a transition for ends the walk.
+        starts, labels, targets: of `fst.compile.item_sets.States`. The walk ends at a byte for which neither the
+            state nor the root has a transition.
         visits: float64[states], all 0; filled.
     """
     for token in range(len(weights)):

@@ -1,4 +1,4 @@
-"""The automaton of a proper merge list: after every byte it knows the last token of what it has read, which determines all tokens.
+"""The automaton of a proper merge list: after every byte its state determines the last token so far, and the last tokens give all tokens.
 
 Letters are those of `fst.compile.merges`, and
 
@@ -21,13 +21,13 @@ This is the interval test of Jiang and Gong 2026, *Incremental BPE Tokenization*
 So ``T(u) = C(u) ∪ P(u)`` with ``C(u) = {t : pre t = u}`` and ``P(u) = {t ∈ C(suc u) : ρ(t) < ρ(u)} ∪ P(suc u)``. Tokens that are formed at
 the end of one string are nested, and the last token is the longest of them, or the last byte if there is none.
 
-An *item* is what remains to be read of the suc t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens and
-equal nodes below them, are one. A *state* is F, the last token, and the items that are alive, the oldest first. On a byte every item moves
+An *item* is the unread rest of the strings suc t for t in some T(u): a node in the trie of these strings. Equal nodes, with equal tokens
+and equal nodes below them, are one. A *state* is F, the last token, and the live items, the oldest first. On a byte every item moves
 along its edge or dies. The next F is the token that the oldest item completes, which is the longest, or the byte itself; the root of the
 trie of T(F) becomes the youngest item.
 
-Where a byte continues no item, the next state depends on the byte alone: it is the *default*, and the root's state has it too. Only the
-other transitions are listed.
+If a byte continues no item, the next state depends on the byte alone: it is the *default*, the target of the root's transition. Only the
+other transitions of a state are listed.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ from fst.merging import MAX_SLOTS
 from fst.trie import NULL, Ints, spread
 
 MAX_COMPLETIONS = 1 << 26  # the sum of |T(u)|: o200k has 6 million, and a sort takes 8 bytes for each
-FIRST_ROOM = 8  # items and states for each token, to begin with
+FIRST_ROOM = 8  # room for items and states, for each token, at the first attempt
 intern_items, close_states = Deferred("fst.compile.closure", "intern_items"), Deferred("fst.compile.closure", "close_states")
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """The tries of all T(u), equal nodes being one.
+    """The tries of all T(u), with equal nodes shared.
 
     Attributes:
         roots: int32[tokens], the root of the trie of T(u), or 0 if T(u) is empty.
-        starts: int32[items + 1], the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has none.
+        starts: int32[items + 1]; the edges of item i are ``edges[starts[i]:starts[i + 1]]``; item 0 has none.
         edges: uint64[n], ``byte << 56 | (1 + token that is completed, or 0) << 32 | next item, or 0``.
-        depth: the length of the longest path.
+        depth: the length of the longest path, in bytes.
     """
 
     roots: NDArray[np.int32]
@@ -71,9 +71,9 @@ class States:
 
     Attributes:
         last: int32[states], F of each state; -1 for the root.
-        depths: int32[states], how many bytes lead there at least.
-        starts: int32[states + 1], the transitions of state s are those from ``starts[s]`` to ``starts[s + 1]``. The root has one for every
-            byte that is a token; another state takes the root's where it has none.
+        depths: int32[states], the least number of bytes that lead there.
+        starts: int32[states + 1]; the transitions of state s are those from ``starts[s]`` to before ``starts[s + 1]``. The root has one for
+            every byte that is a token. Other states take the root's where they have none.
         labels: uint8[n], the byte of each transition.
         targets: int32[n], the state that it leads to.
     """
@@ -94,11 +94,11 @@ def close(tokens: Canonical) -> States:
     if not tokens.proper:
         raise UnsupportedError("the merge list is improper: it makes a token before one of its parts; no automaton does that")
     items = items_of(tokens)
-    widest = 256 * (items.depth + 2)  # of each item in a state, another number of bytes has been read
+    widest = 256 * (items.depth + 2)  # a state has at most one item for each number of bytes read
     kids, counts, done, touched = np.empty(widest, np.int32), np.zeros(256, np.int32), np.zeros(256, np.int32), np.empty(256, np.uint8)
     key = np.empty(items.depth + 3, np.int32)
     room = FIRST_ROOM * len(tokens.rank)
-    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # takes no memory until it is written
+    labels, targets = np.empty(MAX_SLOTS + 256, np.uint8), np.empty(MAX_SLOTS + 256, np.int32)  # takes memory only as it is written
     while True:
         last, depths, starts, held_from = (np.empty(room + 1, np.int32) for _ in range(4))
         held = np.empty(8 * room + 2 * widest, np.int32)
@@ -116,7 +116,11 @@ def close(tokens: Canonical) -> States:
 
 
 def items_of(tokens: Canonical) -> Items:
-    """The items of all tokens."""
+    """The items of all tokens.
+
+    Raises:
+        UnsupportedError: there are too many.
+    """
     by_suffix = _by_suffix(tokens)
     keys = _completions(tokens, by_suffix)
     lengths = tokens.tokens.lengths[tokens.right[by_suffix]]
@@ -147,7 +151,7 @@ def _by_suffix(tokens: Canonical) -> Ints:
 
 
 def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
-    """The pairs of u and t ∈ T(u), in order, as ``u << 32 | place of t in by_suffix``."""
+    """uint64[n], the pairs of u and t ∈ T(u), ascending, as ``u << 32 | place of t in by_suffix``."""
     left, right, rank = tokens.left, tokens.right, tokens.rank.astype(np.int64)
     place_of = np.zeros(len(rank), np.int64)
     place_of[by_suffix] = np.arange(len(by_suffix))
@@ -155,13 +159,13 @@ def _completions(tokens: Canonical, by_suffix: Ints) -> NDArray[np.uint64]:
     keys = left[siblings].astype(np.int64) << 32 | rank[siblings]
     found, size = [np.empty(0, np.uint64)], 0
     u = np.flatnonzero((left != NULL) | (tokens.tokens.lengths == 1))
-    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the rank that t is to be below
+    edge, below = u, np.full(len(u), (1 << 32) - 1)  # an element of spine(u), and the rank below which t must be
     while len(u):
         first = np.searchsorted(keys, edge << 32)
         counts = np.searchsorted(keys, edge << 32 | below) - first
         size += int(counts.sum())
         if size > MAX_COMPLETIONS:
-            raise UnsupportedError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} ways to go on: there is no room")
+            raise UnsupportedError(f"the merges of {len(rank)} tokens have more than {MAX_COMPLETIONS} completions: there is no room")
         found.append((np.repeat(u, counts) << 32 | place_of[siblings[spread(first, counts)]]).astype(np.uint64))
         inner = right[edge] != NULL
         u, edge, below = u[inner], right[edge[inner]].astype(np.int64), rank[edge[inner]]

@@ -1,14 +1,13 @@
 """Merge lists of byte-pair encoding (BPE), and their canonical form.
 
-BPE begins with the single bytes of a piece. While a pair of neighbours is in the list, it merges the pair of lowest rank, the leftmost of
-several. The letters, which `fst.compile.item_sets` and `fst.merging` share:
+BPE begins with the single bytes of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several such
+pairs, the leftmost. `fst.compile.item_sets` and `fst.merging` share these letters:
 
 - t, u, w: tokens; |t|: the bytes of t. Tokens of one byte are *atoms*.
 - pre t, suc t: the left and the right part of the last merge when BPE runs on the bytes of t alone.
 - ρ(t): the rank of this merge; -1 for an atom.
 - A token is *canonical* if BPE makes it from its own bytes. BPE makes no other token from any text: as long as no merge crosses the ends
-  of a token's bytes, the run between them is the run on these bytes alone. For the same reason t is made by its last merge and by no other
-  pair.
+  of a token's bytes, the run between them is the run on these bytes alone. For the same reason no pair but that of pre t and suc t makes t.
 - A merge list is *proper* if ρ(pre t) < ρ(t) and ρ(suc t) < ρ(t) for every canonical t that is no atom. Then the ranks of the merges that
   BPE executes never decrease.
 """
@@ -27,7 +26,7 @@ from fst.jit import Deferred
 from fst.merging import MAX_ID, MAX_LENGTH, UTF8_BYTES
 from fst.trie import NULL, Ints
 
-EMPTY = np.uint64(2**64 - 1)  # a slot of the table of pairs that holds none
+EMPTY = np.uint64(2**64 - 1)  # the key of a slot that holds no pair
 last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.compile.closure", "insert_pairs")
 
 
@@ -37,9 +36,9 @@ class Merges:
 
     Attributes:
         tokens: the bytes of each token → its id.
-        pairs: the left and the right part of each merge, the lowest rank first. Of a pair that is listed twice, the last rank counts, as in
+        pairs: the left and the right part of each merge, the lowest rank first. If a pair is listed twice, its last rank counts, as in
             Hugging Face's ``tokenizers``.
-        affixes: what the names of tokens have beside their bytes. Then no automaton is made of the list.
+        affixes: the prefix and suffix in the names of tokens.
     """
 
     tokens: Mapping[bytes, int]
@@ -48,10 +47,12 @@ class Merges:
 
     @classmethod
     def of_ranks(cls, ranks: Mapping[bytes, int]) -> Merges:
-        """The merge list of a vocabulary that has ranks alone, as tiktoken's files do: a pair has the rank of its concatenation.
+        """The merge list of a vocabulary that has only ranks, as tiktoken's files do: a pair has the rank of its concatenation.
 
-        Only the last merge of each token is listed, since BPE executes no other. A token that BPE does not make from its own bytes has
-        none.
+        The list has only the last merge of each canonical token, since BPE executes no other.
+
+        Args:
+            ranks: the bytes of each token → its rank.
 
         Raises:
             VocabularyError: the tokens do not make a vocabulary.
@@ -72,13 +73,13 @@ class Spelled:
     """Tokens as arrays, in the order of the vocabulary.
 
     Attributes:
-        symbols: uint8[n], the bytes of all tokens, one after the other, without affixes.
+        symbols: uint8[n], the bytes of all tokens, one token after the other, without affixes.
         codes: uint16[n], the codes of these bytes, see `fst.affixes`.
-        starts: int64[tokens], where each token begins in them.
+        starts: int64[tokens], where each token begins in `symbols`.
         lengths: int64[tokens], |t|.
         ids: int64[tokens].
         atoms: int32[CODES], the token of each single byte by its code, or -1.
-        whole: bool[tokens], whether each token may be a whole piece.
+        whole: bool[tokens], whether the token may be a whole piece, by its affixes.
     """
 
     symbols: NDArray[np.uint8]
@@ -91,7 +92,11 @@ class Spelled:
 
     @classmethod
     def of(cls, tokens: Mapping[bytes, int], affixes: Affixes = NO_AFFIXES) -> Spelled:
-        """The arrays.
+        """The arrays of a vocabulary.
+
+        Args:
+            tokens: the name of each token → its id.
+            affixes: the prefix and suffix in the names.
 
         Raises:
             VocabularyError: a byte that text can hold is no token, an id is out of range, or two tokens share one.
@@ -123,7 +128,7 @@ class Canonical:
     Attributes:
         tokens: all tokens, canonical or not; arrays below have an element for each.
         left, right: int32[tokens], pre t and suc t; -1 for an atom and for a token that is not canonical.
-        rank: int32[tokens], ρ(t); -1 where `left` is.
+        rank: int32[tokens], ρ(t); -1 where `left` is -1.
         proper: whether the list is proper.
     """
 
@@ -143,7 +148,7 @@ def canonical(merges: Merges) -> Canonical:
     """Find the last merge of every token.
 
     Raises:
-        VocabularyError: the tokens do not make a vocabulary, or a pair does not make a token.
+        VocabularyError: the tokens do not make a vocabulary, or a part or the result of a pair is no token.
         UnsupportedError: a token is too long.
     """
     spelled = Spelled.of(merges.tokens, merges.affixes)
@@ -165,7 +170,7 @@ def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:
 
 
 def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """The pairs by the numbers of their tokens, ``left << 32 | right``, and the numbers of the tokens that they make."""
+    """The pairs as numbers of tokens, ``left << 32 | right``, and the numbers of the tokens that they make."""
     number_of = {token: number for number, token in enumerate(merges.tokens)}
     found = []
     for rank, (left, right) in enumerate(merges.pairs):
@@ -179,7 +184,7 @@ def _numbered(merges: Merges) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 
 
 def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[bytes, int]) -> str | None:
-    """What is wrong with a pair."""
+    """The fault of a pair, as a message; None if it has none."""
     told = f"merge {rank}, {quoted(left)} with {quoted(right)}"
     if not left or not right:
         return f"{told}: a part is empty"
@@ -196,7 +201,7 @@ def _table_of_pairs(count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
 def _last_merges(
     tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], keys: NDArray[np.uint64], ranks: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Run BPE on every token, short ones first, so that the last merges of its parts are known. See `fst.compile.closure.last_merges`."""
+    """`left`, `right` and `rank` of `Canonical`: run BPE on every token, see `fst.compile.closure.last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
     left, right, rank = np.full((3, len(order)), NULL, np.int32)
     longest = int(tokens.lengths.max())

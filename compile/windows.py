@@ -1,12 +1,13 @@
-"""Where pieces begin, decided by a window of symbols: what a kernel looks up instead of running the splitter.
+"""Windows of symbols that decide where pieces begin: a kernel looks them up instead of running the splitter.
 
 The splitter (`fst.splitting`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from the
 characters around them, whatever the state: no piece of English begins between two letters. So the compiler simulates the splitter over each
-window, from every state that it may be in, and with every end that a search may find behind the window. If all simulations agree whether
-a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
+window, from every state in which the splitter may be, and with every end that a search may find after the window. If all simulations agree
+whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
 
 The symbols of windows are classes, some of them merged: the fewer symbols there are, the more of them fit into a window. The letters of
-contractions such as ``'ll`` act like all others, except behind an apostrophe. Besides, END is behind the text, and BEGIN before it.
+contractions such as ``'ll`` act like all others, except after an apostrophe. Two more symbols stand around a text: BEGIN before it, and END
+after it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton
+from fst.machines.bpe import AROUND, MAX_WINDOW
 from fst.splitting import DEAD, START, Splitter
 
 INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
-MAX_BITS = 20  # of a window: decisions of 1 MiB, of which a text uses a part that stays in a core's own cache
-SYMBOL_BITS = (3, 4, 5, 6)  # that are tried
-AROUND = 2  # END and BEGIN
+SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
-# How often ASCII characters are expected, in percent, by the first string that holds them. Only speed depends on it.
+# The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
 
 Moves = Sequence[Sequence[Sequence[int]]]
@@ -39,7 +39,7 @@ class Windows:
 
     Attributes:
         symbols: uint8[classes + 2], the symbol of each class, of END and of BEGIN.
-        bits: of a symbol.
+        bits: the number of bits of a symbol.
         decisions: uint8[1 << width * bits], `INSIDE`, `BEGINS` or `UNDECIDED` for each window. The last symbol read is in the lowest bits.
     """
 
@@ -68,7 +68,7 @@ def _prior(splitter: Splitter) -> NDArray[np.float64]:
 def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Pairs of classes in the order in which they are merged, the second into the first.
 
-    Merging costs what the classes are expected to make uncertain: their share in texts, in states where they act differently.
+    The cost of a merge is the expected uncertainty: the share in texts of the rarer class, in states where the two act differently.
     """
     visits = _visits(moves, prior)
     costs = {}
@@ -78,7 +78,7 @@ def _merges(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> list[tuple
 
 
 def _visits(moves: NDArray[np.uint16], prior: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The expected share of each state, by power iteration; a search that ends is followed by one from its last symbol."""
+    """The expected share of each state, by power iteration. After the end of a search, the next one begins with its last symbol."""
     targets = (moves[:, :-1] >> 1).astype(np.int64)
     targets = np.where(targets == DEAD, targets[START], targets)
     visits = np.eye(len(moves))[START]
@@ -115,10 +115,10 @@ def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
 
 
 def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Windows:
-    """The windows of symbols, as many as fit into `MAX_BITS`."""
+    """The windows of as many symbols as fit into `MAX_WINDOW` bits."""
     count = int(symbols.max()) + 1
     bits = (count - 1).bit_length()
-    table = np.full((1 << bits,) * (MAX_BITS // bits), INSIDE, np.uint8)
+    table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
     simulation = _Simulation(moves, symbols)
     end, begin = symbols[-AROUND:].tolist()
     for asked, following in product(range(count), repeat=2):
@@ -167,7 +167,7 @@ class _Simulation:
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
-        """The answer of each simulation. At the begin of a text a search begins; elsewhere one has reached any state, or begins."""
+        """The answers of a search that begins with the window, and, unless a text does, too, of searches that have reached any state."""
         yield from self._search(text, asked, 0)
         if not at_begin:
             for state in range(START + 1, len(self._moves)):
@@ -190,7 +190,7 @@ class _Simulation:
             end: where the last match ends; None: there is none, or it ends before the window.
         """
         if at == len(text):
-            yield False  # the search may find a match behind the window
+            yield False  # the search may find a match after the window
             if not self._surely_ends[state]:
                 yield from self._restart(text, asked, begin, end)
             return
@@ -202,7 +202,7 @@ class _Simulation:
                 yield from self._go_on(text, asked, move >> 1, at + 1, begin, match)
 
     def _restart(self, text: Sequence[int], asked: int, begin: int | None, end: int | None) -> Iterator[bool]:
-        """Simulate what follows the end of a search: a search from the end of its match, or from the symbol after its begin."""
+        """Simulate the search that follows another one: from the end of its match, or from the symbol after its start."""
         if end is None and begin is not None:
             end = begin + 1
         # A search that began before the window, and ended there, is not the one that reached the window.

@@ -1,10 +1,10 @@
-"""Tokens that say where they stand in a piece, by a prefix or a suffix of their names.
+"""Affixes: a prefix or suffix in the name of a token tells where in a piece the token stands.
 
-With an ``end_of_word_suffix`` the last byte of a piece is another token than the same byte elsewhere, and has the suffix in its name. With
-a ``continuing_subword_prefix`` all bytes but the first have the prefix. A merge strips the prefix of its right part. So a token at the end
-of a piece has the suffix, and one that continues a piece the prefix. Without them, names say nothing, and a token may stand anywhere.
+With an ``end_of_word_suffix``, the name of a token at the end of a piece has the suffix: the last byte of a piece is another token than the
+same byte elsewhere. With a ``continuing_subword_prefix``, the name of a token that does not begin a piece has the prefix; a merge strips it
+from its right part. Without affixes, names do not depend on the place, and a token may stand anywhere.
 
-The *code* of a byte of a piece is the byte, with `CONTINUES` if it is not the first, and `ENDS` if it is the last.
+The *code* of a byte in a piece is ``byte | CONTINUES | ENDS``: `CONTINUES` unless the byte is the first, `ENDS` if it is the last.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ ABSENT = -1
 
 
 class Part(NamedTuple):
-    """What a name says: the bytes of the text that a token stands for, and whether they are the first and the last of a piece.
+    """The meaning of a name: the bytes of text that a token stands for, and whether they begin and end a piece.
 
-    Without a prefix, `is_first` is always true, and without a suffix `is_last`: nothing is said.
+    Without a prefix, `is_first` is always true; without a suffix, `is_last` is.
     """
 
     body: bytes
@@ -31,13 +31,13 @@ class Part(NamedTuple):
 
 
 class Affixes(NamedTuple):
-    """A prefix and a suffix, as bytes; empty if there is none."""
+    """The prefix and the suffix of a vocabulary, as bytes; empty if there is none."""
 
     prefix: bytes = b""
     suffix: bytes = b""
 
     def __bool__(self) -> bool:
-        """Whether names say where tokens stand."""
+        """Whether there is a prefix or a suffix."""
         return bool(self.prefix or self.suffix)
 
     def name(self, part: Part) -> bytes:
@@ -45,7 +45,7 @@ class Affixes(NamedTuple):
         return (b"" if part.is_first else self.prefix) + part.body + (self.suffix if part.is_last else b"")
 
     def part(self, name: bytes) -> Part:
-        r"""What a name says.
+        r"""The meaning of a name.
 
         Example:
             >>> clip = Affixes(suffix=b"</w>")
@@ -58,18 +58,22 @@ class Affixes(NamedTuple):
         return Part(body if is_first else body[len(self.prefix) :], is_first, is_last)
 
     def joined(self, left: Part, right: Part) -> Part | None:
-        """What two parts, one after the other, are together; None if they cannot stand so."""
+        """The part that two neighbours make; None if they cannot be neighbours."""
         if (self.suffix and left.is_last) or (self.prefix and right.is_first):
             return None
         return Part(left.body + right.body, left.is_first, right.is_last)
 
     def places(self, byte: int) -> Iterable[Part]:
-        """A byte wherever it can stand."""
+        """The parts of one byte, one for each place in a piece that has its own name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
         return [Part(bytes([byte]), is_first, is_last) for is_first in firsts for is_last in lasts]
 
     def atoms(self, tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
-        """int32[CODES], the number of the token of each byte by its code, or `ABSENT`."""
+        """int32[CODES], the token of each byte by its code, or `ABSENT`.
+
+        Args:
+            tokens: the name of each token → its number.
+        """
         atoms = np.full(CODES, ABSENT, np.int32)
         for code in range(CODES):
             part = Part(bytes([code & 0xFF]), not (self.prefix and code & CONTINUES), not (self.suffix and not code & ENDS))
@@ -89,7 +93,13 @@ def codes_of(piece: bytes) -> list[int]:
 def codes_of_parts(
     bodies: NDArray[np.uint8], lengths: NDArray[np.int64], is_first: NDArray[np.bool_], is_last: NDArray[np.bool_]
 ) -> NDArray[np.uint16]:
-    """uint16[n], the codes of the bytes of parts, one after the other."""
+    """uint16[n], the codes of the bytes of several parts, one part after the other.
+
+    Args:
+        bodies: uint8[n], the bytes of all parts.
+        lengths: int64[parts], the number of bytes of each part.
+        is_first, is_last: bool[parts], as in `Part`.
+    """
     codes = bodies.astype(np.uint16) | np.uint16(CONTINUES)
     ends, some = np.cumsum(lengths), lengths > 0
     codes[(ends - lengths)[is_first & some]] &= np.uint16(CODES - 1 - CONTINUES)

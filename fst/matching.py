@@ -45,9 +45,11 @@ class Trie(NamedTuple):
 
 
 def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = False) -> Trie:
-    """Build the trie of pairs of a string of labels and its value, 0 or more. Of equal strings the first counts.
+    """Build the trie of some strings.
 
-    With `overlapping`, a walk may start inside a string that an earlier walk has found.
+    Args:
+        strings: pairs of a string of labels and its value, 0 or more. If a string is listed twice, its first value counts.
+        overlapping: whether a walk may start inside a string that an earlier walk has found.
     """
     children: list[dict[int, int]] = [{}]
     parents, labels, endings = [0], [0], [NO_STRING]
@@ -67,7 +69,7 @@ def trie(strings: Iterable[tuple[Sequence[int], int]], *, overlapping: bool = Fa
 
 
 def linked(parents: Array, labels: Array, sizes: Array, endings: Array, overlapping: bool) -> Trie:
-    """Build a trie from four arrays over nodes: the parent, the label of the edge to the node, the items in this label, and `ENDING`."""
+    """Build a trie from arrays over nodes: the parent, the label of the edge to the node, the number of items in the label, `ENDING`."""
     edges, depths = hashed_edges(parents, labels), _depths(parents, sizes)
     nodes = np.zeros((len(parents), FIELDS), np.int32)
     nodes[:, ENDING] = endings
@@ -117,7 +119,7 @@ def _start(
 
 
 def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[str]:
-    """Those strings that can share a character of a text with a known one.
+    """The strings that can share a character of a text with one of the known strings.
 
     >>> list(overlapping(["<a>", "b", "cd"], ["a", "d<"]))
     ['<a>', 'cd']
@@ -125,7 +127,7 @@ def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[st
     longest, sizes, held = max(map(len, strings), default=0), {*map(len, known)}, frozenset(known)
     begins = {content[:size] for content in held for size in range(1, min(len(content), longest) + 1)}
     ends = {content[-size:] for content in held for size in range(1, min(len(content), longest) + 1)}
-    joined = "\ud800".join(held)  # which no text holds
+    joined = "\ud800".join(held)  # a lone surrogate, which no text holds
     for string in strings:
         places = range(len(string))
         shares = string in joined or any(string[place:] in begins or string[: place + 1] in ends for place in places)

@@ -1,10 +1,10 @@
-"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (`fst.compile.merges` says which).
+"""Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.merges`).
 
-BPE begins with the token of each byte of a piece. While a pair of neighbours is in the list, it merges the pair of lowest rank, the
-leftmost of several. A merge is three ids: of the left token, of the right one, and of the token that they make. Its rank is its row.
+BPE begins with the token of each byte of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several
+such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its rank is its row.
 
-**What a kernel takes for granted**, once `prove` has passed: every id of a merge has a length, and a merge makes a token that is as long as
-its two parts together. So the tokens of a piece have as many bytes as the piece, whatever the merges are, and each has at least one.
+**What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merge makes a token as long as its two parts
+together. So the tokens of a piece have as many bytes as the piece, whatever the merges are, and each has at least one.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def no_merges() -> NDArray[np.int32]:
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
-    """Merge neighbours of lowest rank, the leftmost first, until no two have a rank: slow and plain.
+    """Merge the pair of lowest rank, the leftmost of several, until no pair has a rank: slow and plain.
 
     Args:
-        ranks: the rank of each pair, as `ranks_of` finds them.
+        ranks: the rank of each pair, from `ranks_of`.
         merges: int32[merges, 3].
-        ids: the tokens of the bytes of a piece; changed into those of the piece.
+        ids: the tokens of the bytes of a piece; changed in place into the tokens of the piece.
 
     Yields:
-        Each merge before it is done: its rank, and the tokens that it merges.
+        Each merge before it happens: its rank, its left and its right token.
     """
     while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(ids)) if pair in ranks]:
         rank, place = min(found)
@@ -51,14 +51,14 @@ def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -
 
 
 def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> list[int]:
-    """The tokens of a piece, by all `steps`."""
+    """The tokens of a piece: `ids` after all `steps`."""
     for _ in steps(ranks, merges, ids):
         pass
     return ids
 
 
 def ranks_of(merges: Array) -> dict[tuple[int, int], int]:
-    """The rank of each pair. Of a pair that is listed twice, the last one counts."""
+    """The rank of each pair. If a pair is listed twice, its last rank counts."""
     return {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
 
 
@@ -71,15 +71,15 @@ def pairs_of(merges: Array) -> NDArray[np.uint64]:
 
 
 def prove(merges: Array, lengths: Array, atoms: Array) -> None:
-    """Prove that whatever is merged, the tokens of a piece have the bytes of the piece.
+    """Prove that the tokens of a piece have as many bytes as the piece, whatever is merged.
 
     Args:
         merges: int32[merges, 3].
-        lengths: uint16[ids], the bytes of the token of each id; 0 for a number that no token has.
+        lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
         atoms: int32[CODES], the token of each byte by its code, or -1.
 
     Raises:
-        TableError: the arrays do not show it.
+        TableError: a merge or a byte does not satisfy this; the message names it.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
     codes = np.array([byte | place for place in range(0, CODES, CONTINUES) for byte in UTF8_BYTES])

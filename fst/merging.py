@@ -1,24 +1,24 @@
-"""Byte-pair encoding by an automaton: after every byte it knows the last token of what it has read, and nothing else is needed.
+"""Byte-pair encoding by an automaton: after every byte its state determines the last token so far, and the last tokens give all tokens.
 
-`fst.compile.merges` and `fst.compile.item_sets` say how a merge list becomes this automaton, and why it is exact. Here are
+`fst.compile.merges` and `fst.compile.item_sets` say how a merge list becomes this automaton, and why it is exact. Letters:
 
-- x: the bytes of a piece; |x|: how many they are.
+- x: the bytes of a piece; |x|: their number.
 - last(x): the last token of the encoding of x.
 - s: a state; F(s): last(x) for every x that leads to s.
 - r: the root, the state in which a piece begins.
 
-**Encoding.** The tokens of x are those of what stands before last(x) in x, and then last(x): no merge has crossed this cut. So a piece is
-read from left to right for its states, and from right to left for its tokens, one look-up a token.
+**Encoding.** No merge crosses the cut before last(x). So the tokens of x are the tokens of the bytes before last(x), followed by last(x): a
+walk over a piece from left to right finds its states, and one from right to left its tokens, with one look-up for each token.
 
 **Rows.** Entries are uint32, ``label << 24 | value``. A state is the slot of its *finish entry*, which has the label `FINISH` and the value
-F(s). The transition of s on byte b is at slot s + 1 + b, with the label b and the next state as its value. Rows share slots: if another
-label is there, s has no transition of its own, and r's is taken, whose row holds every label. A slot that belongs to no row is `FREE`,
-which has the label `FINISH` and matches no byte: UTF-8 has none from 0xF8 on.
+F(s). The transition of s on byte b is at slot s + 1 + b, with the label b and the next state as its value. Rows share slots: if the slot
+has another label, s has no transition of its own and takes r's, whose row holds every label. A slot that belongs to no row is `FREE`: it
+has the label `FINISH`, which matches no byte, since bytes of UTF-8 are below 0xF8.
 
-**What a kernel takes for granted**, once `prove` has passed: the bytes of a piece are below 0xF8; then no look-up leaves the arrays, and
-every token has at least one byte and no more than its piece has up to there. The proof: let the depth of a state be the number of
-bytes that a piece has at least when it reaches the state, as the table claims. r has depth 0, and a transition leads at most one deeper, so
-the claim holds by induction. F(s) has no more bytes than the depth of s.
+**What kernels may assume** once `prove` has passed, for pieces of bytes below 0xF8: no look-up leaves the arrays; and every token has at
+least one byte, and no more bytes than the piece has up to the token's end. The proof: the table claims for each state a *depth*, a lower
+bound on the number of bytes that lead there. r has depth 0, and a transition leads at most one deeper, so the claim holds by induction.
+F(s) has no more bytes than the depth of s.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ import numpy as np
 from fst.proof import CHUNK, Each, by_chunks, need, need_none
 from fst.rows import MAX_OUTPUT, Array
 
-MAX_ID, MAX_LENGTH = MAX_OUTPUT, (1 << 16) - 1  # of a token: its id, and its bytes
-UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # that a text can hold
+MAX_ID, MAX_LENGTH = MAX_OUTPUT, (1 << 16) - 1  # the highest id, and the most bytes of a token
+UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))  # the bytes that a text can hold
 LABELS, FINISH, LABEL_SHIFT = 0xF8, 0xFF, 24
 MAX_VALUE = (1 << LABEL_SHIFT) - 1
 MAX_SLOTS = 1 << LABEL_SHIFT
 FREE = np.uint32((1 << 32) - 1)
 ROOT = 0  # the slot of r
 ROW = 1 + 256  # slots that look-ups in a row can reach, whatever the byte
-ONE_LABEL = np.uint32(1 << LABEL_SHIFT)  # what turns the label FINISH into 0
+ONE_LABEL = np.uint32(1 << LABEL_SHIFT)  # added to an entry, it wraps the label FINISH around to 0
 
 
 def step(entries: Array, state: int, byte: int) -> int:
@@ -54,7 +54,7 @@ def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
 
     Args:
         entries: uint32[slots].
-        lengths: uint16[ids], the bytes of the token of each id; 0 for a number that no token has.
+        lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
         piece: its bytes, all below 0xF8.
     """
     state, last = ROOT, []
@@ -70,7 +70,7 @@ def walk(entries: Array, lengths: Array, piece: bytes) -> list[int]:
 
 
 def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> None:
-    """Prove that no walk leaves the arrays, and that every walk back ends where the piece begins.
+    """Prove that no walk leaves the arrays, and that every walk back ends exactly where the piece begins.
 
     Args:
         entries, lengths: as `walk` takes them.
@@ -78,12 +78,12 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
         each: `map`, or the `map` of an executor.
 
     Raises:
-        TableError: the arrays do not show it.
+        TableError: the arrays do not satisfy this; the message names the fault.
     """
     size = len(entries)
     need(ROW <= size <= MAX_SLOTS, f"there are {size} entries; a row takes {ROW}, and states can name {MAX_SLOTS}")
     states, ids = map(np.concatenate, zip(*by_chunks(each, partial(_finish_entries, entries), size), strict=True))
-    need(len(states) and states[0] == ROOT, "the first slot is not a state; the root is there")
+    need(len(states) and states[0] == ROOT, "the first slot is not a state; it must be the root")
     need(states[-1] + ROW <= size, f"the row of state {states[-1]} ends at slot {states[-1] + ROW} of {size}")
     need(len(depths) == len(states), f"there are {len(states)} states, and {len(depths)} depths")
     need(depths[0] == 0, f"the root has depth {depths[0]}")
@@ -94,22 +94,22 @@ def prove(entries: Array, lengths: Array, depths: Array, each: Each = map) -> No
     need_none(sizes == 0, lambda state: f"state {states[1 + state]} has the token {ids[1 + state]}, which has no bytes")
     need_none(sizes > depths[1:], lambda state: f"state {states[1 + state]} has a token longer than its depth, {depths[1 + state]} bytes")
 
-    depth_of = np.zeros(size, np.min_scalar_type(int(depths.max())))  # 0 for the root, and where no state is
+    depth_of = np.zeros(size, np.min_scalar_type(int(depths.max())))  # 0 for the root, and for slots without a state
     depth_of[states] = depths
     by_chunks(each, partial(_prove_transitions, entries, depth_of), size)
 
 
 def _finish_entries(entries: Array, first: int) -> tuple[Array, Array]:
     """The finish entries of a chunk: their slots, which are the states, and the ids in them."""
-    values = entries[first : first + CHUNK] + ONE_LABEL  # small for the label FINISH alone
+    values = entries[first : first + CHUNK] + ONE_LABEL  # at most MAX_ID only for the label FINISH
     found = np.flatnonzero(values <= MAX_ID)
     return first + found, values[found]
 
 
 def _prove_transitions(entries: Array, depth_of: Array, first: int) -> None:
-    """Prove the transitions of a chunk: each leads to a state, no more than one deeper than its own.
+    """Prove the transitions of a chunk: each leads to a state at most one deeper than its own.
 
-    An entry that belongs to no state is taken for one of the root's.
+    An entry that belongs to no state is treated as one of the root's.
     """
     chunk = entries[first : first + CHUNK]
     labels = chunk >> np.uint32(LABEL_SHIFT)

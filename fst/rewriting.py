@@ -3,10 +3,10 @@
 1. Added tokens are found in the raw text.
 2. Each stretch between them is normalised: its marks are put in order, its characters composed and mapped.
 3. Added tokens are found in each normalised stretch.
-4. Each stretch that is left gets a blank before it, unless it begins with one, if the vocabulary asks for that.
+4. With ``add_prefix_space``, each remaining stretch gets a leading blank, unless it begins with one.
 
-At each place the longest token that begins there is found; then the search goes on behind it. So the reference does it, in
-``AddedVocabulary.find_matches`` of ``tokenizers``.
+At each place the search finds the longest token that begins there, and goes on after it, like ``AddedVocabulary.find_matches`` of
+``tokenizers``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Stretch(NamedTuple):
 
     Attributes:
         text: its characters.
-        places: the span of each character in the raw text; for an added token the one span that it takes, with white space beside it.
+        places: the span of each character in the raw text; for an added token a single span, with the white space that it takes.
         token: the id of an added token; None for a stretch between two.
     """
 
@@ -40,13 +40,13 @@ class Stretch(NamedTuple):
 
 @dataclass(frozen=True)
 class Rewriting:
-    """How texts are rewritten, beside their added tokens.
+    """How the text around added tokens is rewritten.
 
     Attributes:
-        composition: the normalizers up to the one that orders marks or composes; None if there is no such normalizer. Its suspects are all
-            characters that it may change, or that may change what is before them.
-        last: the map of characters after that.
-        prefix_space: whether each stretch begins with a blank.
+        composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. Its suspects are all
+            characters that it may change, or that may change the characters before them.
+        last: the map of characters after `composition`.
+        prefix_space: whether each stretch without a leading blank gets one.
     """
 
     composition: Composition | None
@@ -63,10 +63,10 @@ class Rewriting:
         """Read the rewriting from its JSON form.
 
         Raises:
-            ValueError: it is not a JSON form that `stored` gives.
+            ValueError: the JSON has another form than `stored` gives.
         """
         if sorted(stored) != ["composition", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
-            raise ValueError("rewriting has other keys than 'composition', 'last' and 'prefix_space', or the last is not true or false")
+            raise ValueError("rewriting needs 'composition', 'last', and 'prefix_space', which is true or false, and no other keys")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
@@ -110,14 +110,14 @@ NOTHING = Rewriting(None, Images([]), prefix_space=False)
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
-    """The added tokens in a text, by begin, end and id, and the stretches between them, without an id.
+    """Begin, end and id of each added token in a text, and of the stretches between them, whose id is None.
 
     Args:
         text: raw, or normalised.
         tokens: the tokens by their spelling.
         word: the code points of letters and the like, beside which a token with ``single_word`` does not count.
     """
-    at = begun = white = 0  # where the search goes on; what is behind the last token; behind the white space that a token has taken
+    at = begun = white = 0  # where the search goes on; the end of the last token; the end of the white space that a token has taken
     while at < len(text):
         spelling = max((token for token in tokens if text.startswith(token, at)), key=len, default="")
         first, at = at, at + (len(spelling) or 1)
@@ -142,9 +142,9 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:
-    """The tokens that stand in the same places, by these spellings, in a text that rewriting leaves as it is, and their ids.
+    """The spellings and ids of the tokens that a search in a text finds without rewriting, if rewriting leaves the text as it is.
 
-    They have no flags, and those of normalised text cannot overlap with those of raw text.
+    These tokens have no flags, and those of normalised text cannot overlap with those of raw text.
     """
     raw = early(added)
     shared = {*overlapping(late(added), raw)}
@@ -164,7 +164,7 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 
 
 def flagged(token: ContextualToken) -> bool:
-    """Whether it depends on its neighbours where a token is found, and what it takes."""
+    """Whether the neighbours of a token decide whether it is found, and how much it takes."""
     return token.single_word or token.lstrip or token.rstrip
 
 

@@ -23,17 +23,17 @@ DEAD, START = 0, 1
 class Splitter:
     """Cuts a text into pieces by a pattern.
 
-    A search begins in START, at a place of the text, and reads one symbol at a time. A move tells whether a match ends before this symbol,
-    and the next state. In DEAD no longer match can follow, and the match is the one that ended last. Each end is told one symbol late, so
-    that patterns can look one symbol ahead. The next search begins where the match ended; if there was none, one symbol later.
+    A search begins in START, at a place of the text, and reads one symbol at a time. A move gives the next state, and tells whether a match
+    ends before the symbol: one symbol late, so that patterns can look one symbol ahead. A search is over in DEAD, and its match is the one
+    that ended last. The next search begins where the match ended; if there was none, one symbol after the start of this search.
 
     Attributes:
         classes: uint8[0x110000], the class of each code point, from 0; at most 62 classes.
         moves: uint16[states, classes + 1], ``target << 1 | match_ends`` for a state and the class of the next symbol. The last column is
             the end of the text: it leads to DEAD. The row of DEAD is zero.
-        behavior: what becomes of the matches and of the text between them, by the name that the reference gives it.
-        invert: the text between matches takes the part of the matches.
-        dropped: classes. A piece that begins with a character of one is dropped.
+        behavior: how matches and the gaps between them become pieces, as the reference names it.
+        invert: whether matches and gaps swap their roles.
+        dropped: classes; a piece that begins with a character of one of them is dropped.
     """
 
     classes: NDArray[np.uint8]
@@ -82,10 +82,13 @@ class Splitter:
 
 
 def prove_moves(moves: NDArray[np.uint16]) -> None:
-    """Prove that no search leaves the array, that each ends with its text, and that no match is empty.
+    """Prove that no search leaves the array, that each ends at the end of its text at the latest, and that no match is empty.
+
+    Args:
+        moves: as in `Splitter`.
 
     Raises:
-        TableError: a property does not hold; the message names it.
+        TableError: one of these does not hold; the message says which.
     """
     states, columns = moves.shape
     need(states > START and 1 < columns <= MAX_CLASSES + 1, f"the splitter has {states} states and {columns - 1} classes")
@@ -96,7 +99,7 @@ def prove_moves(moves: NDArray[np.uint16]) -> None:
 
 
 def kept(segments: Sequence[tuple[Span, bool]], behavior: Behavior) -> list[Span]:
-    """The pieces that a behavior makes of matches and gaps.
+    """The pieces that a behavior makes of segments, which are matches (True) or gaps.
 
     >>> segments = [((0, 1), True), ((1, 4), False), ((4, 5), True), ((5, 6), True)]
     >>> kept(segments, "removed")

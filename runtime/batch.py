@@ -1,7 +1,7 @@
 """Batches: encode rows of text with any number of threads.
 
 Workers take rows in chunks. The first worker takes chunks from the front, and its ids stay where it writes them; the others take chunks
-from the back, and their ids are copied behind those of the first. So all workers end at the same time, and little is copied. A row too
+from the back, and their ids are copied after those of the first. So all workers end at the same time, and little is copied. A row too
 long for one chunk is cut into parts, see `fst.runtime.safe_cuts`.
 """
 
@@ -306,7 +306,7 @@ class Worker:
     """Encodes chunks on one thread.
 
     Attributes:
-        buffers: the ids of all its chunks, one after the other, and unused room behind.
+        buffers: the ids of all its chunks, one after the other, and unused room after them.
         count: the number of ids in `buffers`.
         results: the result of each chunk.
         suspects: the rows that the fallback must read.

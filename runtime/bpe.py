@@ -24,7 +24,7 @@ from fst.runtime.workspace import Ids
 
 
 class BpeTokenizer(Tokenizer):
-    r"""A tokenizer over a byte-level BPE table, which is what `fst.load` makes of such a file: a `fst.Tokenizer` that knows bytes, too.
+    r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: a `fst.Tokenizer` that also decodes to bytes.
 
     Example:
         >>> from base64 import b64encode
@@ -121,8 +121,8 @@ class BpeTokenizer(Tokenizer):
         return batch
 
     def _trim(self, ids: Ids, offsets: Ids | Ints) -> None:
-        """Leave the blanks at the ends of tokens out of their spans, as the reference does."""
-        keeps_first = self._table.metadata.text.trimming
+        """Leave the blanks at the ends of tokens out of their spans, as the reference does. Changes `offsets` in place."""
+        keeps_first = self._table.metadata.text.trimming  # whether a single blank at the start of a text stays in its span
         if keeps_first is None:
             return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
@@ -133,7 +133,7 @@ class BpeTokenizer(Tokenizer):
 
     @Lazy
     def _blanks(self) -> tuple[Ids, Ids]:
-        """The number of blanks at the begin and at the end of each token, by its id; of added tokens that of all white space."""
+        """By id, the number of blanks at the start and at the end of each token; of white space characters for added tokens."""
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))

@@ -1,4 +1,4 @@
-"""Decoding of byte-level tokens: ids to bytes, by kernels, and to text, at once or as the ids come."""
+"""Decoding of byte-level tokens: ids to bytes, by kernels, and to text, all at once or as the ids arrive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fst.runtime.texts import Ints
 
 MAX_ID = (1 << 32) - 1  # as in the reference
 KERNELS = "fst.runtime.kernels.decoding"
-TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of ids, as kernels take them
+TYPES = tuple(map(np.dtype, (np.int32, np.uint32, np.int64)))  # of ids that kernels read in place
 measure, write = ({dtype: Deferred(KERNELS, name) for dtype in TYPES} for name in ("measure", "write"))
 
 IdsLike = Sequence[int] | NDArray[Any]
@@ -55,7 +55,7 @@ def array_of(ids: Any) -> NDArray[Any]:
         return np.ascontiguousarray(ids)
     numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
     try:
-        # Unlike numpy, `array` takes no fractions. Of bytes it would take eight for a number.
+        # Unlike numpy, `array` refuses fractions. It would read eight bytes of a bytes object as one number, so that becomes a list.
         return np.asarray(array("q", numbers if isinstance(numbers, list) else list(numbers)), np.int64)
     except (TypeError, OverflowError):
         return np.asarray(row_of(ids), np.int64)
@@ -79,15 +79,15 @@ class ByteDecoder:
     """Decodes ids into the bytes of their tokens. Numbers that are no id are skipped.
 
     Args:
-        contents: uint8[n], the bytes of tokens, and `STEP` more.
-        spans: uint64[highest id + 2], see `fst.machines.decoding_arguments`; 0 for numbers that are no id, and in the last place.
+        contents: uint8[n], the bytes of all tokens, and `STEP` more bytes.
+        spans: uint64[highest id + 2], see `fst.machines.decoding_arguments`; 0 for numbers that are no id, and as the last element.
     """
 
     def __init__(self, contents: NDArray[np.uint8], spans: NDArray[np.uint64]) -> None:
         self._contents, self._spans = contents, spans
 
     def skipping(self, ids: Collection[int]) -> ByteDecoder:
-        """A decoder that skips these ids, too."""
+        """A decoder that also skips these ids."""
         spans = self._spans.copy()
         spans[[number for number in ids if number < len(spans)]] = 0
         return ByteDecoder(self._contents, spans)
@@ -130,7 +130,7 @@ def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
 
     Args:
         table: the table.
-        spell: whether an added token that is made of letters for bytes stands for these bytes, as in the reference; else for its own
+        spell: whether an added token spelled in GPT-2's letters for bytes decodes to these bytes, as in the reference, and not to its own
             characters.
     """
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
@@ -167,13 +167,13 @@ def texts_of(decoded: Decoded) -> list[str]:
 
 
 class DecodeStream:
-    """Decodes ids as they come, such as from a model that generates them.
+    """Decodes ids as they arrive, such as from a model that generates them.
 
-    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. Only bytes that may still become
-    a character wait, which are three at most.
+    The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. The stream holds back only bytes
+    that may still become a character, at most three.
 
     Args:
-        bytes_of: the bytes of a row of ids.
+        bytes_of: gives the bytes of a row of ids.
     """
 
     def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
@@ -198,7 +198,7 @@ class DecodeStream:
         self._check_open()
         text = self._decoder.decode(self._bytes_of(ids))
         held, _ = self._decoder.getstate()
-        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # of a surrogate, which Python keeps, though it is no character
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, though it is no character
             self._decoder.reset()
             text += text_of(held)
         return text

@@ -80,8 +80,9 @@ class Encoder:
         Args:
             texts: a list or tuple, all str or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
-            max_length: the maximum of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the text
-                behind the cut is read. So a long text takes no longer than a short one, and malformed text behind the cut may go unnoticed.
+            max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
+                text after the cut is read. So a long text takes no longer than a short one, and malformed text after the cut may go
+                unnoticed.
             offsets: also give the span of each id, in characters (True or "chars") or in bytes of UTF-8 ("bytes"), and its word. If
                 `errors` is "replace", U+FFFD counts as one character, or as the bytes that it replaces.
             threads: the maximum number of threads; it does not change the ids. None: the number in the environment variable

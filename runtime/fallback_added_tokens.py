@@ -74,7 +74,7 @@ class Strips(NamedTuple):
 
     Attributes:
         left, right: whether it strips this end.
-        raw: whether it strips before it drops characters. White space behind a character that is dropped later then stays.
+        raw: whether it strips before it drops characters. White space beyond a character that is dropped later then stays.
     """
 
     left: bool

@@ -1,18 +1,18 @@
-"""The safe cuts of byte-level BPE: places where a piece begins, whatever is around the few characters that decide it.
+"""The safe cuts of byte-level BPE: places where a piece begins, whatever the text around the few characters that decide it.
 
-A window (`fst.compile.windows`) decides whether a piece begins before the last character but one in it. If it decides that one does, every
-search of the splitter that began before this place has ended by the last character. So the pieces before the cut follow from the text up to
-there, and those after it from the text after it, since each piece begins with a new search. Such a place is a safe cut if
+A window (`fst.compile.windows`) decides whether a piece begins before the last character but one in it. If one does, every search of the
+splitter that began before this place is over by the last character. So the text up to the last character determines the pieces before the
+place, and the text from the place on determines those after it, since each piece begins with a new search. Such a place is a safe cut if
 
-- the window decides the same where a text begins inside it, as it seems to a kernel that begins to read there;
-- the characters of the window, and those beside it, are ASCII, which does not compose with what is before it, nor is a part of malformed
-  bytes;
-- no added token is in the window or touches it: none begins with one of its characters or with the one behind it, contains the two
-  characters around its begin, or ends before it;
-- and, if added tokens may take blanks along, the window neither begins nor ends with white space.
+- the decision is the same if a text begins inside the window, since a kernel may begin to read there;
+- the characters of the window, and those beside it, are ASCII, which neither composes with the character before it nor is a part of
+  malformed bytes;
+- no added token is in the window or touches it: none begins with one of its characters or with the next one, contains the two characters
+  around its beginning, or ends before it;
+- if added tokens may take white space, the window neither begins nor ends with white space.
 
-So a kernel that reads up to the last character of the window, with more to come, stops at the cut: a piece begins there, and no later one
-is certain.
+So a kernel that reads up to the last character of the window, with more to come, stops at the cut: a piece begins there, and no later
+piece is certain yet.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from fst.machines.bpe_arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Argument
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Text
 
-BEGINS = 1  # a decision
+BEGINS = 1  # the decision that a piece begins
 OTHER = 128  # stands for all characters that are not ASCII
-STRETCHES = (1 << 7, 1 << 13)  # characters to search for a cut, first a few: English has cuts at most words
+STRETCHES = (1 << 7, 1 << 13)  # characters searched for a cut, few at first: English has a cut at most words
 UNCHANGING = ("NFC", "NFD", "NFKC", "NFKD")  # normalizers that leave ASCII as it is
 
 Flags = NDArray[np.bool_]
@@ -39,7 +39,7 @@ Codes = NDArray[np.uint8]
 
 
 class PieceBegins(SafeCuts):
-    """Safe cuts that windows tell.
+    """Safe cuts by the decisions of windows.
 
     Args:
         table: the table.
@@ -58,7 +58,7 @@ class PieceBegins(SafeCuts):
         self._may_be_outer = np.array([not (added.contextual and chr(code).isspace()) for code in range(OTHER + 1)])
 
     def first(self, text: Text, begin: int, end: int) -> int | None:
-        """The first cut in the next characters, of which only some thousand are searched."""
+        """The first cut in the next few thousand characters; None if there is none."""
         start = max(begin - self._width, 0)
         for size in STRETCHES:
             found = start + self._cuts(_codes(text[start : min(begin + size, end) + self.ahead + 1]))
@@ -68,11 +68,11 @@ class PieceBegins(SafeCuts):
         return None
 
     def _cuts(self, codes: Codes) -> NDArray[np.int64]:
-        """All safe cuts of a text, given as ASCII codes and `OTHER`. It holds their windows, and a character before and behind them."""
+        """All safe cuts of a text, given as codes below `OTHER`, or `OTHER`. The text holds their windows and a character on both sides."""
         count = max(len(codes) - self._width - 1, 0)
-        before, *window, behind = (codes[place : place + count] for place in range(self._width + 2))
+        before, *window, after = (codes[place : place + count] for place in range(self._width + 2))
         safe = self._may_be_beside[before, window[0]] & self._may_be_outer[window[0]] & self._may_be_outer[window[-1]]
-        for characters in (*window, behind):
+        for characters in (*window, after):
             safe &= self._may_be_in[characters]
         places = np.flatnonzero(safe)
         for known in range(self._width, 2, -1):
@@ -80,7 +80,7 @@ class PieceBegins(SafeCuts):
         return places + self._width - 1
 
     def _decided(self, known: Iterable[Codes]) -> NDArray[np.uint8]:
-        """The decisions for windows that end in known characters, and begin before a text."""
+        """The decisions if a text begins with the known characters, and the window ends with them."""
         window: Any = self._before
         for characters in known:
             window = (window << self._bits | self._symbols[characters]) & self._mask
@@ -89,7 +89,7 @@ class PieceBegins(SafeCuts):
 
 
 def leave_ascii(normalizers: Iterable[str]) -> bool:
-    """Whether normalizers, given by their types, leave ASCII as it is."""
+    """Whether normalizers, given by their types, leave ASCII unchanged."""
     return set(normalizers) <= set(UNCHANGING)
 
 
@@ -101,11 +101,11 @@ def _codes(text: Text) -> Codes:
 
 
 def _apart(added: Iterable[bytes]) -> tuple[Flags, Flags]:
-    """Characters by which a window and added tokens keep apart.
+    """The characters that keep added tokens away from a window.
 
     Returns:
-        Two characters may be before the window and the first of it: no added token contains both or ends with the one before.
-        A character may be in the window: it is ASCII, and no added token begins with it.
+        bool[129, 129], by the characters before the window and at its beginning: no added token contains both, or ends with the former.
+        bool[129], by a character in the window or after it: it is ASCII, and no added token begins with it.
     """
     beside, inside = np.zeros((OTHER + 1, OTHER + 1), np.bool_), np.ones(OTHER + 1, np.bool_)
     beside[:OTHER, :OTHER], inside[OTHER] = True, False

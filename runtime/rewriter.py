@@ -1,10 +1,10 @@
 """Rewriting before the kernels of a table read a text, see `fst.rewriting`.
 
-Most texts are as rewriting would leave them, and kernels read these where they lie. All others are rewritten first. The kernels then read
-what was rewritten, and the spans of ids are turned back into spans in the raw text.
+Most texts need no rewriting, and kernels read them in place. All others are rewritten first; the kernels then read the rewritten text, and
+the spans of ids are turned back into spans in the raw text.
 
-A text that comes in pieces is rewritten up to a *border*, a place across which nothing has an effect; the caller reads the rest again with
-the next piece. What kernels leave unread of the rewritten text is kept for the next call.
+A text that arrives in pieces is rewritten up to a *border*, a place across which rewriting has no effect; the caller passes the rest again
+with the next piece. The part of the rewritten text that kernels leave unread is kept for the next call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fst.runtime.texts import PAST_END, Ints, Units, characters
 rewrite, restore, is_unchanged, last_border = (
     Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "is_unchanged", "last_border")
 )
-NOWHERE = np.empty(0, np.uint64)  # for spans that are not asked for
+NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
 
 
 def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
@@ -35,10 +35,10 @@ def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
 
 
 class Room:
-    """The arrays in which one thread rewrites texts, which grow as they must.
+    """The growing arrays in which one thread rewrites texts.
 
     Attributes:
-        rewritten: the texts.
+        rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
     """
 
@@ -47,7 +47,7 @@ class Room:
         self.reserve(0, 0, with_spans=False)
 
     def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
-        """Make room for so many rewritten bytes, in so many rows; keep those that there are."""
+        """Make room for `size` rewritten bytes in `rows` texts. Keeps the rewritten bytes and their spans."""
         if size + PAST_END > len(self._text):
             self._text = grown(self._text, len(self._text), size + PAST_END)
             self._work = RewritingWork(
@@ -84,15 +84,29 @@ class TextRewriter:
         self._rewriter: Rewriter = rewriter(by, table.metadata.added_tokens, table.metadata.text.trimming)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
-        """Whether texts need no rewriting. `state` is that of the kernels, `memo` uint64[3]."""
+        """Whether texts need no rewriting, and none is kept from the last call.
+
+        Args:
+            text, starts: as in `fst.runtime.kernels.bpe.encode_rows`.
+            state: of the kernels' argument ``work``.
+            memo: uint64[3], scratch.
+        """
         return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
-        """Where a text that goes on may be cut; where it begins, if nowhere."""
+        """The last border of a text that goes on; its beginning if it has none."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._rewriter, memo))
 
     def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool) -> Rewritten:
-        """Rewrite texts, behind what is kept of the first one."""
+        """Rewrite texts. The first one follows its part that is kept from the last call.
+
+        Args:
+            text, starts: as in `fst.runtime.kernels.bpe.encode_rows`.
+            state: of the kernels' argument ``work``.
+            room: where to write.
+            is_inside: whether the first text goes on from a border.
+            with_spans: whether to write the spans of characters.
+        """
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = int(kept) + self._growth * (int(starts[-1] - starts[0]) + len(starts)) + MARK_BYTES
         room.reserve(size, len(starts) - 1, with_spans=with_spans)
@@ -100,7 +114,7 @@ class TextRewriter:
         return room.rewritten
 
     def keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
-        """Keep what kernels have not read of a text that goes on."""
+        """Keep the part of a text that goes on which kernels have not read, from `read` on."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
         left = rewritten.text[read:end]
         count = characters(left)

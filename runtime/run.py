@@ -119,10 +119,10 @@ class Runner:
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
     def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace) -> int:
-        """Encode rows of text, of which the last goes on with `more`, and is then the only one. Returns where reading stopped.
+        """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
 
         Raises:
-            TextError: the text is too long to be read at once, and it must be, since it holds no end of a word for so long.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`.
         """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)
@@ -181,7 +181,7 @@ class Runner:
         be rewritten.
 
         Returns:
-            int32[n], the ids, with unused room behind; int64[rows + 1], where the ids of each text begin, and where the last ones end.
+            int32[n], the ids, with unused room after them; int64[rows + 1], where the ids of each text begin, and where the last ones end.
         """
         workspace = self.workspaces.take()
         try:

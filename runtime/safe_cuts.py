@@ -24,7 +24,7 @@ class SafeCuts:
     """Finds the safe cuts of a machine.
 
     Attributes:
-        ahead: the characters behind a cut that the kernel must read to know that the text before it ends there. It keeps no ids of them.
+        ahead: the number of characters after a cut that the kernel must read to know that a piece ends at the cut. It keeps no ids of them.
     """
 
     ahead = 0

@@ -2,7 +2,7 @@
 
 For machines over UTF-16, kernels transcode texts straight from their own memory: str from Python's representation of one, two or four
 bytes a character, bytes and Arrow columns from UTF-8. For machines over UTF-8, kernels do the same; what is UTF-8 already is checked while
-it is copied. A kernel may read `PAST_END` units behind the last one.
+it is copied. A kernel may read `PAST_END` units past the last one.
 """
 
 from __future__ import annotations

@@ -31,16 +31,15 @@ END_OF_TEXT = "<|endoftext|>"
 def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
     """A stand-in for a ``tiktoken.Encoding``.
 
-    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors, and does not need tiktoken. Texts are
-    encoded as they stand: the special tokens that a template puts around a text are left out. All added tokens of the table are special
-    tokens. It can be pickled.
+    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors, and does not need tiktoken. It adds no
+    special tokens of a template. All added tokens of the table are special tokens. It can be pickled.
 
     Args:
         tokenizer: a tokenizer over a byte-level BPE table.
-        name: the name of the encoding, which a table does not know.
+        name: the name of the encoding, which tables do not store.
 
     Raises:
-        UnsupportedError: the tokenizer is of another kind; or it has a normalizer, a first blank, or added tokens with flags.
+        UnsupportedError: the tokenizer is of another kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
 
     Example::
 
@@ -52,7 +51,7 @@ def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
         kind = getattr(getattr(tokenizer, "_table", None), "kind", type(tokenizer).__name__)
         raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
     if tokenizer._metadata.text.rewriting:
-        raise UnsupportedError("fst.tiktoken stands in for encodings that take texts as they are; this vocabulary changes them first")
+        raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
     return Encoding(tokenizer, name)
 
 
@@ -65,7 +64,7 @@ class Encoding:
 
     Attributes:
         name: as given.
-        fst: the tokenizer that encodes, with all special tokens.
+        fst: the tokenizer that encodes, which finds all special tokens.
     """
 
     def __init__(self, tokenizer: BpeTokenizer, name: str) -> None:
@@ -87,7 +86,7 @@ class Encoding:
         """The ids of a text.
 
         Args:
-            text: the text. Lone surrogates become U+FFFD, and two that are a pair become its character.
+            text: the text. Lone surrogates become U+FFFD, and a pair of surrogates becomes its character.
             allowed_special: the special tokens that are found in the text, or "all". Others are ordinary text.
             disallowed_special: strings that the text must not contain; "all": the special tokens that are not allowed.
 
@@ -182,7 +181,7 @@ class Encoding:
         return [self.decode_single_token_bytes(token) for token in tokens]
 
     def decode_with_offsets(self, tokens: IdsLike) -> tuple[str, list[int]]:
-        """The text of ids, and the character at which each token begins; if it begins inside a character, this one.
+        """The text of ids, and for each token the index of the character in which it begins.
 
         Raises:
             KeyError: as by `decode_single_token_bytes`.
@@ -240,14 +239,23 @@ class Encoding:
     def _sets(self, allowed: Any, disallowed: Any) -> tuple[AbstractSet[str], frozenset[str]]:
         """The special tokens that are allowed, and the strings that are not."""
         if allowed is NO_TOKENS and isinstance(disallowed, str) and disallowed == "all":
-            return allowed, self._all_specials  # made once: most calls say nothing of special tokens
+            return allowed, self._all_specials  # the usual call, without a new set
         allowed = self.special_tokens_set if isinstance(allowed, str) and allowed == "all" else allowed
         if isinstance(disallowed, str) and disallowed == "all":
             disallowed = self.special_tokens_set - allowed
         return allowed, frozenset(disallowed or ())
 
     def _checked(self, text: Any, allowed: AbstractSet[str], disallowed: frozenset[str], mends: bool = True) -> Ids:
-        """The ids of a text, unless it contains a disallowed string. It may contain surrogates if `mends`."""
+        """The ids of a text.
+
+        Args:
+            text: the text.
+            allowed, disallowed: as from `_sets`.
+            mends: whether surrogates are replaced; else they raise UnicodeEncodeError.
+
+        Raises:
+            ValueError: the text contains a disallowed string.
+        """
         if disallowed <= self._all_specials and allowed is not self.special_tokens_set:
             ids = self._ids_without_specials(text)
             if ids is not None:
@@ -260,7 +268,7 @@ class Encoding:
         return self._encoded(text, allowed)
 
     def _ids_without_specials(self, text: Any) -> Ids | None:
-        """The ids of a text without special tokens; None if it contains one, or a surrogate, or is no text."""
+        """The ids of a text without special tokens; None if it contains one, or a surrogate, or is no str."""
         if not isinstance(text, str):
             return None
         try:
@@ -276,7 +284,7 @@ class Encoding:
         found = frozenset(allowed & self._specials.keys())
         try:
             return self._encoded_valid(text, found)
-        except TextError:  # as tiktoken mends it
+        except TextError:  # replace surrogates as tiktoken does
             return self._encoded_valid(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), found)
 
     def _encoded_valid(self, text: str, found: frozenset[str]) -> Ids:
@@ -285,13 +293,13 @@ class Encoding:
             return self.fst.encode(text, add_special_tokens=False)
         if not found:
             return self._ordinary.encode(text, add_special_tokens=False)
-        stretches = _one_of(found).split(text)  # every other one is a special token
+        stretches = _one_of(found).split(text)  # those with odd indices are special tokens
         ids: list[Ids] = [self._ordinary.encode(stretch, add_special_tokens=False) for stretch in stretches[::2]]
         numbers = [np.array([self._specials[token]], np.int32) for token in stretches[1::2]]
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
 
     def _rows(self, text: Iterable[str], allowed: AbstractSet[str], disallowed: frozenset[str], threads: int | None) -> list[list[int]]:
-        """The ids of texts. Those without special tokens and surrogates are encoded together."""
+        """The ids of texts. Texts without special tokens and surrogates are encoded together."""
         _need_threads(threads)
         texts = list(text)
         batch = self._batch_of(texts, threads)
@@ -302,7 +310,7 @@ class Encoding:
         return [_listed(self._checked(one, allowed, disallowed) if row in again else batch[row]) for row, one in enumerate(texts)]
 
     def _batch_of(self, texts: list[Any], threads: int | None) -> Batch | None:
-        """The ids of texts in which all special tokens are found; None if one has a surrogate, or is no text."""
+        """The ids of texts in which all special tokens are found; None if a text has a surrogate, or is no str."""
         if not all(isinstance(one, str) for one in texts):
             return None
         try:
@@ -376,7 +384,7 @@ def _listed(ids: Ids) -> list[int]:
 
 @lru_cache(maxsize=128)
 def _one_of(strings: frozenset[str]) -> re.Pattern[str]:
-    """A pattern for any of some strings; of two that begin at one place, for the longer."""
+    """A pattern that matches any of some strings; at each place, the longest."""
     return re.compile(f"({'|'.join(map(re.escape, sorted(strings, key=len, reverse=True)))})")
 
 
@@ -397,7 +405,7 @@ def _continues(byte: int) -> bool:
     return 0x80 <= byte < 0xC0
 
 
-# What tiktoken's extension module refuses, with its messages.
+# Checks of tiktoken's extension module, with its messages.
 
 
 def _number(token: Any) -> int:

@@ -1,4 +1,4 @@
-"""Tokens that say by a prefix or a suffix where they stand: ids, offsets and texts are those of the reference."""
+"""Tokens with a prefix or suffix that tells where they stand: ids, offsets and decoded texts are those of the reference."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def table_of(written: Json) -> BpeTables:
 
 @some.composite
 def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
-    """Merges in any order, most of which can apply somewhere."""
+    """Merges in any order, most of which can apply in some piece."""
     tokens = [affixes.name(part) for byte in b"ab " for part in affixes.places(byte)]
     merges = list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 9))):
@@ -61,7 +61,7 @@ def lists(draw: some.DrawFn, affixes: Affixes) -> Merges:
 
 
 def hold(written: Json, texts: Sequence[str]) -> None:
-    """Hold ids, offsets and texts against the reference's, and the walk against them."""
+    """Compare ids, offsets and decoded texts with the reference's, and the walk's ids with these."""
     table = table_of(written)
     tokenizer, reference = fst.Tokenizer(table), Tokenizer.from_str(json.dumps(written))
     found, expected = tokenizer.encode_batch(texts, offsets=True), reference.encode_batch([*texts])
@@ -77,14 +77,14 @@ def hold(written: Json, texts: Sequence[str]) -> None:
 @examples(100)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
 def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: list[str]) -> None:
-    """Whatever the merges and whichever of prefix and suffix there is, everything is the reference's."""
+    """With any merges, and a prefix, a suffix or both, ids, offsets and decoded texts are the reference's."""
     pattern = data.draw(some.sampled_from([r"[\s\S]+", GPT2]))
     hold(document(affixes, data.draw(lists(affixes)), pattern), ["", "a", *texts, "ab" * 40])
 
 
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$"), NO_AFFIXES], ids=str)
 def test_names_say_where_tokens_stand(affixes: Affixes) -> None:
-    """A name is made of a part, and the part of the name; each byte has an atom for each of its codes."""
+    """`Affixes.name` and `Affixes.part` are inverse, and each byte has an atom for each of its codes."""
     parts = [part for byte in b"ab#$" for part in affixes.places(byte)]
     assert [affixes.part(affixes.name(part)) for part in parts] == parts
     names = {affixes.name(part): number for number, part in enumerate(part for byte in range(256) for part in affixes.places(byte))}
@@ -108,7 +108,7 @@ REFUSED: Sequence[tuple[Affixes, Merges, Json, str]] = [
 
 @pytest.mark.parametrize(("affixes", "merges", "more", "message"), REFUSED)
 def test_names_that_say_two_things_are_refused(affixes: Affixes, merges: Merges, more: Json, message: str) -> None:
-    """What would be another token by its place than by its name is refused, and so is a place that has no token."""
+    """A name that contradicts the place of its token is refused, and so is a byte without a token for some place."""
     written = document(affixes, merges, GPT2)
     written["model"].update(more)
     with pytest.raises(fst.FstError) as error:

@@ -1,4 +1,4 @@
-"""Byte-level BPE from text to ids: the definition, the slow walk, the kernel and the live references give the same for every text."""
+"""Byte-level BPE from text to ids: the definition, the slow walk, the kernel and the live references agree on every text."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ WORDS = (
 )
 
 
-# Small machines, whose definition is asked.
+# Small machines, compared with the definition of BPE.
 
 
 class Small(NamedTuple):
-    """A small machine with all that its definition needs."""
+    """A small machine, and the arguments of its definition."""
 
     table: BpeTables
     merges: Merges
@@ -136,7 +136,7 @@ def test_all_short_texts(name: str, pattern: str) -> None:
 
 @some.composite
 def machines(draw: some.DrawFn) -> Small:
-    """A machine over two letters and a blank. Merges that are made of others come after them."""
+    """A machine over two letters and a blank. Each merge comes after the merges that make its parts."""
     tokens, merges = [b"a", b"b", b" "], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(0, 7))):
         pair = draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))
@@ -150,7 +150,7 @@ def machines(draw: some.DrawFn) -> Small:
 @examples(300)
 @given(found=machines(), texts=some.lists(some.text("ab ", max_size=30), max_size=8))
 def test_random_machines(found: Small, texts: list[str]) -> None:
-    """Whatever the merges, definition, walk and kernel give the same ids, and decoding gives the text again."""
+    """With any merges, definition, walk and kernel give the same ids, and decoding gives the text again."""
     tokenizer = fst.Tokenizer(found.table)
     ids = ids_of(tokenizer.encode_batch(texts))
     assert ids == [found.define(text) for text in texts]
@@ -163,7 +163,7 @@ LONG_PIECES = (b"x" * 25, b"x" * 40, b"x" * 39 + b"y", b"ab" * 32, b"ab" * 32 + 
 
 @pytest.mark.parametrize("merges", [[(b"x", b"x"), (b"a", b"b")], [(b"ab", b"a"), (b"a", b"b"), (b"x", b"x")]], ids=["automaton", "merges"])
 def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
-    """With ignore_merges a whole piece that is a token is that token, however long it is; parts of it and longer ones are not."""
+    """With ignore_merges a whole piece that equals a token is that token, however long; parts of it and longer pieces are not."""
     found = small(r"[^ ]+| ", merges, LONG_PIECES, ["<s>"], ignore_merges=True)
     pieces = [piece.decode() for piece in LONG_PIECES]
     around = [change for piece in pieces for change in (piece[:-1], f"{piece}x", piece * 2)]
@@ -178,7 +178,7 @@ def test_long_pieces_that_no_merges_make(merges: Merges) -> None:
 
 
 def test_short_pieces_without_a_slot() -> None:
-    """With ignore_merges a whole piece that is a token is that token, also if the hash table of pieces has no slot for it."""
+    """With ignore_merges a whole piece that equals a token is that token, even if it has no slot in the table of words."""
     merges = [(b"a", b"bb"), (b"a", b"b"), (b"b", b"b"), (b"a", b"a"), (b"abb", b"a")]
     more = ["".join(text).encode() for text in product("abc", repeat=5)]
     found = small(r"[^ ]+| ", merges, more, ignore_merges=True)
@@ -199,7 +199,7 @@ each_way_pattern = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PAT
 
 @cache
 def special_machine(pattern: str) -> tuple[BpeTables, fst.Tokenizer]:
-    """A machine with special tokens that begin like others, like text, and inside each other."""
+    """A machine with special tokens that begin like others, like text, and inside others."""
     found = small(pattern, ENGLISH_MERGES, special=SPECIAL)
     return found.table, fst.Tokenizer(found.table)
 
@@ -222,12 +222,12 @@ def mixed(draw: random.Random, count: int) -> str:
 
 
 def cuts(draw: random.Random, size: int, count: int) -> list[int]:
-    """Places at which something of a size is cut."""
+    """Random places at which to cut a text of `size` characters or bytes."""
     return [0, *sorted(draw.randint(0, size) for _ in range(count)), size]
 
 
 def streamed(tokenizer: fst.Tokenizer, text: str | bytes, places: Sequence[int]) -> list[int]:
-    """The ids of a text that comes in pieces, read now and then."""
+    """The ids of a text that a stream takes in pieces, read now and then."""
     stream, found = tokenizer.stream(), list[int]()
     for number, (begin, end) in enumerate(pairwise(places)):
         stream.write(text[begin:end])
@@ -248,7 +248,7 @@ def located(tokenizer: fst.Tokenizer, text: str, places: Sequence[int]) -> tuple
 
 
 def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: list[list[int]], draw: random.Random) -> None:
-    """Hold every way from texts to ids against what is expected."""
+    """Compare every way from texts to ids with the expected ids."""
     data = [text.encode() for text in texts]
     for rows in (texts, data):
         for threads in (1, 3):
@@ -271,7 +271,7 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
 
 @each_way_pattern
 def test_every_way_through_the_package(pattern: str, tmp_path: Path) -> None:
-    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk; after a file and a pickle, too."""
+    """In any form, with any number of threads, cut anywhere, from a file and from a pickle: texts have the ids of the walk."""
     draw = random.Random(pattern)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(30)), "", mixed(draw, 400)]
     table, tokenizer = special_machine(pattern)
@@ -286,7 +286,7 @@ def test_every_way_through_the_package(pattern: str, tmp_path: Path) -> None:
 @each_way_pattern
 @pytest.mark.sampled
 def test_special_tokens_anywhere(pattern: str) -> None:
-    """In texts of special tokens, and of what begins like one, kernel and walk find the same ones, also in streams, cut anywhere."""
+    """In texts of special tokens and of their prefixes, kernel and walk find the same tokens, even in streams cut anywhere."""
     draw = random.Random(pattern)
     table, tokenizer = special_machine(pattern)
     for seed in sample(range(2_000), 20):
@@ -320,7 +320,7 @@ def test_lengths_around_limits(pattern: str) -> None:
 
 @each_way_pattern
 def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
-    """A special token, a character or a run that goes over the end of a chunk is one."""
+    """A special token, a character or a run that spans the end of a chunk stays whole."""
     table, tokenizer = special_machine(pattern)
     ends = ("<s>x", "<|endoftext|>", "<|endoftex", "é世", "😀😀", "  x", "it's")
     texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in ends for gap in range(0, 24, 3)]
@@ -341,7 +341,7 @@ def test_many_rows() -> None:
 
 @pytest.mark.parametrize("char", ["x", "é", "世", "😀"])
 def test_short_texts_of_long_characters(char: str) -> None:
-    """A text of as many characters as `encode` takes for short has room for an id for each of its bytes."""
+    """The longest text on the short path of `encode` has room for an id for each of its bytes."""
     table = small(GPT2, []).table
     tokenizer, text = fst.Tokenizer(table), char * SHORT
     assert len(tokenizer._workspaces.take().short_ids) >= len(text.encode())
@@ -352,7 +352,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("unit", ["x", " ", "1", "\n", "<", "é", "ab", "<s", "x "])
 def test_long_runs(unit: str) -> None:
-    """A run that is longer than any block of the package has the same ids as a whole, in pieces, and by the walk."""
+    """A run longer than any block of the package has the ids of the walk, both as a whole and in pieces."""
     table, tokenizer = special_machine(GPT2)
     size = 400_000 if LONG else 20_000
     text = (unit * size)[:size] + "."
@@ -398,7 +398,7 @@ def test_kinds_take_turns() -> None:
 @examples(500)
 @given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
 def test_any_text(text: str) -> None:
-    """Of any text the kernel's ids are the walk's, and the ids decode to the text."""
+    """For any text the kernel's ids are the walk's, and they decode to the text."""
     for pattern in PATTERNS.values():
         table, tokenizer = special_machine(pattern)
         expected = table.run(text)
@@ -406,11 +406,11 @@ def test_any_text(text: str) -> None:
         assert tokenizer.decode(expected, skip_special_tokens=False) == text
 
 
-# Well-known vocabularies, whose references are asked live.
+# Well-known vocabularies, compared with their live references.
 
 
 class Known(NamedTuple):
-    """A vocabulary of others, and their tokenizer."""
+    """A well-known vocabulary, and its reference."""
 
     table: BpeTables
     tokenizer: fst.Tokenizer
@@ -420,7 +420,7 @@ class Known(NamedTuple):
 
 @cache
 def known(name: str) -> Known:
-    """A vocabulary by its folder. GPT-2's reference is `tokenizers`, the others' is tiktoken."""
+    """A well-known vocabulary by its folder. The reference of GPT-2 is `tokenizers`, that of all others tiktoken."""
     if name == "gpt2":
         reference = Tokenizer.from_file(str(VOCABULARIES / name / "tokenizer.json"))
         table = bpe(VOCABULARIES / name)
@@ -443,7 +443,7 @@ def known(name: str) -> Known:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Hold the ids of texts against the reference's."""
+    """Compare the ids of texts with the reference's."""
     found, expected = known(name).tokenizer.encode_batch(texts, add_special_tokens=False), known(name).ask(texts)
     for text, ids, others in zip(texts, found, expected, strict=True):
         assert ids.tolist() == others, text[:200]
@@ -514,7 +514,7 @@ def test_reference_on_very_long_runs(unit: str) -> None:
 
 
 def corpus(name: str) -> Iterator[str]:
-    """The lines of a corpus, some of them together, with their ends."""
+    """The texts of a corpus; of plain text, twenty lines at a time with their ends."""
     with (SHARED / "corpora" / name).open(encoding="utf-8", newline="") as file:
         if name.endswith(".jsonl"):
             yield from (json.loads(line)["text"] for line in file)
@@ -583,7 +583,7 @@ def test_definition_of_gpt2() -> None:
 
 
 def test_words_that_are_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A word that is longer than a kernel can read at once is an error that says so; a text of shorter words may have any length."""
+    """A word longer than a kernel can read at once raises an error that says so; a text of shorter words may have any length."""
     monkeypatch.setattr("fst.runtime.run.MOST_UNITS", 1 << 18)
     tokenizer = fst.Tokenizer(small(r"[^ ]+| ", [(b"a", b"b")]).table)
     assert len(tokenizer.encode("ab " * (1 << 17))) == 1 << 18

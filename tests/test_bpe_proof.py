@@ -105,7 +105,7 @@ HARM: dict[str, tuple[Harm, str]] = {
     "more tokens of the model": (said(model_tokens=263), "model_tokens is 263; there are 262 tokens"),
     "an id below 0": (put("token_ids", 3, -1), "token 3 has the id -1"),
     "an id above all": (put("token_ids", 3, MAX_OUTPUT + 1), f"token 3 has the id {MAX_OUTPUT + 1}"),
-    "an end before its begin": (put("token_ends", 5, 3), "token 5 has -2 bytes"),
+    "an end before its start": (put("token_ends", 5, 3), "token 5 has -2 bytes"),
     "an end past the bytes": (put("token_ends", -1, lambda end: end + 1), "the last token ends at byte"),
     "a byte more": (resized("token_bytes", lambda array: np.append(array, array[:1])), "the last token ends at byte"),
     "bytes of an added token": (put("token_bytes", -1, 0xFF), "token_bytes is not UTF-8 at byte"),

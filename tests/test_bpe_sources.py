@@ -560,7 +560,7 @@ def test_file_of_ranks_with_options(ranks: Path) -> None:
     source = read(ranks, {"pattern": r"\w+|\W+", "special": {"<|end|>": 400}})
     assert source.model == BpeModel.of_ranks(RANKS, {})
     assert (source.model.merges, source.model.ignore_merges, source.model.names["Ġab"]) == (None, True, 300)
-    assert list(source.text.pre_tokenizers) == [splits.matches(r"\w+|\W+"), splits.BYTES]
+    assert list(source.text.pre_tokenizers) == [splits.tiktoken_split(r"\w+|\W+"), splits.BYTES]
     assert (source.added.specials, source.added.skipped) == ({"<|end|>": 400}, (400,))
 
 
@@ -569,9 +569,9 @@ def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
     named = ranks.rename(ranks.with_name("r50k_base.tiktoken"))
     expected = tiktoken.ENCODINGS["gpt2"]
     for source in (read(named, {}), read(named, {"encoding": "gpt2"})):
-        assert (source.text.pre_tokenizers[0], source.added.specials) == (splits.matches(expected.pattern), expected.special)
+        assert (source.text.pre_tokenizers[0], source.added.specials) == (splits.tiktoken_split(expected.pattern), expected.special)
     other = read(named, {"encoding": "gpt2", "pattern": "."})
-    assert (other.text.pre_tokenizers[0], other.added.specials) == (splits.matches("."), expected.special)
+    assert (other.text.pre_tokenizers[0], other.added.specials) == (splits.tiktoken_split("."), expected.special)
     assert not read(named, {"pattern": "."}).added.ids
 
 

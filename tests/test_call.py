@@ -586,8 +586,8 @@ def test_windows_of_both_texts_are_combined() -> None:
         (("a",), {"return_tensors": "tf"}, "return_tensors='tf': there are 'np', 'pt'"),
         (("a",), {"max_length": 9, "truncation": True, "padding": True, "pad_to_multiple_of": 4}, "max_length=9 is no multiple"),
         (("a",), {"padding": True, "pad_to_multiple_of": -4}, "pad_to_multiple_of=-4 is below 0"),
-        ((["a"], "b"), {}, "text_pair is to be one; it is str, which is no list"),
-        ((["a"], ["b", "c"]), {}, "text is a batch of 1, so text_pair is to be one; it is 2"),
+        ((["a"], "b"), {}, "text_pair must be a list of as many; it is str"),
+        ((["a"], ["b", "c"]), {}, "text is a list of 1, so text_pair must be a list of as many; it is a list of 2"),
     ],
 )
 def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
@@ -599,12 +599,12 @@ def test_refusals(arguments: tuple[Any, ...], options: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((5,), {}, "row 0 is to be a str, or a pair of them, and is int: 5"),
-        ((b"a",), {}, "row 0 is to be a str, or a pair of them, and is bytes"),
-        ((["a", None],), {}, "row 1 is to be a str"),
-        ((["a", ["b"]],), {}, "row 1 is to be a str, or a pair of them, and is list"),
-        (("a", ["b"]), {}, "row 0 is to be a str, or a pair of them, and is tuple"),
-        (("a b",), {"is_split_into_words": True}, "row 0 is to be a list of words, or a pair of such lists, and is str"),
+        ((5,), {}, "row 0 must be a str, or a pair of them, and is int: 5"),
+        ((b"a",), {}, "row 0 must be a str, or a pair of them, and is bytes"),
+        ((["a", None],), {}, "row 1 must be a str"),
+        ((["a", ["b"]],), {}, "row 1 must be a str, or a pair of them, and is list"),
+        (("a", ["b"]), {}, "row 0 must be a str, or a pair of them, and is tuple"),
+        (("a b",), {"is_split_into_words": True}, "row 0 must be a list of words, or a pair of such lists, and is str"),
         ((["a\ud800"],), {}, "row 0, position 1: a lone surrogate"),
         ((["a", "b"], ["c", "de\udc00"]), {}, "row 1, position 2: a lone surrogate"),
         (([["a", "b", "c"], ["d", "\ud800"]],), {"is_split_into_words": True}, "row 1, position 0: a lone surrogate"),

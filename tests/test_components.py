@@ -492,8 +492,8 @@ def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> 
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "message"),
     [
-        ([bert(lowercase=False), NFC], [BERT], "normalizer NFC after a normalizer that changes what it has changed"),
-        ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that tells composed letters"),
+        ([bert(lowercase=False), NFC], [BERT], "normalizer NFC and those before it change their own result if it is normalised again"),
+        ([NFC, STRIP_ACCENTS, NFD], [BERT], "normalizer NFC before a normalizer that treats composed letters"),
         ([NFD, replaced("\u0301", "'"), NFD], [BERT], "normalizers that order marks, then change them"),
         ([replaced("x", "\u0301a"), NFD], [BERT], "replaces a character by marks, followed by something else"),
         ([replaced("x", "a" * 33)], [BERT], "U\\+0078 becomes 33 symbols"),

@@ -254,7 +254,7 @@ def test_gpt2(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be(folders: dict[str, Path], tmp_path: Path) -> None:
-    """New tokens and other settings than the table's are refused; and a tokenizer.json of a pattern that tokenizers reads otherwise."""
+    """New tokens and other settings than the table's are refused; and a tokenizer.json of a pattern that tokenizers reads differently."""
     tok = fst.Tokenizer(bpe(folders["GPT2"]))
     with pytest.raises(fst.UnsupportedError, match=r"^add_tokens \['<new>'\]: tables do not change"):
         fst.hf(tok).add_tokens(["<new>"])
@@ -266,5 +266,5 @@ def test_what_cannot_be(folders: dict[str, Path], tmp_path: Path) -> None:
     made = fst.hf(fst.Tokenizer(bpe(encoding)))
     assert made.decode(made.encode("naïve 😀")) == "naïve 😀"
     assert_same(made(["ab"])["input_ids"], [[97, 98]])
-    with pytest.raises(fst.UnsupportedError, match=r"^a tokenizer.json with the pattern of tiktoken, which tokenizers reads otherwise:"):
+    with pytest.raises(fst.UnsupportedError, match=r"^a tokenizer.json with the pattern of tiktoken, which tokenizers reads differently:"):
         made.save_pretrained(tmp_path)

@@ -44,7 +44,7 @@ def strings(letters: str, longest: int) -> list[str]:
 
 @some.composite
 def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
-    """Merges in any order, some of them twice, some of parts that nothing makes."""
+    """Merges in any order, some of them listed twice, some with parts that no merge makes."""
     tokens, merges = [*letters], list[tuple[bytes, bytes]]()
     for _ in range(draw(some.integers(1, 8))):
         merges.append((draw(some.sampled_from(tokens)), draw(some.sampled_from(tokens))))
@@ -53,7 +53,7 @@ def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
 
 
 def test_improper_lists_have_no_automaton() -> None:
-    """A table holds either an automaton or merges: the latter if a token is made before one of its parts."""
+    """A table holds merges if they make a token before one of its parts, and otherwise an automaton."""
     late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
     assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
     ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))
@@ -112,7 +112,7 @@ def shuffled() -> Small:
 
 
 def test_every_way_through_the_package() -> None:
-    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk."""
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
     found, draw = shuffled(), random.Random(5)
     units = ("the", " the", "x" * 70, "xxxxx", "é", "é世", "<s>", "1212", "  ", "\n", "x" * 300, "q" * 5000, "\0", "世", "y" * 30)
     texts = ["", *("".join(draw.choices(units, k=draw.choice((1, 5, 40)))) for _ in range(20)), ""]
@@ -122,7 +122,7 @@ def test_every_way_through_the_package() -> None:
 
 @pytest.mark.parametrize("unit", ["a", "ab", "abc", "b"])
 def test_long_runs_are_periodic(unit: str) -> None:
-    """A run of a million bytes has the ids of a short run, over and over: its merges depend on nothing far away."""
+    """A run of a million bytes repeats the ids of a short run, since its merges depend on nothing far away."""
     tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
     expected = tokenizer.encode(unit * 12).tolist() * count
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
@@ -135,7 +135,7 @@ def test_explanation_tells_merges() -> None:
 
 
 def test_table_of_pairs() -> None:
-    """Each pair has its slot, of a pair that is listed twice the last rank counts, and half of the slots are free."""
+    """Each pair has its slot, the last rank of a pair that is listed twice counts, and at least half of the slots are free."""
     merges = np.random.default_rng(1).integers(0, 40, (700, 3)).astype(np.int32)
     pairs = pairs_of(merges).reshape(-1, 2)
     held = {(int(key) >> 32, int(key) & 0xFFFFFFFF): int(rank) for key, rank in pairs.tolist() if key != EMPTY}
@@ -145,7 +145,7 @@ def test_table_of_pairs() -> None:
 
 
 def test_steps_grow_with_the_logarithm() -> None:
-    """A run of twice the length takes at most some more than twice the steps of the queue."""
+    """A run of twice the length takes little more than twice the steps of the queue."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent), "PYTHONWARNINGS": "ignore"}
     program = [sys.executable, "-c", "import test_merge_queue; test_merge_queue.print_steps()"]
     done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
@@ -156,7 +156,7 @@ def test_steps_grow_with_the_logarithm() -> None:
 
 
 def print_steps() -> None:
-    """Count the lines that kernels without machine code run, for runs of three lengths."""
+    """Print the number of lines that interpreted kernels run, for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
     sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
@@ -165,7 +165,7 @@ def print_steps() -> None:
 
 
 def steps(tokenizer: fst.Tokenizer, text: str) -> int:
-    """The lines that run in the file of the kernel."""
+    """The number of lines that run in the kernel's file."""
     count = 0
 
     def watch(frame: FrameType, event: str, _argument: Any) -> Any:

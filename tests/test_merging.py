@@ -395,7 +395,7 @@ LAST = int(small().rows.slots.max())
 @pytest.mark.parametrize(
     ("name", "place", "value", "fault"),
     [
-        ("entries", 0, entry(1, 0), "the first slot is not a state; the root is there"),
+        ("entries", 0, entry(1, 0), "the first slot is not a state; it must be the root"),
         ("entries", 1 + 0x61, entry(0x60, ONE), "the root has no transition for byte 0x61"),
         ("entries", 1 + 0xF7, FREE, "the root has no transition for byte 0xf7"),
         ("entries", 1 + 0x61, entry(0x61, 0), "the transition at slot 98 leads to a state that is none, or the root"),

@@ -23,7 +23,7 @@ from fst.compile import wordpiece
 REPOSITORY = Path(__file__).resolve().parents[1]
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(<!-- excerpt: .*? -->\n+)?^```(python|sh)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MARK = "# takes "  # begins a block that cannot run without what it names
+MARK = "# needs "  # begins a block that cannot run without what it names
 RESULT = re.compile(r"  # → (.*)$")
 ENGLISH = "examples/english-uncased-8000.txt"
 HUB = "BAAI/"  # a command with this word needs the network

@@ -45,7 +45,7 @@ def in_turn(*parts: Json) -> Json:
 
 
 def to(content: str, pattern: str) -> Json:
-    """A normalizer that replaces a character."""
+    """A normalizer that replaces `pattern` by `content`."""
     return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
 
 
@@ -102,7 +102,7 @@ def machine(case: tuple[str, str, bool, bool]) -> tuple[BpeTables, fst.Tokenizer
     return table, fst.Tokenizer(table), Tokenizer.from_str(json.dumps(whole))
 
 
-# Letters that compose and fall apart, marks out of order, Hangul in parts, blanks of all kinds, and tokens whole and cut.
+# Letters that compose and decompose, marks out of order, Hangul in parts, blanks of all kinds, and tokens whole and cut.
 BITS = (
     *("a", "e", "é", "E\u0301", "\u0301", "\u0323", "\u0316\u0301\u0323", "\u0344", "\u0958", "\U0001d160", "Å", "\u212b", "か\u3099", "ß"),
     *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
@@ -112,12 +112,12 @@ BITS = (
 
 
 def mixed(draw: random.Random, most: int) -> str:
-    """A text of some bits."""
+    """A text of up to `most` random parts."""
     return "".join(draw.choice(BITS) for _ in range(draw.randint(0, most)))
 
 
 def hold(case: tuple[str, str, bool, bool], texts: Sequence[str]) -> None:
-    """Hold walk and kernels against the reference: ids, offsets and words."""
+    """Compare walk and kernels with the reference: ids, offsets and words."""
     table, tokenizer, reference = machine(case)
     expected = reference.encode_batch([*texts], add_special_tokens=False)
     batch = tokenizer.encode_batch([*texts], offsets=True, add_special_tokens=False)
@@ -132,7 +132,7 @@ def hold(case: tuple[str, str, bool, bool], texts: Sequence[str]) -> None:
 @some_cases
 @pytest.mark.sampled
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
-    """Whatever is normalised, found and put before, ids and offsets are the reference's."""
+    """With any normalizers, added tokens and leading blank, ids and offsets are the reference's."""
     draw = random.Random(str(case))
     hold(case, [*BITS, *(mixed(draw, 12) for _ in sample(range(3_000), 150))])
 
@@ -140,13 +140,13 @@ def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool])
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
-    """Texts of any of these characters have the reference's ids and offsets."""
+    """Random texts over these characters have the reference's ids and offsets."""
     hold(case, texts)
 
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
 def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> None:
-    """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
     draw = random.Random(1)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(20)), "", mixed(draw, 300)]
     table, tokenizer, _ = machine(case)
@@ -155,7 +155,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> Non
 
 @pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text that is read in pieces has the ids, the offsets and the words that it has when it is read at once."""
+    """A text has the same ids, offsets and words whether it is read in pieces or at once."""
     _, tokenizer, _ = machine(case)
     draw = random.Random(2)
     for _ in range(20):
@@ -187,7 +187,7 @@ def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool
 
 
 def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
-    """What `fst.hf` saves compiles to a table that rewrites texts in the same way."""
+    """The folder that `fst.hf` saves compiles to a table that rewrites texts in the same way."""
     pytest.importorskip("transformers")
     table, tokenizer, _ = machine(("NFC", "all", True, True))
     fst.hf(tokenizer).save_pretrained(tmp_path)
@@ -196,13 +196,13 @@ def test_saved_tokenizers_compile_to_the_same_tables(tmp_path: Path) -> None:
 
 
 def test_no_stand_in_for_tiktoken() -> None:
-    """Since tiktoken changes no text, a vocabulary that does is refused."""
-    with pytest.raises(UnsupportedError, match="take texts as they are"):
+    """`fst.tiktoken` refuses vocabularies that rewrite texts, since tiktoken never does."""
+    with pytest.raises(UnsupportedError, match="encodings that do not rewrite texts"):
         fst.tiktoken(machine(CASES[1])[1])
 
 
 def test_longest_token_from_the_left() -> None:
-    """At each place the longest token counts; one that stands in a word does not; white space goes to the token that takes it first."""
+    """At each place the longest token counts, unless it is inside a word; white space goes to the token that takes it first."""
     tokens = {part["content"]: replace(machine(CASES[-4])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
     assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
         (0, 1, None),
@@ -223,7 +223,7 @@ TAKEN: list[tuple[Json, Json]] = [
 
 
 def test_marks_are_all_different() -> None:
-    """Each number has a mark of its own, which no UTF-8 holds."""
+    """Each number has its own mark, which valid UTF-8 never contains."""
     marks = {mark(number) for number in range(70_000)}
     assert len(marks) == 70_000
     assert all(len(one) == 5 and one[0] == 0xFF and all(byte & 0xC0 == 0x80 for byte in one[1:]) for one in marks)
@@ -240,7 +240,7 @@ def test_marks_are_all_different() -> None:
     ],
 )
 def test_refusals(parts: Json, message: str) -> None:
-    """What rewriting cannot do as the reference does it is refused by name."""
+    """Features that rewriting cannot reproduce exactly are refused, and the message names them."""
     whole = {**document(CASES[0]), "added_tokens": [], **parts}
     whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
     with pytest.raises(UnsupportedError, match=message):
@@ -260,7 +260,7 @@ def test_refusals(parts: Json, message: str) -> None:
     ],
 )
 def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
-    """What a table says of rewriting is proven when it is loaded."""
+    """Loading a table proves its rewriting."""
     table, _, _ = machine(("NFC", "all", False, True))
     wrong = replace(table, about={**table.about, "rewriting": harm(table.about["rewriting"])})
     wrong.save(tmp_path / "wrong.npz")
@@ -272,7 +272,7 @@ def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["gpt_neox", "mpt", "qwen3", "roberta"])
 def test_real_vocabularies(name: str) -> None:
-    """The corpora, composed and decomposed, have the reference's ids and offsets by real vocabularies."""
+    """With real vocabularies, the corpora, composed and decomposed, have the reference's ids and offsets."""
     folder = SHARED / "vocab_bpe" / name
     (source,) = folder.glob("tokenizer.json*")
     tokenizer = fst.Tokenizer(fst.compile.bpe(source))
@@ -290,6 +290,6 @@ def test_real_vocabularies(name: str) -> None:
 
 
 def read(source: Path) -> str:
-    """The tokenizer.json of a vocabulary, packed or not."""
+    """The text of a vocabulary's tokenizer.json, compressed or not."""
     data = source.read_bytes()
     return (gzip.decompress(data) if source.suffix == ".gz" else data).decode()

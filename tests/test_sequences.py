@@ -1,4 +1,4 @@
-"""Splits that leave gaps, drop text, and follow each other: one automaton has the pieces of the slow walk and of the reference."""
+"""Splits that leave gaps, drop text, or come in sequence: one automaton gives the pieces of the slow walk and of the reference."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ each_pre_tokenizer = pytest.mark.parametrize("name", PRE_TOKENIZERS)
 
 
 def splits_of(name: str) -> list[Any]:
-    """The splits of some pre-tokenizers."""
+    """The splits of named pre-tokenizers."""
     return [part for part in components(PRE_TOKENIZERS[name]) if part != BYTES]
 
 
 @cache
 def compiled(name: str) -> Splitter:
-    """The splitter of some pre-tokenizers."""
+    """The splitter of named pre-tokenizers."""
     return in_sequence(splits_of(name), absent=SPECIAL_OF_CLIP)
 
 
@@ -90,7 +90,7 @@ words = some.lists(
     min_size=1,
     max_size=2,
 )
-# One character tells whether most alternatives match.
+# For most alternatives, one character tells whether they match.
 alternatives = some.builds(
     "{}{}(?:{}{}){}".format,
     some.sampled_from(ATOMS),
@@ -125,7 +125,7 @@ def leaves_gaps(found: Splitter) -> bool:
 @examples(1_000)
 @given(splitters, small_texts)
 def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str]) -> None:
-    """Whatever the pattern and its behavior, a splitter without gaps has the pieces of the one that it is made of, or there is none."""
+    """With any pattern and behavior, the splitter without gaps has the pieces of the original, or the split is refused."""
     try:
         ours = total(found)
     except UnsupportedError:
@@ -137,7 +137,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 @examples(300)
 @given(some.lists(splitters, min_size=2, max_size=2), small_texts)
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
-    """Whatever the splitters, one that is composed of several cuts as they do one after the other, or there is none."""
+    """A splitter composed of any others cuts like these one after another, or they are refused."""
     try:
         ours = reduce(composed, map(total, found))
     except UnsupportedError:
@@ -150,10 +150,10 @@ def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts
 @pytest.mark.parametrize("invert", [False, True])
 @pytest.mark.parametrize("pattern", ["[ab]", "a+|b", "a[ab]?"])
 def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> None:
-    """Where one character tells whether a match begins, every behavior compiles, and has the pieces of the walk."""
+    """If one character tells whether a match begins, every behavior compiles, and gives the pieces of the walk."""
     found = splitter(pattern, behavior, invert)
     if pattern == "a[ab]?" and (behavior == "contiguous" or (behavior, invert) in JOINED_WITH_GAP_AFTER):
-        with pytest.raises(UnsupportedError, match="joins matches with what follows"):
+        with pytest.raises(UnsupportedError, match="joins matches with the text after them"):
             total(found)
     else:
         texts, ours = [*texts_over("abc", 800)], total(found)
@@ -162,14 +162,14 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
 
 @pytest.mark.parametrize("pattern", ["ab", "a+b", r"\d{2}", "b|ab"])
 def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
-    """If more than one character tells whether a match begins, a Split that does more than cut is refused."""
+    """If it takes more than one character to tell whether a match begins, all behaviors but Isolated are refused."""
     for behavior in set(BEHAVIORS) - {"isolated"}:
         with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
             total(splitter(pattern, behavior))
 
 
 def test_gaps_between_matches_of_several_characters() -> None:
-    """If the search that fails last tells where a gap may end, it compiles; if a search from inside it may match, it does not."""
+    """A split compiles unless a match may begin inside a search that fails."""
     assert total(splitter("ab|b")).pieces("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter("aab"))
@@ -178,15 +178,15 @@ def test_gaps_between_matches_of_several_characters() -> None:
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        ("[0-9]{1,3}", "[0-9]"),  # where the second cuts, the first begins to count anew
-        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, and not by itself
-        ("ab+c|[ab]|c", "[ab]|c"),  # b and c are apart if there is a c
+        ("[0-9]{1,3}", "[0-9]"),  # at each cut of the second, the first would count anew
+        (r"<\|x\|>|[a-z]+|[^a-z]+", "[a-z]+|[^a-z]+"),  # |> ends with the match of the first, but does not by itself
+        ("ab+c|[ab]|c", "[ab]|c"),  # only a c further on tells that a, b and c are one piece of the first
         (r"\s?[a-z]+", "\\s?[!\u3000]+"),  # of ! and two blanks, the first piece ends before or after the first blank, as a letter follows
     ],
 )
 def test_entangled_splits_are_refused(first: str, second: str) -> None:
-    """Splits in sequence are refused if the second cuts pieces of the first where a search anew would not go on as the first does."""
-    with pytest.raises(UnsupportedError, match="splits in sequence, the later of which cuts pieces"):
+    """Splits in sequence are refused if the second cuts a piece of the first, and a new search from the cut would end elsewhere."""
+    with pytest.raises(UnsupportedError, match="splits in sequence that no single automaton runs"):
         in_sequence([split(first), split(second)])
 
 
@@ -197,14 +197,14 @@ def test_no_splits() -> None:
 
 
 def test_dropped_by_the_first() -> None:
-    """What the first split drops, the second does not see, and what the second drops is dropped."""
+    """The second split does not see text that the first drops, and both drop text."""
     blanks, digits = split(r"\s", "Removed"), split("[0-9]+", "Removed")
     assert in_sequence([blanks, digits]).pieces("a1 2b c3") == [(0, 1), (4, 5), (6, 7)]
     assert in_sequence([blanks, split(r"\s+|\S+")]).pieces("a1  b ") == [(0, 2), (4, 5)]
 
 
 def test_absent_strings() -> None:
-    """Alternatives that spell absent strings count for nothing; with them, CLIP's splits are refused."""
+    """Alternatives that spell absent strings are left out; with these alternatives, CLIP's splits are refused."""
     assert in_sequence([split(r"<\|x\|>|x+|[^x]+"), split("<|x+|[^<x]+")], absent=["x|"]).pieces("<|x") == [(0, 1), (1, 2), (2, 3)]
     with pytest.raises(UnsupportedError, match="splits in sequence"):
         in_sequence(splits_of("clip"))
@@ -213,7 +213,7 @@ def test_absent_strings() -> None:
 
 
 def test_others_than_splits_are_refused() -> None:
-    """A blank before each piece of another split is refused by name."""
+    """`add_prefix_space` after another split is refused, and the message names it."""
     parts = byte_level("a", [])
     blank = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
     parts["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split("a"), blank]}
@@ -260,7 +260,7 @@ def test_pieces_are_those_of_the_reference(name: str) -> None:
 
 
 def hold(name: str, texts: Sequence[str]) -> None:
-    """Hold ids, offsets and words of texts against the reference's, and the ids against the walk's."""
+    """Compare ids, offsets and words of texts with the reference's, and the ids with the walk's."""
     table, tokenizer, reference = machine(name)
     found = tokenizer.encode_batch(texts, offsets=True)
     expected = reference.encode_batch(texts, add_special_tokens=False)
@@ -289,7 +289,7 @@ def test_long_stretches(name: str) -> None:
 
 @each_machine
 def test_every_way_through_the_package(name: str) -> None:
-    """Whatever the form of the texts, the number of threads and the cuts, the ids are those of the walk."""
+    """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
     table, tokenizer, _ = machine(name)
     draw = random.Random(name)
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10))) for _ in range(8)), " ", mixed(draw, 60)]
@@ -307,7 +307,7 @@ parts_of_splits = some.builds(
 @examples(100)
 @given(some.lists(parts_of_splits, min_size=1, max_size=2), some.lists(some.text("abcd <é", max_size=40), min_size=10, max_size=10))
 def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> None:
-    """Whatever the splits, the kernel's ids are those of the walk and of the reference."""
+    """With random splits, the kernel's ids are those of the walk and of the reference."""
     described = {**document("whole"), "pre_tokenizer": byte_level_last(*parts)}
     try:
         table: BpeTables = assemble(of_document(described, Path("tokenizer.json")), "auto")
@@ -321,7 +321,7 @@ def test_kernels_cut_as_the_reference(parts: list[Json], texts: list[str]) -> No
 
 
 def test_saved_tables_drop_the_same() -> None:
-    """A table that drops pieces is proven when it is loaded, and drops the same."""
+    """A table that drops pieces can be loaded, and drops the same pieces."""
     table, _, _ = machine("clip")
     assert table.drops.any()
     other = BpeTables.loads(table.dumps())
@@ -329,7 +329,7 @@ def test_saved_tables_drop_the_same() -> None:
 
 
 def test_dropped_pieces_are_not_explained() -> None:
-    """The explanation of a text has no pieces that are dropped."""
+    """The explanation of a text leaves out dropped pieces."""
     table, _, _ = machine("clip")
     lines = [*explained_bytes(table, " it \n</s> \n")]
     assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]

@@ -1,4 +1,4 @@
-"""Splitters: what they are compiled from, and that they cut as the references' engines do."""
+"""Splitters compile from patterns, and cut like the references' engines."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def representatives(compiled: Splitter) -> str:
 
 
 def texts_over(characters: str, most: int) -> Iterator[str]:
-    """All texts over some characters up to a length, the longest of which are not more than `most`."""
+    """All texts over some characters, up to the greatest length that has at most `most` texts."""
     length = 0
     while len(characters) ** (length + 1) <= most:
         length += 1
@@ -178,7 +178,7 @@ def test_matches_over_classes_are_those_of_fancy_regex(name: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_members_of_a_class_are_alike(name: str) -> None:
-    """The reference cuts a text the same with any character of a class in the place of another."""
+    """The reference cuts a text the same if any character is replaced by another of its class."""
     ours, reference = compiled(PATTERNS[name]), oniguruma(PATTERNS[name])
     draw = np.random.default_rng(0)
     for number, char in enumerate(representatives(ours)):
@@ -217,7 +217,7 @@ random_patterns = st.lists(alternatives, min_size=1, max_size=3).map("|".join)
 
 
 def compiled_or_not(pattern: str, dialect: Dialect) -> Splitter:
-    """The splitter of a random pattern, which is given up if there is none."""
+    """The splitter of a random pattern; the example is discarded if the pattern is refused."""
     try:
         return compiled(pattern, dialect)
     except UnsupportedError:
@@ -262,14 +262,14 @@ def test_brackets_are_those_of_the_engines(items: list[str], negated: bool, igno
             continue
         try:
             expected = engine_of(dialect).matched(pattern, text)
-        except Exception:  # the engine has no such pattern, and nobody has a tokenizer with it
+        except Exception:  # the engine refuses the pattern, so no tokenizer has it
             continue
         assert set("".join(cut(text, ours.pieces(text)))) == expected
 
 
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
-    """A backslash before a character of ASCII stands for the set that the engine takes it for, or is refused."""
+    """A backslash before an ASCII character means the same set as in the engine, or is refused."""
     engine, text = engine_of(dialect), "".join(map(chr, range(0x250)))
     for char in map(chr, range(0x21, 0x7F)):
         for pattern in (f"\\{char}", f"[\\{char}]", f"[^\\{char}a]"):
@@ -282,7 +282,7 @@ def test_escapes_are_those_of_the_engines(dialect: Dialect) -> None:
 
 @pytest.mark.parametrize(("pattern", "text", "onig", "fancy"), DIALECTS)
 def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy: list[str] | None) -> None:
-    """Where the engines differ, each dialect follows its engine, or is refused."""
+    """If the engines differ, each dialect follows its engine, or is refused."""
     pytest.importorskip("tiktoken")
     for dialect, expected in zip(DIALECT_NAMES, (onig, fancy), strict=True):
         if expected is None:
@@ -295,14 +295,14 @@ def test_dialects_differ(pattern: str, text: str, onig: list[str] | None, fancy:
 
 @pytest.mark.parametrize(("pattern", "named"), REFUSED.items(), ids=lambda value: value[:20])
 def test_refusals_name_the_construct(pattern: str, named: str) -> None:
-    """A pattern without a splitter is refused, and the message names the construct."""
+    """A pattern from which no splitter is compiled is refused, and the message names the construct."""
     with pytest.raises(UnsupportedError, match=named):
         splitter(pattern)
 
 
 @needs_shared
 def test_patterns_of_the_hub() -> None:
-    """Each pattern met on the Hub gives the recorded pieces or is refused, and no more are refused than are known to be."""
+    """Each pattern from the Hub gives the recorded pieces, except for the known number that are refused."""
     refused: Counter[str] = Counter()
     for line in (SHARED / "oracles/bpe_unigram/split_regex.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -337,7 +337,7 @@ def test_patterns_of_vocabularies() -> None:
 @pytest.mark.parametrize("behavior", BEHAVIORS)
 @pytest.mark.parametrize("pattern", [r"a+", r"[ab]", r"\s|b\S"])
 def test_behaviors_are_those_of_the_reference(pattern: str, behavior: Any, invert: bool) -> None:
-    """Each behavior keeps the pieces that the reference keeps."""
+    """Each behavior gives the pieces of the reference."""
     from tokenizers import Regex, pre_tokenizers
 
     ours, reference = splitter(pattern, behavior, invert), pre_tokenizers.Split(Regex(pattern), behavior, invert)
@@ -366,7 +366,7 @@ def test_behaviors_have_names() -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_minimal(name: str) -> None:
-    """No two states and no two classes do the same, every state is reached, and states and classes are numbered as they first occur."""
+    """All states and classes are different, all states are reached, and both are numbered in the order in which they first occur."""
     ours = compiled(PATTERNS[name])
     targets, ends = ours.moves >> 1, ours.moves & 1
     blocks = np.zeros(len(targets), np.int64)
@@ -384,7 +384,7 @@ def test_automata_are_minimal(name: str) -> None:
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_automata_are_sound(name: str) -> None:
-    """Every compiled splitter can be proven."""
+    """Every compiled splitter passes its proof."""
     prove_moves(compiled(PATTERNS[name]).moves)
 
 
@@ -407,14 +407,14 @@ def changed(array: Any, place: Any, value: int) -> Any:
     ],
 )
 def test_damaged_splitters_are_refused(damage: Callable[[Splitter], Any], fault: str) -> None:
-    """A splitter whose arrays would lead a search astray is refused."""
+    """The proof refuses arrays that would make a search leave them, or not end."""
     ours = compiled(PATTERNS["gpt2"])
     with pytest.raises(TableError, match=fault):
         prove_moves(damage(ours))
 
 
 def test_a_pattern_without_matches_has_a_first_state() -> None:
-    """A pattern that matches no text compiles, and keeps the text whole."""
+    """A pattern without matches compiles, and leaves a text in one piece."""
     ours = splitter(r"[^\s\S]")
     assert ours.moves.tolist() == [[0, 0], [0, 0]]
     assert ours.pieces("a b") == [(0, 3)]
@@ -451,7 +451,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
 
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{N}", r"\s", r"\w", *thinned(SETS, 80)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
-    """Every code point is in a set if both engines say so."""
+    """A set holds exactly the code points that it has in both engines."""
     everything = reference_properties.everything()
     assert {*characters_of(pattern, "oniguruma")} == reference_properties.Oniguruma().matched(f"(?:{pattern})+", everything)
     pytest.importorskip("tiktoken")
@@ -462,7 +462,7 @@ def test_sets_are_those_of_the_engines(pattern: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("dialect", DIALECT_NAMES)
 def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
-    """With (?i), a character stands for the characters that the engine takes for it."""
+    """With (?i), a character matches the same characters as in the engine."""
     engine = engine_of(dialect)
     cased = sorted(reference_properties.cased())
     apart = "\n".join(cased)
@@ -473,13 +473,13 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
 
 
 def unfolding() -> set[int]:
-    """The characters that Oniguruma takes for several."""
+    """The characters that Oniguruma equates with several."""
     return set(code_points.members(properties.unfolding()).tolist())
 
 
 @pytest.mark.slow
 def test_no_other_characters_have_a_case() -> None:
-    """With (?i), characters without a case stand for themselves, and none with a case stands for one of them."""
+    """With (?i), a character without a case matches only itself, and no other character matches it."""
     engine, cased = reference_properties.Oniguruma(), reference_properties.cased()
     others = "".join(char for char in reference_properties.everything() if char not in cased)
     assert engine.matched(r"(?i:[\p{CWCM}\p{CWCF}])+", others) == set()
@@ -488,7 +488,7 @@ def test_no_other_characters_have_a_case() -> None:
 
 @pytest.mark.slow
 def test_properties_are_those_of_the_reference() -> None:
-    """The file of properties is what the engines say of every code point today."""
+    """``properties.tsv`` is what its generator writes with the installed engines."""
     pytest.importorskip("tiktoken")
     from importlib.resources import files
 
@@ -520,7 +520,7 @@ def test_sets_combine(one: list[tuple[int, int]], other: list[tuple[int, int]]) 
 @examples(500)
 @given(st.lists(sets, max_size=4))
 def test_classes_tell_sets_apart(runs: list[list[tuple[int, int]]]) -> None:
-    """Two code points share a class if the same sets hold them, and classes are numbered by their first."""
+    """Two code points share a class if the same sets hold them, and classes are numbered by their first code points."""
     edges = [code_points.of_runs(each) for each in runs]
     classes = code_points.Classes.of(edges)
     held = classes.held

@@ -17,7 +17,8 @@ from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.automata import Automaton
 from fst.compile.text.splits import GPT2
 from fst.compile.text.splitters import splitter
-from fst.compile.windows import AROUND, INSIDE, MAX_BITS, UNDECIDED, Windows, windows
+from fst.compile.windows import INSIDE, UNDECIDED, Windows, windows
+from fst.machines.bpe import AROUND, MAX_WINDOW
 from fst.splitting import START, Splitter
 
 CL100K, O200K = ENCODINGS["cl100k_base"].pattern, ENCODINGS["o200k_base"].pattern
@@ -130,7 +131,7 @@ def test_symbols(name: str) -> None:
     assert end not in symbols
     assert begin not in (end, *symbols)
     assert begin < 1 << found.bits
-    assert 3 * found.bits <= len(found.decisions).bit_length() - 1 <= MAX_BITS
+    assert 3 * found.bits <= len(found.decisions).bit_length() - 1 <= MAX_WINDOW
 
 
 def test_symbols_are_merged_where_there_are_many() -> None:

@@ -21,7 +21,7 @@ from fst.compile.bpe import BpeModel
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
-from fst.compile.text.splits import BYTES, Pattern, matches
+from fst.compile.text.splits import BYTES, Pattern, tiktoken_split
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.byte_letters import bytes_of
 from fst.metadata import BYTE_LEVEL, AddedTokens
@@ -36,7 +36,7 @@ class Encoding(NamedTuple):
     """What a file of ranks does not say.
 
     Attributes:
-        pattern: the pieces of a text are what it matches.
+        pattern: the regular expression whose matches are the pieces of a text.
         special: special tokens and their ids.
     """
 
@@ -114,7 +114,7 @@ def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Sour
 def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens) -> Source[BpeModel]:
     """The source of a model that tiktoken runs: no id stands around a text."""
     settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
-    return Source(model, TextPipeline((), (matches(pattern), BYTES)), added, BARE, settings)
+    return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings)
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:

@@ -1,9 +1,9 @@
 """Added tokens: strings that the reference cuts out of a text, before the model sees what is between them.
 
 A trie finds most of them while the raw text is read (`fst.machines.wordpiece.Tables.specials`). The others are *contextual*. They are found
-in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a digit, so
-that the trie would be tried at nearly every character. The kernel searches normalised words for their symbols and reports the texts in
-which one may stand; `fst.runtime.fallback_added_tokens` reads these texts again.
+in normalised text, or depend on the characters beside them, or include the white space around them, or begin with a letter or a digit, for
+which the trie would be tried at nearly every character. In WordPiece, the kernel searches normalised words for their symbols and reports
+the texts that may hold one; `fst.runtime.fallback_added_tokens` reads these texts again. In byte-level BPE, `fst.rewriting` finds them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
 def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) -> AddedTokens:
     """Added tokens with the ids that the reference gives them.
 
-    A token of the vocabulary keeps its id. Any other is numbered on from the size of the vocabulary, even if a token has that id already.
-    Of two added tokens with the same id, the reference finds only the last. `completed` adds what depends on the text pipeline.
+    A token of the vocabulary keeps its id. The others take ids from the size of the vocabulary on, even if a token has that id already.
+    If two added tokens share an id, the reference finds only the last. `completed` adds what depends on the text pipeline.
 
     Args:
         parts: ``added_tokens`` of a ``tokenizer.json``.
@@ -38,7 +38,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
     Raises:
         UnsupportedError: two tokens that are not in the vocabulary have one id.
-        ValueError: one is not laid out as it should be.
+        ValueError: an added token is malformed.
 
     Example:
         >>> added = added_tokens([{"content": "[SEP]", "special": True}, {"content": "foo", "normalized": True}], {"[SEP]": 0})
@@ -68,7 +68,7 @@ def added_tokens(parts: Sequence[Mapping[str, Any]], tokens: Mapping[str, int]) 
 
 
 def numbered(ids: Mapping[str, int]) -> AddedTokens:
-    """Special tokens with ids of their own, which are found in raw text wherever they stand.
+    """Added tokens from special tokens and their ids. They have no flags: they are found in raw text wherever they stand.
 
     Example:
         >>> numbered({"<|endoftext|>": 100257}).specials
@@ -78,7 +78,7 @@ def numbered(ids: Mapping[str, int]) -> AddedTokens:
 
 
 def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) -> AddedTokens:
-    """Added tokens by how they are found; decoding leaves out the special ones."""
+    """Group added tokens by how they are found; decoding leaves out the special ones."""
     contextual = _contextual(found)
     return AddedTokens(
         specials={content: token.id for content, token in found.items() if content not in contextual},
@@ -93,7 +93,7 @@ def _token(number: int, part: Mapping[str, Any]) -> ContextualToken:
 
 
 def _content(part: Mapping[str, Any]) -> str:
-    """The content of an added token, whose fields are checked."""
+    """The content of an added token, after checking its fields."""
     content = field_of(part, "content", "an added token")
     if not isinstance(content, str):
         raise ValueError(f"added token {quoted(content)} is not text")
@@ -104,7 +104,7 @@ def _content(part: Mapping[str, Any]) -> str:
 
 
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
-    """The tokens that the trie over raw text does not find, and those that may overlap with one of them in raw text."""
+    """The contextual tokens: those that the trie over raw text cannot find, and those that may overlap in raw text with one of these."""
     contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
     waiting = [content for content in contextual if not found[content].normalized]
     while waiting:
@@ -159,7 +159,7 @@ def _need_fixed_symbols(alphabet: Alphabet, contextual: Mapping[str, ContextualT
 
 
 def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
-    """Refuse two tokens that are equal once normalised: the reference then finds either, by chance."""
+    """Refuse two tokens that are equal once normalised: the reference finds one of them by chance."""
     first: dict[tuple[int, ...], str] = {}
     for content, pattern in normalized.items():
         if first.setdefault(pattern, content) != content:
@@ -168,7 +168,7 @@ def _need_different(normalized: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _need_one_white_space(normalized: Mapping[str, tuple[int, ...]], normal: Normalization) -> None:
-    """Refuse tokens with white space inside unless all white space is the same once normalised: symbols do not tell one from another."""
+    """Refuse tokens with white space inside unless all white space is equal once normalised, since all of it becomes one symbol."""
     kinds = set(_normalized(normal, WHITE_SPACE)).intersection(WHITE_SPACE)
     for content, pattern in normalized.items():
         if BREAK in pattern and len(kinds) > 1:
@@ -197,9 +197,9 @@ def _pattern(alphabet: Alphabet, content: str, token: ContextualToken, raw_strip
 
 
 def completed(added: AddedTokens, alphabet: Alphabet, normal: Normalization) -> AddedTokens:
-    """Added tokens with what depends on the text pipeline: their context, and the spelling of normalised tokens in decoded text.
+    """Add the parts of added tokens that depend on the text pipeline: their context, and the decoded spelling of normalised tokens.
 
-    Decoded text shows the spelling by which the reference finds the token.
+    Decoded text has the spelling by which the reference finds the token.
     """
     contextual = {
         content: replace(token, decoded=_normalized(normal, content) if token.normalized else content)

@@ -23,7 +23,7 @@ from fst.machines.reading import MAX_LISTED
 from fst.rows import CODE_POINTS
 
 Ranks = NDArray[np.uint8]
-KEPT_PIPELINES = 8  # a few MB each; most vocabularies have the pipeline of one before them
+KEPT_PIPELINES = 8  # a few MB each; most vocabularies share their pipeline with an earlier one
 
 
 class Folded(NamedTuple):

@@ -1,4 +1,4 @@
-"""Automata of splitters without gaps: every piece is a match, so that one search after the other cuts a whole text."""
+"""Automata of splitters without gaps: every piece is a match, so one search after another cuts a whole text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Step = tuple[int, bool]  # the next state, and whether a match ends before the s
 
 @dataclass(frozen=True, eq=False)
 class Automaton:
-    """The moves of a splitter, see `fst.splitting.Splitter`.
+    """The moves of a splitter, unpacked, see `fst.splitting.Splitter`.
 
     Attributes:
         targets: int64[states, classes + 1], the next state.
@@ -36,7 +36,7 @@ class Automaton:
 
     @classmethod
     def of(cls, moves: NDArray[np.uint16]) -> Automaton:
-        """The automaton of moves."""
+        """Unpack moves, in the form of `fst.splitting.Splitter`."""
         return cls((moves >> 1).astype(np.int64), moves & 1 > 0)
 
     def steps(self) -> list[list[Step]]:
@@ -61,9 +61,12 @@ def explored(
 
     Args:
         begin: the situation after the first symbol of a search, and False.
-        step: the situation after another one and a symbol, and whether a match ends before the symbol.
+        step: the situation that follows a situation and a symbol, and whether a match ends before the symbol.
         over: the situation in which a search is over.
-        symbols: how many there are, with the end of a text, which is the last.
+        symbols: the number of symbols; the last one is the end of a text.
+
+    Raises:
+        UnsupportedError: there are too many situations.
     """
     numbers: dict[Situation, int] = {over: DEAD}
     waiting: list[Situation] = []
@@ -72,14 +75,14 @@ def explored(
         steps = []
         for symbol in range(symbols):
             following, ends = step(symbol)
-            fresh = len(numbers) + 1  # START has a number, too
+            fresh = len(numbers) + 1  # START takes a number, too
             if numbers.setdefault(following, fresh) == fresh:
                 waiting.append(following)
             steps.append((numbers[following], ends))
         return steps
 
     rows = [[(DEAD, False)] * symbols, row(begin)]
-    for situation in waiting:  # grows
+    for situation in waiting:  # the loop appends to it
         rows.append(row(partial(step, situation)))
         if len(rows) > MAX_SITUATIONS:
             raise UnsupportedError(f"a pre_tokenizer that needs more than {MAX_SITUATIONS:,} states")
@@ -88,17 +91,17 @@ def explored(
 
 
 def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:
-    """The smallest splitter without gaps that does the same.
+    """The smallest splitter that does the same as an automaton.
 
     Args:
         classes: the class of each code point.
-        automaton: of these classes; it leaves no gaps.
-        drops: whether pieces are dropped that begin with a class.
+        automaton: over these classes, without gaps.
+        drops: bool[classes], whether pieces that begin with a character of the class are dropped.
 
     Raises:
-        UnsupportedError: it tells apart more classes than a splitter may have.
+        UnsupportedError: the splitter has more classes than the limit.
     """
-    # An end that a later one will surely replace counts for nothing.
+    # Leave out ends that a later end surely replaces.
     targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
@@ -110,7 +113,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
 
 
 def whole() -> Splitter:
-    """The splitter that takes each text for one piece."""
+    """The splitter that leaves each text in one piece."""
     moves = np.array([[DEAD, DEAD], [START + 1, DEAD], [START + 1, DEAD]]) * 2
     moves[-1, -1] += 1
     return Splitter(np.zeros(CODE_POINTS, np.uint8), moves.astype(np.uint16))

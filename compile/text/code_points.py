@@ -1,4 +1,4 @@
-"""Sets of code points as sorted arrays of edges, and the classes of code points that some sets tell apart."""
+"""Sets of code points as sorted arrays of edges, and the classes of code points that such sets tell apart."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def of_text(text: Iterable[str]) -> Set:
 
 
 def has(edges: Set, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which code points are in a set."""
+    """bool[n], whether each code point is in a set."""
     inside: NDArray[np.bool_] = np.searchsorted(edges, codes, side="right") % 2 == 1
     return inside
 
 
 def union(*sets: Set) -> Set:
-    """The code points in any of some sets."""
+    """The code points in at least one of the sets."""
     return _combined(sets, np.logical_or) if sets else EMPTY
 
 
 def intersection(*sets: Set) -> Set:
-    """The code points in all of some sets."""
+    """The code points in all of the sets."""
     return _combined(sets, np.logical_and)
 
 
@@ -76,7 +76,7 @@ def _combined(sets: Sequence[Set], operation: np.ufunc) -> Set:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Classes of code points, numbered by their first.
+    """Classes of code points, numbered in the order of their first code points.
 
     Attributes:
         starts: int64[runs], the first code point of each run, from 0.
@@ -92,7 +92,7 @@ class Classes:
     def of(cls, sets: Sequence[Set]) -> Classes:
         """The classes of code points that no set tells apart.
 
-        Surrogates stand in no text: they take the class of the code point before them.
+        Surrogates, which no text holds, share the class of the code point before them.
         """
         edges = np.unique(np.concatenate([[0, SURROGATES[1] + 1], *sets]).astype(np.int64))
         starts = edges[(edges < CODE_POINTS) & ((edges < SURROGATES[0]) | (edges > SURROGATES[1]))]
@@ -105,7 +105,7 @@ class Classes:
 
 
 def distinct(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """The number of each column among the different ones, in the order in which they occur; and these.
+    """The number of each column among the distinct ones, in the order of their first occurrence; and the distinct columns.
 
     >>> numbers, columns = distinct(np.array([[7, 5, 7], [7, 6, 7]]))
     >>> numbers.tolist(), columns.tolist()

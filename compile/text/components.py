@@ -9,7 +9,7 @@ from typing import Any
 from fst.errors import UnsupportedError, cut, listed, quoted
 
 Component = Mapping[str, Any]
-Kind = tuple[Any, str]  # the type of a field, for `isinstance` and in words
+Kind = tuple[Any, str]  # the type of a field, for `isinstance` and for messages
 Fields = Mapping[str, Mapping[str, Kind]]  # the fields of each type of component
 
 FLAG: Kind = bool, "true or false"
@@ -47,7 +47,7 @@ def field_of(part: Any, name: str, role: str) -> Any:
     """The value of a field of a part of a file.
 
     Raises:
-        ValueError: it lacks the field or is not a mapping; the message names its role.
+        ValueError: the part lacks the field or is not a mapping; the message names its role.
 
     Example:
         >>> field_of({"type": "NFD"}, "type", "normalizer")
@@ -62,7 +62,7 @@ def kind_of(part: Any, role: str) -> str:
     """The type of a part of a file.
 
     Raises:
-        ValueError: it lacks a type or is not a mapping; the message names its role.
+        ValueError: the part lacks a type or is not a mapping; the message names its role.
     """
     kind = field_of(part, "type", role)
     if not isinstance(kind, str):
@@ -71,7 +71,11 @@ def kind_of(part: Any, role: str) -> str:
 
 
 def only(part: Mapping[str, Any], role: str, known: str) -> None:
-    """Refuse a part of a file that has other fields than the known ones, which blanks separate."""
+    """Refuse a part of a file that has unknown fields. `known` lists the known ones, separated by blanks.
+
+    Raises:
+        UnsupportedError: the part has an unknown field; the message names it.
+    """
     unknown = sorted(part.keys() - set(known.split()))
     if unknown:
         raise UnsupportedError(f"{role} has {listed(unknown)}, which this version does not know")

@@ -41,15 +41,15 @@ def composition(normal: Normalization) -> tuple[Composition, Map]:
 
 
 def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
-    """The steps that give symbols their offsets, if a table, which orders marks once, would give others.
+    """The steps that determine the offsets of symbols; None if ordering marks once, as a table does, gives the same offsets.
 
     Args:
         normal: the normalizers.
         last: the map of characters to symbols after the last ordering.
-        bare: characters of which marks are left, but not the letter before them.
+        bare: characters of which only marks are left, and not the letter before the marks.
 
     Raises:
-        UnsupportedError: a character becomes too many on the way.
+        UnsupportedError: an intermediate step makes too many characters of one.
     """
     is_single = len(normal.steps) == 1
     alone = union(bare, _with_marks_of_their_own(*normal.steps[0])) if is_single else bare
@@ -67,13 +67,13 @@ def placing(normal: Normalization, last: Map, bare: Ints) -> Placing | None:
 
 
 def _need_few(steps: Sequence[Map]) -> None:
-    """Refuse characters that become more on the way than the loader accepts from a table."""
+    """Refuse normalizers if an intermediate step makes more characters of one than the loader accepts from a table."""
     whole = Map.identity()
     for step in steps:
         whole = whole.then(step)
         most = max(int(counts(of.images >= 0).max(initial=0)) for of in (whole, step))
         if most > MAX_ROW // 2:
-            raise UnsupportedError(f"normalizers that make {most} characters of one on the way: a table has room for {MAX_ROW // 2}")
+            raise UnsupportedError(f"normalizers with a step that makes {most} characters of one: a table has room for {MAX_ROW // 2}")
 
 
 def _with_marks_of_their_own(before: Map, name: str) -> Ints:
@@ -126,7 +126,7 @@ def _need_same_again(first: Map, name: str) -> None:
     possible[characters.those("composed")[np.where(parts >= 0, seen[parts], True).all(axis=1)]] = True
     again = first.apply(np.flatnonzero(possible))
     if np.any(again[:, 0] != np.flatnonzero(possible)) or np.any(again[:, 1:] >= 0):
-        raise UnsupportedError(f"normalizer {name} after a normalizer that changes what it has changed")
+        raise UnsupportedError(f"normalizer {name} and those before it change their own result if it is normalised again")
 
 
 def _suspects(first: Map) -> frozenset[int]:

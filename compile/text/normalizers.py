@@ -38,7 +38,7 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
-WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # what may come before byte-level BPE
+WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # known before byte-level BPE, to refuse it by name
 
 
 def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict[str, Any], ...]:
@@ -110,7 +110,7 @@ class Normalization:
         whole, parts = since.apply(decomposition.sources), decomposition.then(since).apply(decomposition.sources)
         width = max(whole.shape[1], parts.shape[1])
         if not np.array_equal(_in_order(_padded(whole, width))[0], _in_order(_padded(parts, width))[0]):
-            raise UnsupportedError(f"normalizer {name} before a normalizer that tells composed letters from others")
+            raise UnsupportedError(f"normalizer {name} before a normalizer that treats composed letters unlike their parts")
 
 
 def decomposition(name: str) -> Map:

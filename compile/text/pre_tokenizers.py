@@ -45,8 +45,8 @@ GROUPS = {"word": 1, "punctuation": 2, "numeric": 4}
 class Splits:
     """The effect of a sequence of pre-tokenizers at each normalised character.
 
-    Each splits the words of the one before it. Whether a word ends between two characters depends only on these two, so words end wherever
-    any pre-tokenizer ends one.
+    Each splits the words of the one before it. Only the two neighbouring characters decide whether a word ends between them, so words end
+    wherever any pre-tokenizer ends one.
 
     Attributes:
         removed: bool[0x110000], whether the character stands between words and is in none.

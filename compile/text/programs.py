@@ -1,4 +1,4 @@
-"""Programs: trees of patterns as instructions over classes of code points. A place in a program is the number of an instruction."""
+"""Programs: trees of patterns as instructions over classes of code points. A *place* in a program is the index of an instruction."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fst.compile.text.regex_tree import Atomic, Characters, Choice, LookAhead, LookBehind, Node, Repeat, Sequence
 from fst.errors import UnsupportedError
 
-NOWHERE, MATCH = -1, 0  # places: of no instruction, and of the one that ends every pattern
+NOWHERE, MATCH = -1, 0  # places: no instruction, and the instruction that ends every pattern
 MAX_INSTRUCTIONS = 20_000
 LATE = "the pattern has an atomic group or possessive repetition whose end more than one character after it decides"
 
@@ -35,7 +35,7 @@ class Fork:
 
 @dataclass(frozen=True)
 class Ahead:
-    """Go on if what follows matches from a place, or does not."""
+    """Go on if the instructions from `start` match the text that follows, or, if negative, do not."""
 
     start: int
     negative: bool
@@ -44,7 +44,7 @@ class Ahead:
 
 @dataclass(frozen=True)
 class Behind:
-    """Go on if the symbol before is of some classes, or is not."""
+    """Go on if the symbol before is of some classes, or, if negative, is not."""
 
     classes: frozenset[int]
     negative: bool
@@ -85,8 +85,8 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
     Args:
         tree: the tree.
-        classes_of: the classes that the set of a node holds.
-        automaton: the automaton of an atomic group, from its program.
+        classes_of: gives the classes that the set of a node holds.
+        automaton: gives the automaton of an atomic group, from its program.
     """
     compiler = _Compiler(classes_of, automaton)
     start = compiler.place_of(tree, MATCH)
@@ -94,7 +94,7 @@ def program(tree: Node, classes_of: Callable[[Node], frozenset[int]], automaton:
 
 
 class _Compiler:
-    """Adds instructions, each after those that follow it."""
+    """Adds instructions back to front: each after its successors."""
 
     def __init__(self, classes_of: Callable[[Node], frozenset[int]], automaton: Callable[[Program], Moves]) -> None:
         self.instructions: list[Instruction] = [Match()]
@@ -131,7 +131,7 @@ class _Compiler:
         return start
 
     def _atomic(self, node: Atomic, following: int) -> int:
-        """Nothing is given up after a group that ends the pattern, so it is a plain one; any other is replaced by its automaton."""
+        """Add an atomic group as its automaton. A group that ends the pattern is a plain one, since nothing backtracks into it."""
         if following == MATCH:
             return self.place_of(node.body, following)
         moves = self._automaton(program(node.body, self._classes_of, self._automaton))
@@ -156,7 +156,7 @@ def _fork(node: Repeat, again: int, following: int) -> Fork:
 
 
 def _settled(moves: Moves) -> set[int]:
-    """The states from which a match ends sooner or later, whatever follows: a match that ended before is not the last."""
+    """The states from which another match surely ends later, whatever follows."""
     sources: list[list[int]] = [[] for _ in moves]  # of the moves with which no match ends
     for state, row in enumerate(moves):
         for target in {target for target, ends in row if not ends}:

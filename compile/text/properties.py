@@ -14,7 +14,7 @@ from fst.rows import CODE_POINTS
 GROUPS = {"Letter": "L", "Mark": "M", "Number": "N", "Punctuation": "P", "Symbol": "S", "Separator": "Z"}
 CASED_LETTERS = ("Lu", "Ll", "Lt")
 ASCII: Set = np.array([0, 0x80], np.int64)
-# The POSIX brackets that are properties, and those.
+# POSIX bracket → property, for the brackets that are properties.
 BRACKETS = {name: name for name in ("alnum", "alpha", "ascii", "cntrl", "digit", "lower", "space", "upper")} | {"xdigit": "AHex"}
 
 
@@ -31,12 +31,12 @@ def named(name: str) -> Set:
         return complement(named("Assigned"))
     if key in ("c", "other"):
         return union(named("Cc"), named("Cf"), named("Co"), named("Cn"))
-    raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is no property known here")
+    raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is not a known property")
 
 
 @cache
 def bracket(name: str) -> Set:
-    """The set of ``[[:name:]]`` in Oniguruma; that of fancy-regex is its ASCII characters."""
+    """The set of ``[[:name:]]`` in Oniguruma; fancy-regex takes only its ASCII characters."""
     if name == "blank":
         return union(named("Zs"), of_runs([(9, 9)]))
     if name == "word":
@@ -45,17 +45,17 @@ def bracket(name: str) -> Set:
         return named(BRACKETS[name])
     if name in ("graph", "print", "punct"):
         return kept("oniguruma", name)
-    raise UnsupportedError(f"the pattern has [:{cut(name)}:], which is no set known here")
+    raise UnsupportedError(f"the pattern has [:{cut(name)}:], which is not a known set")
 
 
 @cache
 def kept(kind: str, name: str) -> Set:
-    """A set by its kind and first name in the file."""
+    """A set of ``properties.tsv`` by its kind and first name."""
     return next(_runs(runs) for names, runs in _lines()[kind] if names.split()[0] == name)
 
 
 def fold(edges: Set) -> Set:
-    """A set with all characters that ``(?i)`` takes for one of its own.
+    """A set and all characters that ``(?i)`` equates with one of its members.
 
     >>> [hex(edge) for edge in fold(of_runs([(ord("k"), ord("k"))]))[::2]]
     ['0x4b', '0x6b', '0x212a']
@@ -69,19 +69,19 @@ def fold(edges: Set) -> Set:
 
 @cache
 def unfolding() -> Set:
-    """The characters that ``(?i)`` of Oniguruma takes for several: ß for ss."""
+    """The characters that ``(?i)`` of Oniguruma equates with several: ß with ss."""
     return of_runs((int(code, 16), int(code, 16)) for code, _ in _lines()["unfolding"])
 
 
 @cache
 def unfolded() -> tuple[str, ...]:
-    """The sequences of characters, folded, that ``(?i)`` of Oniguruma takes for one."""
+    """The sequences of characters, folded, that ``(?i)`` of Oniguruma equates with one."""
     return tuple("".join(chr(int(part, 16)) for part in parts.split()) for _, parts in _lines()["unfolding"])
 
 
 @cache
 def _folds() -> tuple[Set, Set]:
-    """The characters that have a case, and the number of the class of each."""
+    """The characters that have a case, and for each the number of its class of case variants."""
     listed = [(int(code, 16), number) for number, (_, codes) in enumerate(_lines()["fold"]) for code in codes.split()]
     codes, numbers = np.array(listed, np.int64).T
     return codes, numbers
@@ -121,5 +121,5 @@ def _lines() -> dict[str, list[tuple[str, str]]]:
 
 
 def _key(name: str) -> str:
-    """A name as names are compared: in lower case, without blanks, hyphens and underscores."""
+    """The form in which names are compared: lower case, without blanks, hyphens and underscores."""
     return "".join(char for char in name.lower() if char not in " -_")

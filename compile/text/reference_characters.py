@@ -1,7 +1,7 @@
 """Generate ``characters.tsv``: apply the reference's normalizers and pre-tokenizers to every code point.
 
 ``tokenizers`` combines three versions of Unicode (categories of 8.0, decompositions of 9.0, lower case of 17.0), so neither the host's
-tables nor any one version of the standard gives its ids. It takes about twenty seconds::
+tables nor any one version of the standard gives its ids. This takes about twenty seconds::
 
     python -m fst.compile.text.reference_characters > compile/text/characters.tsv
 """

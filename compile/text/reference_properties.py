@@ -1,7 +1,7 @@
 """Generate ``properties.tsv``: ask the reference's regex engines which characters have each property.
 
-``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both know the same version of Unicode, and differ in what a word
-character is, which each is asked. It takes about twenty seconds::
+``tokenizers`` searches with Oniguruma, ``tiktoken`` with fancy-regex. Both have the same version of Unicode, but differ in which characters
+are word characters, so each is asked for them. This takes about twenty seconds::
 
     python -m fst.compile.text.reference_properties > compile/text/properties.tsv
 """
@@ -123,7 +123,7 @@ def everything() -> str:
 
 
 def _partition(engine: Oniguruma, kind: str, listed: str, text: str) -> Iterator[str]:
-    """Lines for properties of which each character has one: what one of them has, the next are not asked about."""
+    """Lines for properties that partition characters: a character that one of them has is left out when the next is asked."""
     for names in named(listed):
         found = engine.matched(rf"\p{{{names.split()[0]}}}+", text)
         text = "".join(char for char in text if char not in found)

@@ -5,8 +5,8 @@ Where they differ:
 =====================  ========================================  ===========================================
 construct              Oniguruma                                 fancy-regex
 =====================  ========================================  ===========================================
-``^``, ``$``           a line's                                  the text's; with ``(?m)`` a line's
-``(?m)``, ``(?s)``     ``.`` takes newlines; unknown             a line's ``^`` and ``$``; ``.`` takes newlines
+``^``, ``$``           of a line                                 of the text; with ``(?m)`` of a line
+``(?m)``, ``(?s)``     ``.`` takes newlines; refused             ``^`` and ``$`` of a line; ``.`` takes newlines
 ``x{2,3}+``            ``(?:x{2,3})+``                           possessive
 ``x{2}?``              ``(?:x{2})?``                             lazy
 ``a(?i)b|c``           ``a(?i:b|c)``                             ``a(?i:b)|(?i:c)``
@@ -43,7 +43,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
     """The tree of a pattern.
 
     Raises:
-        UnsupportedError: the pattern has a construct that has no automaton here, or is malformed; the message names it.
+        UnsupportedError: the pattern is malformed, or has a construct from which no automaton is compiled; the message names it.
     """
     parser = Parser(pattern, dialect)
     tree = parser.choice(Flags(multiline=dialect == "oniguruma"))
@@ -78,7 +78,7 @@ class Parser(SetParser):
         return parts[0] if len(parts) == 1 else Choice(tuple(parts))
 
     def sequence(self, flags: Flags) -> tuple[Node, Flags]:
-        """One alternative, and the flags for those after it."""
+        """One alternative, and the flags for the alternatives after it."""
         parts: list[Node] = []
         while self.place < len(self.pattern) and self.peek() not in "|)":
             if self.blanks(flags):
@@ -87,7 +87,7 @@ class Parser(SetParser):
             if changed is None:
                 part = self.repeated(flags)
                 parts += part.parts if isinstance(part, Sequence) else [part]
-            elif self.oniguruma:  # the rest of the group, its other alternatives too, becomes a group
+            elif self.oniguruma:  # the rest of the group, with its other alternatives, becomes a group
                 rest = self.choice(changed)
                 parts += rest.parts if isinstance(rest, Sequence) else [rest]
             else:
@@ -111,7 +111,7 @@ class Parser(SetParser):
             node, possible = self.quantified(node, least, most, counted), possible - 1 if counted and self.oniguruma else 0
 
     def quantified(self, body: Node, least: int, most: int | None, counted: bool) -> Node:
-        """A repetition, after its bounds: it may be lazy or possessive."""
+        """A repetition whose bounds have been read; it may be lazy or possessive."""
         if most is None and matches_nothing(body):
             raise self.refused("a repetition of something that can match nothing")
         braces = counted and self.oniguruma  # after which Oniguruma reads ? and + as further quantifiers
@@ -122,7 +122,7 @@ class Parser(SetParser):
         return body if least == most == 1 else Repeat(body, least, most)
 
     def bounds(self) -> tuple[int, int | None, bool] | None:
-        """Read a quantifier: the least and the most, and whether it was in braces; None if there is no quantifier."""
+        """Read a quantifier: the least and the greatest count, and whether it is in braces; None if there is no quantifier."""
         for sign, least, most in (("*", 0, None), ("+", 1, None), ("?", 0, 1)):
             if self.skip(sign):
                 return least, most, False
@@ -180,7 +180,7 @@ class Parser(SetParser):
     # Groups.
 
     def group(self, flags: Flags) -> Node:
-        """A group, after its parenthesis."""
+        """A group whose opening parenthesis has been read."""
         if not self.skip("?"):
             return self.closed(flags)
         for sign, build in LOOKS.items():
@@ -198,14 +198,14 @@ class Parser(SetParser):
         return self.closed(inner)
 
     def closed(self, flags: Flags) -> Node:
-        """What is in a group, and its end."""
+        """The content of a group, up to and including its closing parenthesis."""
         node = self.choice(flags)
         if not self.skip(")"):
             raise self.refused("( without )")
         return node
 
     def named(self) -> bool:
-        """Skip the name of a group, which is of no account; False if it has none."""
+        """Skip the name of a group, since nothing refers to it; False if it has none."""
         for sign, close in (("<", ">"), ("P<", ">")) if not self.oniguruma else (("<", ">"), ("'", "'")):
             if self.skip(sign):
                 end = self.pattern.find(close, self.place)
@@ -216,7 +216,7 @@ class Parser(SetParser):
         return False
 
     def options(self, flags: Flags) -> Flags | None:
-        """Read ``(?i)`` and the like, which hold from here on; None if something else follows."""
+        """Read an option such as ``(?i)`` that holds from here on; None if something else follows."""
         before = self.place
         if self.skip("(?"):
             changed = self.flags(flags)
@@ -226,7 +226,7 @@ class Parser(SetParser):
         return None
 
     def flags(self, flags: Flags) -> Flags | None:
-        """Read the letters of options; None if there is something else."""
+        """Read the letters of options; None if something else follows."""
         names = {"i": "ignore_case", "x": "extended", **({"m": "dot_all"} if self.oniguruma else {"m": "multiline", "s": "dot_all"})}
         value = True
         while self.peek() not in ":)":
@@ -251,12 +251,12 @@ class Parser(SetParser):
     # Characters.
 
     def letter(self, char: str, flags: Flags) -> Node:
-        """A character that stands for itself, or with ``(?i)`` for its other cases too."""
+        """A character that stands for itself, and with ``(?i)`` for its other cases."""
         edges = of_text(char)
         return Characters(properties.fold(edges), char) if flags.ignore_case else Characters(edges)
 
     def escape(self, flags: Flags) -> Node:
-        """An escape outside brackets, after its backslash."""
+        """An escape outside brackets whose backslash has been read."""
         char = self.peek()
         if not self.oniguruma and any(map(self.follows, WORD_EDGES)):
             raise self.refused(f"\\{char}, the edge of a word")
@@ -275,7 +275,7 @@ class Parser(SetParser):
         return Characters(complement(edges) if negated else edges)
 
     def check_letters(self, parts: list[Node]) -> None:
-        """Refuse letters in sequence that Oniguruma takes for one character if case counts for nothing: ss for ß."""
+        """Refuse sequences of letters that Oniguruma matches with one character if it ignores case, such as ss with ß."""
         letters = "".join(part.letter if isinstance(part, Characters) and part.letter else "\0" for part in parts)
         if not letters.strip("\0"):
             return
@@ -287,7 +287,7 @@ class Parser(SetParser):
 
 
 def _joined(alternatives: list[Node]) -> list[Node]:
-    """Make neighbours one that are sets of characters: their order is of no account."""
+    """Merge neighbours that are sets of characters, since their order does not matter."""
     joined: list[Node] = []
     for is_set, run in groupby(alternatives, lambda node: isinstance(node, Characters)):
         nodes = [*run]
@@ -297,7 +297,7 @@ def _joined(alternatives: list[Node]) -> list[Node]:
 
 
 def _boundary(parser: Parser, inside: bool) -> Node:
-    """The edge of a word, or any place but one."""
+    """The edge of a word; with `inside`, any place that is no edge."""
     word = parser.bare_word
     name = "\\B" if inside else "\\b"
     alternatives = [

@@ -23,7 +23,7 @@ MAX_DEPTH = 100  # groups and brackets inside one another
 
 @dataclass(frozen=True)
 class Flags:
-    """The options in force: ``(?i)``, ``.`` takes newlines, ``^`` and ``$`` are a line's, and ``(?x)``."""
+    """The options in force: ``(?i)``, whether ``.`` takes newlines, whether ``^`` and ``$`` match at lines, and ``(?x)``."""
 
     ignore_case: bool = False
     dot_all: bool = False
@@ -32,7 +32,7 @@ class Flags:
 
 
 class SetParser:
-    """A pattern, and the place up to which it was read."""
+    """A pattern, and the index up to which it has been read."""
 
     def __init__(self, pattern: str, dialect: Dialect) -> None:
         self.pattern, self.oniguruma = pattern, dialect == "oniguruma"
@@ -66,7 +66,7 @@ class SetParser:
         return complement(edges) if negated else edges
 
     def name(self) -> str:
-        """Read the name of a property, which fancy-regex may have with its kind, or as a letter without braces."""
+        """Read the name of a property. In fancy-regex its kind may precede it, and a single letter needs no braces."""
         close = self.pattern.find("}", self.place)
         if self.skip("{") and close >= 0:
             name, self.place = self.pattern[self.place : close], close + 1
@@ -109,7 +109,7 @@ class SetParser:
     # Brackets.
 
     def bracket(self, flags: Flags) -> tuple[Set, bool]:
-        """A set in brackets, after the first: the set, and whether what is meant is its complement."""
+        """A set whose opening bracket has been read; and whether the brackets stand for its complement."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise UnsupportedError(f"the pattern has more than {MAX_DEPTH} brackets inside one another")
@@ -125,7 +125,7 @@ class SetParser:
         return intersection(*operands), negated
 
     def items(self, flags: Flags, first: bool) -> Set:
-        """What stands in brackets up to their end or up to ``&&``; a bracket that closes is a character if it is first."""
+        """The items in brackets up to their end or up to ``&&``; a closing bracket that comes first is a character."""
         runs: list[tuple[int, int]] = []
         sets: list[Set] = []
         while self.place < len(self.pattern) and not self.follows("&&") and (self.peek() != "]" or first):
@@ -208,7 +208,7 @@ class SetParser:
         return found
 
     def digits(self, allowed: str, most: int) -> str:
-        """Read digits."""
+        """Read at most `most` digits."""
         first = self.place
         while self.place < first + most and self.peek() and self.peek() in allowed:
             self.place += 1

@@ -1,7 +1,7 @@
 r"""Patterns as trees over sets of code points.
 
-There are two assertions, `LookAhead` and `LookBehind`; the latter sees one character. The others are made of them: ``$`` is a look-ahead,
-``^`` a look-behind, and ``\b`` a choice of both.
+There are two assertions, `LookAhead` and `LookBehind`; the latter sees one character. All others consist of them: ``$`` is a look-ahead,
+``^`` a look-behind, and ``\b`` a choice of sequences of both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Characters:
     """One character of a set.
 
     Attributes:
-        letter: the character itself if the pattern spells it, and case counts for nothing; else empty.
+        letter: the character itself if the pattern spells it and ignores case; else empty.
     """
 
     edges: Set
@@ -26,7 +26,7 @@ class Characters:
 
 @dataclass(frozen=True, eq=False)
 class Sequence:
-    """One part after the other; none match nothing."""
+    """One part after the other. No parts match the empty string."""
 
     parts: tuple[Node, ...]
 
@@ -40,7 +40,7 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Repeat:
-    """A part repeated; `most` is None if there is no bound. It takes as many as it can, or as few if it is lazy."""
+    """A part, repeated as often as possible, or, if lazy, as rarely as possible; `most` is None if there is no bound."""
 
     body: Node
     least: int
@@ -50,14 +50,14 @@ class Repeat:
 
 @dataclass(frozen=True, eq=False)
 class Atomic:
-    """The first match of a part, which is not given up for a later one. A possessive repetition is this."""
+    """The first match of a part, without backtracking into it. A possessive repetition is an atomic group."""
 
     body: Node
 
 
 @dataclass(frozen=True, eq=False)
 class LookAhead:
-    """What follows matches a part, or does not."""
+    """An assertion: the text that follows matches a part, or, if negative, does not."""
 
     body: Node
     negative: bool
@@ -65,7 +65,7 @@ class LookAhead:
 
 @dataclass(frozen=True, eq=False)
 class LookBehind:
-    """The character before is in a set, or is not; at the beginning of the text it is not.
+    """An assertion: the character before is in a set, or, if negative, is not. At the beginning of the text it is not.
 
     Attributes:
         name: the construct, for messages.
@@ -87,14 +87,14 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """A node and all below it."""
+    """A node and all nodes below it."""
     yield node
     for child in children(node):
         yield from walk(child)
 
 
 def matches_nothing(node: Node) -> bool:
-    """Whether a node can match without a character."""
+    """Whether a node can match the empty string."""
     if isinstance(node, Sequence):
         return all(map(matches_nothing, node.parts))
     if isinstance(node, Choice):

@@ -1,4 +1,4 @@
-"""Fold normalizers, added tokens and the first blank into a `fst.rewriting.Rewriting`, for machines over bytes."""
+"""Fold normalizers, added tokens and ``add_prefix_space`` into a `fst.rewriting.Rewriting`, for machines over bytes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting
 
     Args:
         normalizers: from `fst.compile.text.normalizers.components`.
-        prefix_space: whether a blank goes before each stretch.
+        prefix_space: whether each stretch gets a leading blank.
 
     Raises:
-        UnsupportedError: the normalizers do more than one rewriting does.
+        UnsupportedError: the normalizers do more than a `Rewriting` can express.
     """
     for part in normalizers:
         if part["type"] in ("Strip", "Prepend"):
@@ -42,7 +42,7 @@ def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting
 
 
 def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewriting | None]:
-    """Added tokens by how they are found: wherever they stand in the raw text, or only by rewriting.
+    """Group added tokens by how they are found: anywhere in the raw text, or only by rewriting.
 
     Returns:
         The tokens, and the rewriting; None if texts need none.
@@ -50,7 +50,7 @@ def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewritin
     contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
     _need_different(contextual)
     free = without_context(replace(added, contextual=contextual))
-    # Of tokens of normalised text, one may stand beside another and decide whether that counts: they stay together.
+    # A token of normalised text may decide whether its neighbour is found: all of them are searched together.
     are_early = by == NOTHING and all(content in free for content, token in contextual.items() if token.normalized)
     raw = {content for content, token in contextual.items() if are_early or not token.normalized}
     specials = {content: number for content, number in free.items() if content in raw or content in added.specials}
@@ -68,7 +68,7 @@ def _decoded(by: Rewriting, content: str, token: ContextualToken) -> str:
 
 
 def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
-    """Refuse two tokens that are equal once normalised: the reference then finds either, by chance."""
+    """Refuse two tokens that are equal once normalised: the reference finds one of them by chance."""
     first: dict[str, str] = {}
     for content, token in contextual.items():
         if token.normalized and first.setdefault(token.decoded, content) != content:
@@ -84,8 +84,8 @@ def _context() -> Context:
 
 
 def _composition(normal: Normalization) -> Composition:
-    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all that follow
-    others: marks, and second parts of composed characters.
+    """The normalizers up to the one that orders marks or composes. Its suspects are all characters that change, and all that may change
+    the characters before them: marks, and second parts of composed characters.
     """
     ((before, name),) = normal.steps
     found = step_of(before, name)
@@ -100,6 +100,6 @@ def _composition(normal: Normalization) -> Composition:
 
 
 def _changes(found: Composition, source: int, following: NDArray[np.bool_], whole: Map) -> bool:
-    """Whether a character, alone, becomes something else, or something that may change what is before it."""
+    """Whether a character by itself becomes something else, or something that may change the character before it."""
     first = int(whole.apply(np.array([source]))[0, 0])
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

@@ -1,12 +1,12 @@
-"""Splits in sequence, each inside the pieces of the one before, as one splitter without gaps.
+"""Splits in sequence: one splitter without gaps that cuts like two splits, the second of which cuts the pieces of the first.
 
-The automata of both run side by side over a piece of the first. The end of a piece of the first is the end of the text for the second; it
-is known as late as the second knows its own ends, so one automaton can say where the second ends. Two things must hold, and the compiler
-follows both automata through all texts to see whether they do:
+The automata of both splits run side by side over a piece of the first. For the second, the end of this piece is the end of the text. Both
+automata report an end one symbol late, so one automaton can report the ends of the second. The compiler explores both automata over all
+texts, and refuses the splits unless two conditions hold:
 
-- Whatever the first makes of what follows, there is one place to name for the end of a piece.
-- A search begins anew behind a piece. So if the second cuts inside a piece of the first, a search of the first from there must end where
-  the piece does.
+- At each symbol, one end can be reported, whether the piece of the first ends here or goes on.
+- After a reported end, the search begins anew. So if the second cuts inside a piece of the first, a search of the first from the cut must
+  end where the piece does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fst.compile.text.totals import total
 from fst.errors import UnsupportedError
 from fst.splitting import DEAD, START, Splitter
 
-ENTANGLED = "splits in sequence, the later of which cuts pieces of the earlier where only both together know how to go on"
+ENTANGLED = "splits in sequence that no single automaton runs: the second cuts pieces of the first where the first cannot begin anew"
 BEHAVIORS = {
     "Isolated": "isolated",
     "Removed": "removed",
@@ -34,7 +34,7 @@ BEHAVIORS = {
     "MergedWithPrevious": "merged_with_previous",
     "MergedWithNext": "merged_with_next",
 }
-NOWHERE = -1  # in place of a state: the automaton does not run, since the first drops the text
+NOWHERE = -1  # in place of a state: the automaton does not run, since the first split drops the text
 
 
 def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Splitter:
@@ -45,7 +45,7 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         absent: strings that no text holds, such as special tokens, which are cut out before.
 
     Raises:
-        UnsupportedError: there is none, as far as is known; the message says why.
+        UnsupportedError: this module finds none; the message says why.
 
     Example:
         >>> digits = {"type": "Split", "pattern": {"Regex": "[0-9]"}, "behavior": "Isolated", "invert": False}
@@ -61,15 +61,15 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
 def _split(part: Component, absent: Collection[str]) -> Splitter:
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
-    present = dialect == "fancy-regex"  # tiktoken encodes special tokens as ordinary text, too, if it is asked to
+    present = dialect == "fancy-regex"  # on request, tiktoken encodes special tokens as ordinary text
     return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=() if present else absent)
 
 
 def composed(first: Splitter, second: Splitter) -> Splitter:
-    """The splitter that cuts as the second does inside the pieces of the first; neither leaves gaps.
+    """The splitter that cuts the pieces of the first as the second does; neither leaves gaps.
 
     Raises:
-        UnsupportedError: no splitter does.
+        UnsupportedError: one of the conditions above does not hold.
     """
     classes, pairs = _common(first.classes, second.classes)
     automaton = _Composition(first, second, pairs).automaton()
@@ -78,7 +78,7 @@ def composed(first: Splitter, second: Splitter) -> Splitter:
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
-    """The class of each code point among pairs of classes, numbered as they first occur; and these pairs."""
+    """Common classes, numbered as they first occur: that of each code point, and the pair of classes that each one stands for."""
     width = int(other.max()) + 1
     keys = one * np.uint16(width) + other
     starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))  # of runs of code points
@@ -89,16 +89,16 @@ def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[n
 
 
 class _Situation(NamedTuple):
-    """How far a search for a piece has come, if the last end that is named counts.
+    """The state of a search for a piece, which ends at the last end that is reported.
 
     Attributes:
         first: the state of the first automaton.
         second: the state of the second, as if the piece of the first did not end here. DEAD: its match is known, unless the piece of the
-            first ends before it does. NOWHERE: the first drops the piece.
-        lost: the match of the second ended before the end that is named.
-        again: the state of a search by the first from where the match of the second ended; DEAD: no match has, or that search is over.
-            NOWHERE: the first would drop what follows.
-        agrees: that search has named the end that the first has.
+            first ends before it. NOWHERE: the first drops the piece.
+        lost: whether the match of the second ended before the reported end.
+        again: the state of a search by the first from the end of the second's match. DEAD: there is no match yet, or that search is over.
+            NOWHERE: the first would drop the text there.
+        agrees: whether that search has reported the same end as the first.
     """
 
     first: int
@@ -113,12 +113,12 @@ BEGIN, OVER = _Situation(START, START), _Situation(DEAD, DEAD)
 
 @dataclass(frozen=True)
 class _Side:
-    """One of two automata.
+    """One of the two automata.
 
     Attributes:
         moves: its steps, by state and common class; the last class is the end of the text.
-        drops: by class, whether pieces are dropped that begin with it.
-        surely: by state, whether a match ends sooner or later.
+        drops: by common class, whether pieces that begin with it are dropped.
+        surely: by state, whether a match ends sooner or later, whatever follows.
     """
 
     moves: list[list[Step]]
@@ -127,7 +127,7 @@ class _Side:
 
     @classmethod
     def of(cls, split: Splitter, classes: Sequence[int]) -> _Side:
-        """The side of a splitter, and its class for each of the common ones."""
+        """The side of a splitter. `classes`: its class for each common class."""
         automaton = Automaton.of(split.moves[:, [*classes, -1]])
         return cls(automaton.steps(), [number in split.dropped for number in classes] + [False], automaton.surely_ends().tolist())
 
@@ -155,7 +155,7 @@ class _Composition:
         return self._next(BEGIN, symbol)
 
     def _next(self, now: _Situation, symbol: int) -> tuple[_Situation, bool]:
-        """The situation after a symbol, and whether an end is named before it."""
+        """The situation after a symbol, and whether an end is reported before it."""
         first, first_ends = self._first.step(now.first, symbol)
         if now.second == NOWHERE:
             return _Situation(first, NOWHERE) if first else OVER, first_ends
@@ -168,14 +168,14 @@ class _Composition:
             raise UnsupportedError(ENTANGLED)
         if first == DEAD:
             return OVER, ends_with_both
-        # If the piece may have ended, its end is what is named until it is known to go on.
+        # While the piece of the first may have ended here, report its end, not that of the second.
         is_sure = self._first.surely[first]
         named = second_ends if is_sure else ends_with_both
         if second_ends:
             lost, again, agrees = not named, self._restarted(symbol), False
         else:
             lost, agrees = now.lost or named, agrees and not is_sure
-        # The end that is named stands, and a search by the first from there ends where this one would.
+        # The reported end is final, and a search by the first from there ends where this one would.
         is_decided = second == DEAD and not lost and again == first and (is_sure or agrees)
         return OVER if is_decided else _Situation(first, second, lost, again, agrees), named
 

@@ -1,12 +1,12 @@
-"""Pre-tokenizers of byte-level BPE, brought into one form: splits by patterns, and then the bytes of each piece.
+"""Pre-tokenizers of byte-level BPE, rewritten as splits by patterns, followed by the bytes of each piece.
 
-The form is a list of
+The result is a list of
 
 - ``{"type": "Split", "pattern": {"Regex": …} or {"String": …}, "behavior": …, "invert": …}``, as in a ``tokenizer.json``. ``"dialect":
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
-- ``{"type": "PrefixSpace"}``: each piece that does not begin with a blank gets one, except an empty text. (ByteLevel's
+- ``{"type": "PrefixSpace"}``: each piece gets a leading blank, unless it begins with one or is empty. (This is ByteLevel's
   ``add_prefix_space``, which comes before its own pattern.)
-- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, the last.
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always the last.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def components(component: Component | None) -> Parts:
     return tuple(step for part in parts for step in _steps(part))
 
 
-def matches(pattern: Pattern) -> dict[str, Any]:
-    """The split of tiktoken: the pieces are what its pattern matches."""
+def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
+    """The split of tiktoken: the pieces are the matches of its pattern."""
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 
 
@@ -80,7 +80,7 @@ def _split(pattern: Pattern, behavior: str = "Isolated") -> dict[str, Any]:
 
 
 def _checked(part: Component) -> dict[str, Any]:
-    """A Split of the file, if its pattern and its behaviour are such."""
+    """A Split of the file, if its pattern and its behavior are well-formed."""
     pattern = part["pattern"]
     if len(pattern) != 1 or not pattern.keys() <= {"Regex", "String"} or not all(isinstance(value, str) for value in pattern.values()):
         raise ValueError(f"pre_tokenizer Split has {quoted(pattern)} for its pattern; it is a Regex or a String")
@@ -95,5 +95,5 @@ def _behavior(part: Component) -> str:
 
 
 def _class(name: str) -> Pattern:
-    r"""The class of the characters that the reference counts as such; its Unicode version is not that of ``\p{…}`` in its patterns."""
+    r"""A bracket with the reference's own characters of a property, whose Unicode version differs from that of ``\p{…}`` in patterns."""
     return "[" + "".join(f"\\x{{{first:X}}}-\\x{{{last:X}}}" for first, last, _ in characters.properties()[name]) + "]"

@@ -1,4 +1,4 @@
-"""Compile patterns that cut texts into pieces: from a pattern to a tree, a program, and the smallest automaton over the fewest classes."""
+"""Compile patterns into splitters: pattern → tree → program → the smallest automaton over the fewest classes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def splitter(
 
     Args:
         pattern: the pattern.
-        behavior: what becomes of matches and gaps, by the reference's names.
-        invert: gaps take the part of matches.
+        behavior: how matches and gaps become pieces, one of `fst.splitting.BEHAVIORS`.
+        invert: whether matches and gaps swap their roles.
         dialect: the engine whose rules the pattern follows.
-        literal: the pattern is a plain string.
-        absent: strings that no text holds. Alternatives of the pattern are left out that spell a string with one of them in it.
+        literal: whether the pattern is a plain string.
+        absent: strings that no text holds. Alternatives of the pattern that spell a string with one of them in it are left out.
 
     Raises:
-        UnsupportedError: the pattern has a construct that no splitter is compiled from, which the message names.
+        UnsupportedError: the behavior is unknown, or the pattern has a construct from which no splitter is compiled; the message names it.
 
     Example:
         >>> words = splitter(r" ?\w+|\s+")
@@ -67,7 +67,7 @@ class Alphabet:
 
     Attributes:
         classes: the classes.
-        held: the classes that the set of each node holds, by the identity of the node.
+        held: the classes in the set of each node, by the `id` of the node.
     """
 
     classes: code_points.Classes
@@ -100,13 +100,13 @@ def _without(absent: Collection[str], tree: Node) -> Node:
 
 
 def _spelled(node: Node) -> str:
-    """What a node spells, if it is a string; else empty."""
+    """The string of at least two characters that a node spells; empty if it is anything else."""
     letters = [_letter(part) for part in node.parts] if isinstance(node, Sequence) else []
     return "".join(letters) if all(letters) else ""
 
 
 def _letter(node: Node) -> str:
-    """The only character that a node matches; empty if there are others."""
+    """The only character that a node matches; empty if it matches anything else."""
     edges = node.edges.tolist() if isinstance(node, Characters) else []
     return chr(edges[0]) if len(edges) == 2 and edges[1] == edges[0] + 1 else ""
 

@@ -1,6 +1,6 @@
-"""Automata of programs, by ordered subset construction: a state is the threads that backtracking would try, the preferred first.
+"""Automata of programs, by ordered subset construction: a state is the list of threads that backtracking would try, the preferred first.
 
-Threads after a match are dropped, so the last match that ends before the automaton is dead is the one that backtracking finds.
+Threads after a match are dropped. So the last match that ends before the automaton is dead is the one that backtracking finds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FAR = "the pattern has a look-ahead that more than one character after the match
 
 @dataclass(frozen=True)
 class State:
-    """Threads, and a class that stands for the symbol before them; None if that is not known."""
+    """Threads, and a class that stands for the symbol before them; None if that symbol is not known."""
 
     threads: tuple[Thread, ...]
     before: int | None
@@ -44,11 +44,15 @@ class Construction:
         self._start = State(((program.start, DECIDED),), None)
 
     def moves(self) -> Moves:
-        """The states in order of their discovery: of each, by class, the next state and whether a match ends."""
+        """The states in the order of their discovery: for each, by class, the next state and whether a match ends.
+
+        Raises:
+            UnsupportedError: there are too many states, or the pattern looks too far ahead.
+        """
         numbers = {DEAD: 0, self._start: 1}
         moves: Moves = []
         states = [DEAD, self._start]
-        for state in states:  # grows
+        for state in states:  # the loop appends to it
             row = []
             for symbol in range(self._classes + 1):
                 target, ends = self._next(state, symbol)
@@ -72,7 +76,7 @@ class Construction:
     def _superseded(self, undecided: Undecided, threads: tuple[Thread, ...], symbol: int) -> bool:
         """Whether the threads have a match in every text in which the look-aheads hold.
 
-        They are preferred to a match that depends on these look-aheads: it is never the one that counts.
+        If so, a match that depends on these look-aheads, and to which the threads are preferred, never counts.
         """
         seen = set()
         stack = [(undecided, threads, symbol)]
@@ -93,14 +97,14 @@ class Construction:
 
 
 def _contexts(program: Program, classes: int) -> list[int]:
-    """For each class, the first class that look-behinds do not tell from it; for the end of the text, where nothing follows, class 0."""
+    """For each class, the first class that no look-behind tells apart from it; for the end of the text, which nothing follows, class 0."""
     sets = [each.classes for each in program.instructions if isinstance(each, Behind)]
     firsts: dict[tuple[bool, ...], int] = {}
     return [firsts.setdefault(tuple(number in each for each in sets), number) for number in range(classes)] + [0]
 
 
 def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
-    """Drop threads that depend on more than a preferred thread at the same place does."""
+    """Drop threads if a preferred thread at the same place depends on the same look-aheads or fewer."""
     kept: dict[int, list[Undecided]] = {}
     found = []
     for place, undecided in threads:
@@ -112,9 +116,13 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
 
 
 def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """The smallest automaton that does the same, with dead state 0, first state 1, and the others as they are first reached.
+    """The smallest automaton that does the same, with dead state 0, first state 1, and the others in the order in which they are reached.
 
-    States are told apart until no symbol tells more of them apart; then symbols with equal columns would be one, which is for the caller.
+    Blocks of states are split until no symbol splits another one (Moore). The caller may then merge symbols with equal columns.
+
+    Args:
+        targets: int64[states, symbols], the next state.
+        ends: bool[states, symbols], whether a match ends before the symbol.
     """
     blocks, count = np.zeros(len(targets), np.int64), 1
     while True:
@@ -130,10 +138,10 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArra
 
 
 def _numbered(targets: NDArray[np.int64], ends: NDArray[np.bool_], start: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Number states as they are first reached; the dead one is 0. A pattern that never matches begins in a copy of it."""
+    """Number states in the order in which they are reached; the dead one is 0. A pattern that never matches starts in a copy of it."""
     order = [0, start]
     seen = {0, start}
-    for state in order:  # grows
+    for state in order:  # the loop appends to it
         fresh = [target for target in dict.fromkeys(targets[state].tolist()) if target not in seen]
         order += fresh
         seen.update(fresh)

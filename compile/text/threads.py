@@ -1,6 +1,6 @@
-"""Threads: what one symbol does to the places of a program, in the order in which backtracking would try them.
+"""Threads: the places of a program that are live at once, in the order in which backtracking would try them; and the effect of a symbol.
 
-A thread is a place, and the look-aheads on which it depends: those that further symbols must decide. They read the text beside the thread.
+A thread is a place and the undecided look-aheads on which it depends. These read the same text as the thread.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from fst.compile.text.programs import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
 from fst.errors import UnsupportedError
 
-MAX_STEPS = 1_000_000  # of threads, and from place to place: a second or two
+MAX_STEPS = 1_000_000  # threads stepped, and places visited: a second or two
 NESTED = "the pattern has a look-ahead inside another over more than one character"
 
 
 @dataclass(frozen=True)
 class Pending:
-    """A look-ahead that is not decided, and the places that it has reached."""
+    """An undecided look-ahead: the places that it has reached, and whether it is negative."""
 
     places: frozenset[int]
     negative: bool
@@ -29,12 +29,12 @@ Thread = tuple[int, Undecided]
 
 @dataclass(frozen=True)
 class Step:
-    """What one symbol does to threads.
+    """The effect of one symbol on threads.
 
     Attributes:
-        threads: the threads after the symbol; the first is preferred.
-        ends: the matches that end before the symbol: for each the number of threads that are preferred to it, and the look-aheads on which
-            it depends.
+        threads: the threads after the symbol, the preferred first.
+        ends: the matches that end before the symbol: for each, the number of threads that are preferred to it, and the undecided
+            look-aheads on which it depends.
     """
 
     threads: tuple[Thread, ...]
@@ -51,11 +51,11 @@ class Stepper:
         self._decisions: dict[tuple[Pending, int | None, int], Pending | bool] = {}
 
     def step(self, threads: tuple[Thread, ...], before: int | None, symbol: int) -> Step:
-        """Where one symbol takes threads, up to the first match that depends on nothing.
+        """The effect of a symbol on threads, up to the first match that depends on nothing.
 
         Args:
             threads: the threads.
-            before: the class of the symbol before, None if it is not known.
+            before: the class of the symbol before; None if it is not known.
             symbol: the class of the symbol.
         """
         reached: dict[Thread, None] = {}
@@ -75,14 +75,14 @@ class Stepper:
         return Step(tuple(reached), tuple(ends))
 
     def _reach(self, place: int, before: int | None, symbol: int) -> Step:
-        """Where one symbol takes the thread at a place."""
+        """The effect of a symbol on the thread at a place."""
         key = place, before, symbol
         if key not in self._reached:
             self._reached[key] = self._search(place, before, symbol)
         return self._reached[key]
 
     def _search(self, start: int, before: int | None, symbol: int) -> Step:
-        """Follow what reads nothing: depth first, the preferred place first."""
+        """Follow the instructions that read nothing, depth first, the preferred place first."""
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []
         seen: set[Thread] = set()
@@ -105,7 +105,7 @@ class Stepper:
         return Step(tuple(reached), tuple(ends))
 
     def _follow(self, instruction: Instruction, undecided: Undecided, before: int | None, symbol: int) -> list[Thread]:
-        """Where an instruction leads that reads nothing before a symbol."""
+        """The threads to which an instruction leads without reading the symbol, the preferred first."""
         if isinstance(instruction, Fork):
             return [(place, undecided) for place in instruction.places]
         if isinstance(instruction, Ahead):
@@ -127,7 +127,7 @@ class Stepper:
             raise UnsupportedError(f"the pattern needs more than {MAX_STEPS:,} steps to compile")
 
     def advance(self, undecided: Undecided, before: int | None, symbol: int) -> Undecided | None:
-        """What is left of look-aheads after a symbol; None if one of them fails."""
+        """The look-aheads that are still undecided after a symbol; None if one of them fails."""
         left = set()
         for pending in undecided:
             decided = self._decide(pending, before, symbol)
@@ -138,7 +138,7 @@ class Stepper:
         return frozenset(left)
 
     def _decide(self, pending: Pending, before: int | None, symbol: int) -> Pending | bool:
-        """A look-ahead after a symbol: whether it holds, or what is left of it."""
+        """A look-ahead after a symbol: whether it holds, or its new state if it is still undecided."""
         key = pending, before, symbol
         if key not in self._decisions:
             steps = [self._reach(place, before, symbol) for place in pending.places]
@@ -152,7 +152,7 @@ class Stepper:
         return self._decisions[key]
 
     def _accepts(self, place: int) -> bool:
-        """Whether a match ends at a place, whatever stands around it."""
+        """Whether a match ends at a place, whatever the symbols around it."""
         seen, stack = {place}, [place]
         while stack:
             instruction = self._instructions[stack.pop()]

@@ -1,7 +1,8 @@
 """Splitters without gaps from splitters that leave some: the text between matches becomes matches, and behaviors become moves.
 
 A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
-matches side by side. Most need that one character tells whether a match begins; then the classes that begin none are those of gaps.
+adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the characters
+with which no match begins.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from fst.errors import UnsupportedError
 from fst.splitting import DEAD, START, Splitter
 
 UNCLEAR = "a Split that leaves text between its matches, and more than one character decides whether a match begins"
-MIXED = "a Split that joins matches with what follows them, and whose matches hold characters that begin none"
+MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
 GAP, MATCHES, MATCHED = -1, -2, -3  # in place of states of the pattern's automaton
@@ -26,7 +27,7 @@ def total(split: Splitter) -> Splitter:
     """The splitter without gaps that has the pieces of another.
 
     Raises:
-        UnsupportedError: there is none, as far as is known.
+        UnsupportedError: this module finds none; the message says why.
     """
     automaton = Automaton.of(split.moves)
     begins = automaton.targets[START, :-1] != DEAD
@@ -35,7 +36,7 @@ def total(split: Splitter) -> Splitter:
 
 
 def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
-    """The automaton without gaps that does what a behavior asks for."""
+    """The automaton without gaps of a splitter and its behavior. `begins`: bool[classes], whether a match begins with the class."""
     if split.behavior == "isolated":
         return _Gaps(automaton).automaton()
     if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
@@ -44,7 +45,7 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) 
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap_before(automaton, begins)
     are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match holds a character that begins none
-    if split.behavior == "removed":  # what is dropped is best dropped together
+    if split.behavior == "removed":  # adjacent matches that are dropped can be one piece
         return _Gaps(automaton).automaton() if split.invert or not are_apart else _joined_matches(begins)
     if not are_apart:
         raise UnsupportedError(MIXED)
@@ -81,7 +82,7 @@ def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_]) -> A
 
 
 def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
-    """Matches side by side are one: a run of characters that begin one."""
+    """Adjacent matches are one: a run of characters with which matches begin."""
     kinds = [*np.where(begins, MATCHES, GAP).tolist(), DEAD]
     return explored(
         lambda symbol: (kinds[symbol], False),
@@ -92,12 +93,12 @@ def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
 
 
 class _Gap(NamedTuple):
-    """How far a search has come in a gap, or in what may be one.
+    """The state of a search in a gap, or in text that may be one.
 
     Attributes:
-        search: the state of the pattern's search from where the gap was last said to end; DEAD: there is none.
-        later: the states of its searches from later places, or MATCHED alone: one of them has a match, or will have.
-        is_first: that place is where the gap itself begins, so that it may be a match yet.
+        search: the state of the pattern's search from the last reported end of the gap; DEAD: there is none.
+        later: the states of its searches from later places, or MATCHED alone: one of these has a match, or surely will.
+        is_first: whether `search` began where the gap itself begins, so that a match may still begin there.
     """
 
     search: int = DEAD
@@ -108,8 +109,9 @@ class _Gap(NamedTuple):
 class _Gaps:
     """A pattern's automaton, and the gaps between its matches.
 
-    A gap ends where the first search of the pattern begins that finds a match. This is known only later, so the gap is said to end wherever
-    it may; if the search from there fails, the gap goes on. Where it may end in the meantime cannot be said any more.
+    A gap ends at the first place from which a search of the pattern finds a match. This is known only later. So the automaton reports an
+    end of the gap at the first possible place; if the search from there fails, the gap goes on. By then the end of the gap may have passed
+    unreported, so a pattern is refused if a search from a later place is alive at this point.
     """
 
     def __init__(self, automaton: Automaton) -> None:
@@ -117,12 +119,12 @@ class _Gaps:
         self._symbols = automaton.targets.shape[1]
 
     def automaton(self) -> Automaton:
-        """The automaton without gaps. Its situations are those of gaps, and the states of searches that have a match, or will have."""
+        """The automaton without gaps. Its situations are `_Gap`, and the states of searches that have a match, or surely will."""
         over: int | _Gap = DEAD
         return explored(self._begin, self._next, over, self._symbols)
 
     def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
-        """The first step: a match begins, or a gap, or it is not yet known."""
+        """The first step: a match begins, or a gap, or either."""
         search, _ = self._steps[START][symbol]
         is_known = self._surely[search] or symbol == self._symbols - 1
         return search if is_known else _Gap(search, is_first=search != DEAD), False
@@ -148,7 +150,7 @@ class _Gaps:
         return frozenset(state for state, _ in steps) - {DEAD}
 
     def _resumed(self, symbol: int) -> tuple[int | _Gap, bool]:
-        """The step of a gap that ends before no symbol so far: perhaps it ends before this one."""
+        """The step of a gap that has not ended before an earlier symbol: it may end before this one."""
         search, _ = self._steps[START][symbol]
         if self._surely[search] or symbol == self._symbols - 1:
             return DEAD, True

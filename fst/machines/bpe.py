@@ -5,15 +5,15 @@ A text becomes ids in three steps, each with arrays of its own:
 1. Special tokens are cut out of the raw text: at each place the longest that begins there.
 2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
    ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
-   say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
-   automaton elsewhere. Some pieces are dropped, such as white space: ``drops`` tells them by the class of their first character.
-3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`. Where no automaton is exact there are none of these, but the
-   ``merges`` themselves, see `fst.merge_list`.
+   decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
+   elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
+3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and ``merges``
+   holds the merges themselves, see `fst.merge_list`.
 
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
-the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
-`fst.machines.words`.
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
+the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
+displacements are as in `fst.machines.words`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
 WORD_BYTES = 24
-AROUND = 2  # symbols of a window beside classes: the end of the text, and what is before its begin
-MAX_WINDOW = 20  # bits
+AROUND = 2  # symbols of windows that stand for no class: after the end of the text, and before its start
+MAX_WINDOW = 20  # bits of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +49,19 @@ class BpeTables(Table):
 
     Attributes:
         about: the JSON form of `metadata`.
-        pages: uint16[8704], block of each 128 code points.
-        blocks: uint8[128 * n], class of each code point of a block.
-        moves: uint16[states, classes + 1], of the splitter.
-        drops: uint8[classes], 1 if pieces that begin with a class are dropped, else 0.
-        symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
-        decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
+        pages: uint16[8704], the block of each 128 code points.
+        blocks: uint8[128 * n], the class of each code point of a block.
+        moves: uint16[states, classes + 1], see `fst.splitting.Splitter`.
+        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
+        symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
+        decisions: uint8[2^n], by window: 0 if no piece begins there, 1 if one does, 3 if the window is undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
-        merges: int32[merges, 3], see `fst.merge_list`; none for a table with an automaton.
-        words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. First come
-            tokens that no merge makes, then the others in the order of their merges, the lowest rank first. The bytes include a prefix or
-            suffix, which decoding gives, too, as the reference does.
-        token_ends: int64[tokens], where each token ends in them.
+        merges: int32[merges, 3], see `fst.merge_list`; empty for a table with an automaton.
+        words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8. Of
+            the model, tokens that no merge makes come first, and then the others in the order of their merges, the lowest rank first.
+            The bytes include a prefix or suffix, since the reference decodes it, too.
+        token_ends: int64[tokens], where each token ends in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
     """
 
@@ -94,18 +94,18 @@ class BpeTables(Table):
         return BpeMetadata.from_json(self.about)
 
     @property
-    def kernel(self) -> str:  # type: ignore[override] # of other kinds it is one for all tables
-        """The kernel that walks the automaton, or the one that merges."""
+    def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
+        """The module of the kernel that walks the automaton, or of the one that runs the merges."""
         return "fst.runtime.kernels.bpe" if self.has_automaton else "fst.runtime.kernels.merge_queue"
 
     @property
     def has_automaton(self) -> bool:
-        """Whether pieces go through an automaton, and not through the list of merges."""
+        """Whether the table has an automaton, and not the list of merges."""
         return len(self.entries) > 0
 
     @property
     def ids_per_unit(self) -> int:
-        """Every token has at least one byte, but a queue of merges takes more room, and rewriting may make several bytes of one."""
+        """The room for ids that each byte of text needs: 1, times the growth by rewriting, times the scratch of a queue of merges."""
         by = self.metadata.text.rewriting
         return (growth(by) if by else 1) * (1 if self.has_automaton else merge_list.SCRATCH)
 
@@ -127,13 +127,13 @@ class BpeTables(Table):
 
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens as users see them: those of the model in the letters that GPT-2 has for bytes."""
+        """The tokens as users see them: those of the model in GPT-2's letters for bytes."""
         known = self.metadata.model.model_tokens
         return (*map(spelled, self.contents[:known]), *(content.decode() for content in self.contents[known:]))
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the bytes of each token of the model, without affixes; 0 for other ids."""
+        """uint16[highest id + 1], the number of bytes of each token of the model, without affixes; 0 for other ids."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         sizes = np.diff(self.token_ends[:known], prepend=0)
@@ -144,13 +144,13 @@ class BpeTables(Table):
 
     @Lazy
     def affixes(self) -> Affixes:
-        """What the names of the model's tokens have beside their bytes."""
+        """The prefix and suffix in the names of the model's tokens."""
         model = self.metadata.model
         return Affixes(bytes_of(model.continuing_subword_prefix) or b"", bytes_of(model.end_of_word_suffix) or b"")
 
     @Lazy
     def atoms(self) -> Array:
-        """int32[CODES], the id of each byte by its code, see `fst.affixes`; -1 for one that has none."""
+        """int32[CODES], the id of each byte by its code, see `fst.affixes`; -1 for a code without a token."""
         known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
@@ -174,7 +174,7 @@ class BpeTables(Table):
 
     @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
-        """The tokens that a whole piece may be, whatever the merges say."""
+        """With `ignore_merges`, the id of each token: a whole piece that equals a token is that token, whatever the merges say."""
         model = self.metadata.model
         if not model.ignore_merges:
             return {}
@@ -182,20 +182,20 @@ class BpeTables(Table):
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
-        """Those of them that no merges make, and that ``words`` does not hold; most are too long."""
+        """Those of `whole_pieces` that no merges make and ``words`` does not hold, most because they are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
         return {self.content(token): int(self.token_ids[token]) for token in found}
 
     def run(self, text: str) -> list[int]:
-        """The token ids of a text, in slow and plain Python."""
+        """The token ids of a text, without a template, in slow and plain Python."""
         ids: list[int] = []
         for part, special in self.parts(text):
             ids += self.run_piece(part.encode()) if special is None else [special]
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The pieces of a text, without those that are dropped, and its special tokens with their ids."""
+        """The pieces of a text, without dropped ones, each with None; and its added tokens, each with its id."""
         by = self.metadata.text.rewriting or NOTHING
         for stretch in by.stretches(text, self.metadata.added_tokens):
             if stretch.token is None:
@@ -216,7 +216,7 @@ class BpeTables(Table):
         return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
     def arguments(self) -> Arguments | MergeArguments:
-        """The arguments of the table's kernel, for texts as they are."""
+        """The arguments of the table's kernel for texts that were not rewritten."""
         known = without_context(self.metadata.added_tokens)
         return self._arguments({spelling.encode(): number for spelling, number in known.items()})
 
@@ -228,7 +228,7 @@ class BpeTables(Table):
         return arguments(self, specials) if self.has_automaton else merge_arguments(self, specials)
 
     def work(self) -> Work:
-        """The work of the kernels for one thread."""
+        """The working arrays of the kernels for one thread."""
         return work()
 
     def prove(self, each: Each = map) -> None:
@@ -241,7 +241,7 @@ class BpeTables(Table):
         self._prove_words()
 
     def _prove_tokens(self) -> None:
-        """Prove that tokens are parts of ``token_bytes``, with ids in range, and that the special tokens have theirs."""
+        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
         ends, ids, known = self.token_ends, self.token_ids, self.metadata.model.model_tokens
         need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
         need(0 < known <= len(ids), f"model_tokens is {known}; there are {len(ids)} tokens")
@@ -264,12 +264,12 @@ class BpeTables(Table):
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
         for content, number in added.ids.items():
-            spellings = (content.encode(), bytes_of(content))  # the reference takes the id of a token of the model with this name, too
+            spellings = (content.encode(), bytes_of(content))  # an added token may share the id of a token of the model with its name
             is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
 
     def _prove_classes(self) -> None:
-        """Prove that code points lead to classes, and moves to states, and that searches end."""
+        """Prove that code points lead to classes, that moves lead to states, and that searches end."""
         pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
         columns = self.moves.shape[1]
         need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
@@ -281,7 +281,7 @@ class BpeTables(Table):
         need_none(self.drops > 1, lambda number: f"drops says {self.drops[number]} of class {number}; it is 0 or 1")
 
     def _prove_windows(self) -> None:
-        """Prove that windows have decisions."""
+        """Prove that every window has a decision."""
         symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
         need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
         need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
@@ -304,7 +304,7 @@ class BpeTables(Table):
             merge_list.prove(self.merges, self.lengths, self.atoms)
 
     def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word has as many bytes as its token, at least one; and long pieces, too."""
+        """Prove that every hash leads to a slot, and that each word and each long piece has as many bytes as its token."""
         words, buckets = self.words, len(self.displacements)
         slots = len(words) // 4
         is_power = slots > 1 and slots & slots - 1 == 0

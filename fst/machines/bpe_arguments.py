@@ -1,4 +1,4 @@
-"""The arguments by which the kernels of byte-level BPE get a table, and the arrays in which they work."""
+"""The arguments of the kernels of byte-level BPE: the arrays of a table, and those in which a kernel works."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
-LONGEST = 64  # bytes of a piece that `transduce` reads together with others
-PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK`
+LONGEST = 64  # most bytes of a piece that `transduce` reads together with others
+PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
 
 KEY_MASKS = np.array(
     [[(1 << 8 * min(max(length - 8 * word, 0), 8)) - 1 for word in range(KEY_PARTS)] + [0] for length in range(8 * KEY_PARTS + 1)],
@@ -33,20 +33,21 @@ class Arguments(NamedTuple):
 
     Attributes:
         params: uint64[6].
-            `WINDOW_BITS`: of a symbol in a window. `WINDOW_MASK`: the bits of a window. `COLUMNS`: of `moves`; the last is the end of a
-            text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket
-            and a slot.
+            `WINDOW_BITS`: the number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `COLUMNS`: the number
+            of columns of `moves`; the last stands for the end of a text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`:
+            the shifts, below 64, that turn a hash into a bucket and a slot.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
-        special_bytes: uint8[256], by byte, bits: `FIRST`, if a special token begins with it; `SECOND`, if it is the second of one, or if a
-            token has one byte.
+        special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
+            or if a special token has only one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
-        moves: the same, row after row.
-        drops: the same; empty if no piece is dropped.
-        lengths: uint16[ids], the bytes of the token of each id.
-        key_masks: uint64[4 * 25], four for each length of a word. They mask the bytes from the start of a word on, and leave its key.
+        moves: as in `BpeTables`, flat, row after row.
+        drops: as in `BpeTables`; empty if no piece is dropped.
+        lengths: uint16[ids], the number of bytes of each id's token.
+        key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
+            its key.
         specials: the special tokens in UTF-8; the value of each is its id.
-        long_pieces: the tokens that other pieces, most of them long, are as a whole, whatever the merges say; the value of each is its id.
+        long_pieces: as in `BpeTables`; the value of each is its id.
     """
 
     params: Array
@@ -71,8 +72,8 @@ class MergeArguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.merge_queue` reads.
 
     Attributes:
-        beside: what it reads as the other kernel does; there is no automaton.
-        pairs: uint64[2 * slots], the table of pairs, see `fst.merge_list`.
+        beside: the arrays that both kernels read; `entries` is empty.
+        pairs: uint64[2 * slots], the hash table of pairs, see `fst.merge_list.pairs_of`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id of each byte by its code, see `fst.affixes`.
     """
@@ -88,8 +89,8 @@ class Work(NamedTuple):
 
     Attributes:
         state: uint64[8]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            rewritten bytes, and their characters, that are kept from the last call, see `fst.runtime.rewriter`.
-        symbols: empty; nothing is kept from one call to the next.
+            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`.
+        symbols: empty; the kernels keep no symbols from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
@@ -112,7 +113,12 @@ class Work(NamedTuple):
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
-    """The arguments of a table, a `fst.machines.bpe.BpeTables`, and of the special tokens in its texts."""
+    """The arguments for a `fst.machines.bpe.BpeTables`.
+
+    Args:
+        table: the table.
+        specials: the special tokens as the texts have them, in UTF-8 or as marks → their ids.
+    """
     bits, columns = table.metadata.automaton.window_bits, table.moves.shape[1]
     width = (len(table.decisions).bit_length() - 1) // bits
     begin = sum(int(table.symbols[-1]) << bits * place for place in range(width))
@@ -145,7 +151,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 
 
 def merge_arguments(table: Any, specials: Mapping[bytes, int]) -> MergeArguments:
-    """The arguments of a table that has no automaton, likewise."""
+    """The same for a table without an automaton."""
     made = np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32)
     return MergeArguments(arguments(table, specials), merge_list.pairs_of(table.merges), made, table.atoms)
 

@@ -1,4 +1,4 @@
-"""What a byte-level BPE table says beside its arrays."""
+"""The metadata of byte-level BPE tables."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class BpeAutomaton:
 
     Attributes:
         kind: the kind of machine.
-        states: how many states the automaton of the merges has; 0 without one.
-        window_bits: of a symbol in a window.
+        states: the number of states of the merges' automaton; 0 without one.
+        window_bits: the number of bits of a symbol in a window.
     """
 
     kind: str = stored_as(TEXT)
@@ -32,12 +32,12 @@ class BpeModel:
     """The model, named as in Hugging Face's ``tokenizers``.
 
     Attributes:
-        model_tokens: how many tokens the model has; the table's other tokens are added ones.
-        ignore_merges: whether a whole piece that is a token is that token, whatever the merges say.
+        model_tokens: the number of tokens that the model has; the first ones of the table.
+        ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say.
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
-        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold. Most are too
-            long for it.
-        unk_id, unk_token: no text has an unknown token; the source may name one.
+        long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
+            they are too long.
+        unk_id, unk_token: None, since no text has an unknown token; and the one that the source names, if any.
     """
 
     unk_id: ClassVar[None] = None
@@ -51,12 +51,12 @@ class BpeModel:
 
 @dataclass(frozen=True)
 class BpeText:
-    """What happens to a text before the model reads it.
+    """The steps that a text goes through before the model reads it.
 
     Attributes:
-        normalizers, pre_tokenizers: the components, as a tokenizer.json writes them.
-        rewriting: what happens to the text of a table before it is split; None: nothing, beside finding the special tokens.
-        trimming: whether offsets leave out the blanks at the ends of tokens; if so, whether the first blank of a text stays; else None.
+        normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.normalizers` and `fst.compile.text.splits`.
+        rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
+        trimming: None if offsets include the blanks at the ends of tokens. Otherwise they do not; True if the first blank of a text stays.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
@@ -67,7 +67,7 @@ class BpeText:
 
 @dataclass(frozen=True)
 class BpeMetadata(Sections):
-    """All that a byte-level BPE table says beside its arrays."""
+    """The metadata of a byte-level BPE table, section by section."""
 
     SECTIONS = (BpeAutomaton, BpeModel, BpeText, AddedTokens, Templates, Settings)
 

@@ -13,7 +13,7 @@ import numpy as np
 from fst.rows import Array
 
 CHUNK = 4096  # symbols per round of a kernel's loops, besides kept ones; 2048 to 16384 are equally fast
-MARGIN = 128  # spare symbols behind a chunk: for the last character's symbols, and for vector loads past the last symbol
+MARGIN = 128  # spare symbols after a chunk: for the last character's symbols, and for vector loads past the last symbol
 MOST_UNITS = (1 << 29) - 1  # of text in one call: some kernels keep positions in so many bits
 SLACK = 16  # ids that a kernel may write past the last counted one
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`; numba then compiles no code for spans and suspects

@@ -1,7 +1,7 @@
-"""The arguments by which kernels rewrite texts, and the arrays in which they do it. `fst.rewriting` specifies the result.
+"""The arguments of the kernels that rewrite texts, and the arrays in which they work. `fst.rewriting` specifies the result.
 
-A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four more that hold the token's number, six bits
-each. No character has this byte, so the splitter's kernel finds marks as it finds special tokens, and no other text is taken for one.
+A rewritten text is UTF-8, with one addition: an added token is a *mark*, the byte 0xFF and four bytes with six bits each of the token's
+number. UTF-8 has no byte 0xFF, so nothing else looks like a mark, and the splitter's kernel finds marks as it finds special tokens.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from fst.proof import need
 from fst.rewriting import Rewriting, early, late, without_context
 from fst.rows import CODE_POINTS, WHITE_SPACE, Array
 
-CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: rewriting may change it, or what is before it; the others as in `found`
+CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 FIRST, SECOND, ALONE, STOPS = 1, 2, 4, 8  # bits of a byte, see `Rewriter.bytes`
-FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: rewriting alone finds the token, or it is found without it, too
+FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting finds the token; or it is found without rewriting, too
 PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS = range(6)  # indices into `Rewriter.params`
-FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
-MOST_OF_SYLLABLE = 3  # parts of a syllable of Hangul
+FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
+MOST_OF_SYLLABLE = 3  # most parts of a Hangul syllable
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_GROWTH = 1 << 8
 TRIMS_ALL, KEEPS_FIRST = 1, 2
@@ -34,22 +34,23 @@ RANKS = 256
 
 
 class Rewriter(NamedTuple):
-    """How texts are rewritten.
+    """The arrays by which kernels rewrite texts.
 
     Attributes:
-        params: uint64[6]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
-            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none. `REACH`: the same of
-            all tokens. `TRIMS`: 0 if spans of tokens include the white space that they take; else `TRIMS_ALL`, or `KEEPS_FIRST` if the
-            first blank of a text stays.
-        kinds: uint8[0x110000], bits of each code point.
-        bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `ALONE`, if one that rewriting alone finds does; `SECOND`, if
-            it is the second of a token, or if a token has one byte; `STOPS`, unless it is an ASCII character that stays, without `ALONE`.
-        numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays.
-        list_ends: uint32[lists + 1], where each list ends in `lists`; the first, 0, is none.
+        params: uint64[6]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a leading blank, if characters compose, and if
+            Hangul syllables decompose. `LONGEST`: the most bytes of a token of normalised text; 0 if there is none. `REACH`: the most
+            bytes of any token. `TRIMS`: 0 if spans of tokens include the white space that they take; `TRIMS_ALL` if they do not;
+            `KEEPS_FIRST` if they include only the first blank of a text.
+        kinds: uint8[0x110000], the bits `CHANGES`, `WORD` and `WHITE` of each code point.
+        bytes: uint8[256], bits: `FIRST` if a token begins with the byte; `ALONE` if a token that only rewriting finds does; `SECOND` if
+            the byte is the second of a token, or a token has only one byte; `STOPS` unless the byte is an ASCII character that stays
+            as it is, and has no bit `ALONE`.
+        numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays as it is.
+        list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
-        ranks: uint8[0x110000], the rank of each mark in canonical ordering.
-        pairs: uint32[2 ** n, 3], what two characters compose to, as `fst.matching.Trie.edges`.
-        last_numbers, last_ends, last_lists: the map of characters after that, likewise.
+        ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
+        pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.matching.Trie.edges`.
+        last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
         every: all tokens, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
@@ -76,10 +77,10 @@ class RewritingWork(NamedTuple):
     """The working arrays for rewriting in one thread.
 
     Attributes:
-        items: uint64[room], parts of characters, ``code point | characters that it takes << 32``.
+        items: uint64[room], parts of characters, ``code point | number of raw characters that it takes << 32``.
         sorted_items: uint64[room], counts: uint64[257], for sorting.
-        origins: uint32[room], the positions of the characters that these come from.
-        stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters, or empty.
+        origins: uint32[room], the index in the raw text of each character that the items take.
+        stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
         memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
@@ -97,10 +98,10 @@ class Rewritten(NamedTuple):
     """Rewritten texts.
 
     Attributes:
-        text: uint8[room].
-        starts: int64[rows + 1], where each text begins in it, and where the last one ends.
-        places: uint64[room], the span of each character in its raw text, ``first | one past the last << 32``; or empty.
-        firsts: int64[rows + 1], the index of the first of them of each text, and the number of all.
+        text: uint8[room], UTF-8 with marks.
+        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
+        places: uint64[room], the span of each character in its raw text, ``first | one past the last << 32``; empty without spans.
+        firsts: int64[rows + 1], where each text begins in `places`, and where the last one ends.
     """
 
     text: Array
@@ -147,14 +148,14 @@ def mark(number: int) -> bytes:
 
 
 def growth(by: Rewriting) -> int:
-    """The maximum of bytes that rewriting makes of one byte: of a character, or of a token of one, with a blank behind it."""
+    """The most bytes that rewriting makes of one byte: of a character, or of a token of one byte and a blank after it."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     parts = max(MOST_OF_SYLLABLE, *map(len, composition.decompositions.values()), 1)
     return max(4 * _most(composition.first) * parts * _most(by.last), MARK_BYTES + 1)
 
 
 def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
-    """Prove that rewriting has the tokens that need it, that texts grow little, and that loading a table takes little time."""
+    """Prove that contextual tokens come with a rewriting, that it makes texts grow little, and that loading the table takes little time."""
     need(by or not added.contextual, "there are contextual added tokens, and no rewriting finds them")
     if by is None:
         return
@@ -166,7 +167,7 @@ def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
 
 
 def _most(images: Images) -> int:
-    """The maximum of characters that a map makes of one, at least 1."""
+    """The most characters that a map makes of one, at least 1."""
     return max((len(run) - 2 for run in images.runs), default=1) or 1
 
 
@@ -180,7 +181,7 @@ def _every(added: AddedTokens) -> dict[str, int]:
 
 
 def _longest(spellings: Iterable[str]) -> int:
-    """The maximum of bytes."""
+    """The most bytes of a spelling; 0 if there is none."""
     return max((len(spelling.encode()) for spelling in spellings), default=0)
 
 
@@ -212,7 +213,7 @@ def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArr
 
 
 def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
-    """What characters become by a map, and by a decomposition after it: the number of the list of each, the lists' ends, and the lists."""
+    """A map of characters, followed by a decomposition: `numbers`, `list_ends` and `lists` of a `Rewriter`."""
     numbers, lists = np.zeros(CODE_POINTS, np.uint16), list[list[int]]([[]])
     known: dict[tuple[int, ...], int] = {}
 

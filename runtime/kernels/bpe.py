@@ -1,23 +1,23 @@
 """Byte-level BPE: text into token ids. `fst.machines.bpe.BpeTables.run` specifies the result, one piece after the other.
 
 A kernel reads text in rounds of a few thousand pieces, and runs a few loops over each round. A loop does one thing to all pieces, with
-hardly a branch that depends on the text, so that the processor works at many pieces at the same time::
+hardly any branch that depends on the text, so that the processor works on many pieces at the same time::
 
     find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
-    mark_dropped   pieces → which of them are dropped, if the table drops any
+    mark_dropped   pieces → marks on dropped ones, if the table drops any
     find_slots     pieces → their slots in the table of words, which are prefetched
-    look_up        pieces → ids; a piece that the table does not hold is pending
+    look_up        pieces → ids; a piece that the table of words does not hold is pending
     transduce      pending pieces → the last token at each byte: all pieces together, one byte at a time
-    emit           ids → output, with the tokens of pending pieces, read off backwards, in their places, and the frame of each text
+    emit           ids → output: with the tokens of pending pieces, read off backwards, in between, and the frame of each text
 
 If spans are asked for, `fst.runtime.kernels.piece_spans.locate` writes them at the end of each round.
 
 Kernels check nothing. They require:
 
 - The table is proven, or comes directly from the compiler.
-- ``text`` is valid UTF-8, and 32 bytes behind it may be read; ``starts`` ascends within it, and cuts no character. `fst.runtime.texts`
-  ensures this.
-- ``output.ids`` has room for an id for each byte of text, for frames, and for `fst.machines.kernel_call.SLACK` more ids.
+- ``text`` is valid UTF-8, except for marks (`fst.machines.rewriting_arguments`), and 32 bytes after it may be read; ``starts`` ascends
+  within it, and cuts no character. `fst.runtime.texts` and `fst.runtime.rewriter` ensure this.
+- ``output.ids`` has room for one id for each byte of text, for frames, and for `fst.machines.kernel_call.SLACK` more ids.
 - The arrays in ``work`` come from `fst.machines.bpe_arguments.work`, and only kernels write to them.
 """
 
@@ -47,13 +47,13 @@ LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
 
 @inlined
 def mask_for(length):
-    """The index of the masks for a piece of a length in `key_masks`."""
+    """The index in `key_masks` of the masks for a length in bytes."""
     return min(length, WORD_BYTES) << U2
 
 
 @inlined
 def bounds_of(pieces, index):
-    """Where a piece begins and ends, and its length in bytes; pieces of other kinds than 0 are longer than any of kind 0."""
+    """Where a piece begins and ends, and its length in bytes. The bits of a kind other than 0 make the length huge, above `LONGEST`."""
     item, end = np.uint64(pieces[index]), np.uint64(pieces[index + U1]) & PLACE
     return item & PLACE, end, end - item
 
@@ -77,7 +77,7 @@ def look_up(text, pieces, slots, count, machine, scratch, pending):
     """Look pieces up.
 
     Returns:
-        The number of ids in `scratch`; and of items in `pending`, ``number of ids before it | index of the piece << 32``.
+        The number of ids in `scratch`; and the number of items in `pending`, ``number of ids before it | index of the piece << 32``.
     """
     words, key_masks = machine.words, machine.key_masks
     place = waiting = U0
@@ -95,7 +95,7 @@ def look_up(text, pieces, slots, count, machine, scratch, pending):
 
 @part
 def without_dropped(pieces, pending, waiting):
-    """Take what is dropped out of the pending pieces. Returns how many are left."""
+    """Remove dropped pieces from the pending ones. Returns the number of those that are left."""
     left = U0
     for item in range(waiting):
         pending[left] = pending[item]
@@ -104,27 +104,28 @@ def without_dropped(pieces, pending, waiting):
 
 
 @inlined
-def together(length):
-    """The length by which a pending piece is sorted; 0 if it is too long to be transduced together with others."""
+def sorted_as(length):
+    """The length by which a pending piece is sorted; 0 if it is too long to be transduced with others."""
     return length if length <= LONGEST else U0
 
 
 @part
 def sort_pieces(pieces, pending, waiting, active, longer):
-    """Sort pending pieces by length, the longest first, into active ones.
+    """Sort pending pieces by length, the longest first, into `active`.
 
-    An active piece has two items: its state, and ``its begin | index of its tokens << 32``.
+    An active piece has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. In the end, `longer` holds
+    for each length the number of pieces at least this long.
 
     Returns:
-        The length of the longest piece. `longer` holds for each length the number of pieces at least this long.
+        The length of the longest piece.
     """
     for length in range(LONGEST + U2):
         longer[length] = U0
     most = U0
     for item in range(waiting):
         _, _, length = bounds_of(pieces, pending[item] >> HALF)
-        longer[together(length)] += U1
-        most = max(most, together(length))
+        longer[sorted_as(length)] += U1
+        most = max(most, sorted_as(length))
     before = U0
     for index in range(most + U1):
         length = most - np.uint64(index)
@@ -134,16 +135,16 @@ def sort_pieces(pieces, pending, waiting, active, longer):
     room = U0
     for item in range(waiting):
         begin, _, length = bounds_of(pieces, pending[item] >> HALF)
-        rank = longer[together(length)] << U1
-        longer[together(length)] += U1
+        rank = longer[sorted_as(length)] << U1
+        longer[sorted_as(length)] += U1
         active[rank], active[rank | U1] = ROOT, begin | room << HALF
-        room += together(length)
+        room += sorted_as(length)
     return most
 
 
 @inlined
 def put_last(entries, lengths, state, tokens, place):
-    """Write the last token of what leads to a state, ``id | bytes << 32``."""
+    """Write the last token at a state, ``id | number of its bytes << 32``."""
     token = np.uint64(entries[state]) & VALUE
     tokens[place] = token | np.uint64(lengths[token]) << HALF
 
@@ -158,7 +159,7 @@ def step(entries, state, byte):
 
 @part
 def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
-    """Find the last token at each byte of the pending pieces: of all together, so that none waits for another's memory access."""
+    """Find the last token at each byte of the pending pieces: of all together, so that their memory accesses overlap."""
     entries, lengths, last = machine.entries, machine.lengths, np.uint64(len(text)) - U1
     most = sort_pieces(pieces, pending, waiting, active, longer)
     for index in range(most):
@@ -191,7 +192,7 @@ def put_tokens(tokens, begin, end, ids, at):
 
 @part
 def encode_long(text, begin, end, machine, ids, at):
-    """Encode a long piece by itself. The ids themselves hold the last token at each byte. Returns the index after the last id."""
+    """Encode a long piece by itself, with the last token at each byte kept in `ids`. Returns the index after the last id."""
     entries, lengths = machine.entries, machine.lengths
     state, left = ROOT, end - begin
     for index in range(left):
@@ -232,7 +233,7 @@ def mark_long(text, pieces, pending, waiting, long_pieces):
 
 @inlined
 def find_words(text, count, machine, work):
-    """Look the pieces of a round up. Results are those of `look_up`; pending pieces are marked, and none is dropped."""
+    """Look the pieces of a round up. Returns what `look_up` does, without dropped pieces. Marks pending pieces that are `LONG`."""
     pieces, slots, pending = work.pieces, work.slots, work.pending
     if len(machine.drops):
         mark_dropped(text, pieces, count, machine)
@@ -247,7 +248,7 @@ def find_words(text, count, machine, work):
 
 @inlined
 def begin_call(starts, more, output, state):
-    """Write the frame before the first text, unless that was begun in the last call, and note whether the last one goes on."""
+    """Write the frame before the first text, unless the last call began this text, and note whether the last text goes on."""
     if len(starts) > 1 and not state[OPEN]:
         state[COUNT] = frame(output.prefix, state[COUNT], output)
     state[OPEN] = more
@@ -255,7 +256,11 @@ def begin_call(starts, more, output, state):
 
 @inlined
 def put_other(kind, special_ids, special, row, output, at):
-    """Write the id of a special token, or the frames at the end of a text. Returns the index after, and the next row and special token."""
+    """Write the id of a special token, or the frames at the end of a text.
+
+    Returns:
+        The index after the last id written; the next row; and the index of the next special token.
+    """
     if kind == SPECIAL:
         output.ids[at] = special_ids[special]
         return at + U1, row, special + U1
@@ -298,14 +303,14 @@ def encode_rows(text, starts, more, machine, output, work):
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
         more: uint64, 1 if the last text continues in the next call, else 0.
         machine: `fst.machines.bpe_arguments.Arguments`.
         output: `fst.machines.kernel_call.IdsOutput`, or `SpansOutput` for spans; filled.
         work: `fst.machines.bpe_arguments.Work`. Its ``state`` is all zero before the first call.
 
     Returns:
-        The position where reading stopped: the end; or, with `more`, where the last piece begins.
+        The position where reading stopped: the end; or, with `more`, the start of the first piece that more text may change.
     """
     state, pieces, scratch, pending = work.state, work.pieces, work.scratch, work.pending
     begin_call(starts, more, output, state)

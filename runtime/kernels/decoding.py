@@ -1,10 +1,10 @@
-"""Token ids into the bytes of their tokens, one after the other: first their number, and then, with room for so many, the bytes.
+"""Decode token ids into the bytes of their tokens: `measure` counts the bytes, and `write` writes them to an array of this size.
 
 Kernels check nothing. They require:
 
-- The low `SIZE_BITS` bits of a span are a number of bytes, and the bits above say where they begin in ``contents``. The last span is
-  empty, and is that of every number that is no id.
-- ``contents`` has `STEP` bytes more than spans name, and ``data`` has `STEP` more than the rows have: bytes are copied `STEP` at a time.
+- The low `SIZE_BITS` bits of a span are a number of bytes, and the bits above tell where they begin in ``contents``. The last span is
+  empty; it stands for every number that is no id.
+- ``contents`` has `STEP` more bytes than the spans cover, and ``data`` `STEP` more than the rows have: bytes are copied `STEP` at a time.
 - ``splits`` ascends within ``ids``.
 
 `fst.runtime.decoding.ByteDecoder` ensures this.
@@ -49,12 +49,18 @@ def measure(ids, splits, spans, ends):
 
 @kernel
 def write(ids, spans, contents, data):
-    """Write the bytes of ids; the arguments are as for `measure`, `contents` and `data` are uint8[n]."""
+    """Write the bytes of ids.
+
+    Args:
+        ids, spans: as in `measure`.
+        contents: uint8[n], the bytes of all tokens.
+        data: uint8[n], filled.
+    """
     last, at = np.uint64(len(spans)) - U1, U0
     for index in range(len(ids)):
         span = spans[min(np.uint64(ids[index]), last)]
         begin, size = span >> SHIFT, span & SIZE
-        copy_16(contents, begin, data, at)  # nearly all tokens take no more
+        copy_16(contents, begin, data, at)  # nearly all tokens are this short
         for done in range(STEP_SIZE, size, STEP_SIZE):
             copy_16(contents, begin + np.uint64(done), data, at + np.uint64(done))
         at += size

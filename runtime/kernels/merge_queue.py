@@ -1,12 +1,12 @@
 """Byte-level BPE by a queue of merges, for tables without an automaton. `fst.merge_list.merged` specifies the result of a piece.
 
-All but one loop of a round are those of `fst.runtime.kernels.bpe`. Pieces that are one token are found in the table of words; the others
-are merged one by one. The queue holds the pairs of neighbours that may merge, the lowest rank first and the leftmost of several. A merge
-puts at most two new pairs into it, so a piece of n bytes takes O(n log n) steps, whatever its bytes are.
+A round has the loops of `fst.runtime.kernels.bpe`, with a queue in place of the automaton. The table of words finds pieces that are one
+token; the others are merged one by one. The queue holds the pairs of neighbours that may merge, by rank, and then from left to right. A
+merge puts at most two new pairs into it, so a piece of n bytes takes O(n log n) steps, whatever its bytes are.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.bpe` require, and besides:
 
-- ``output.ids`` has room for `fst.merge_list.SCRATCH` numbers for each byte of text.
+- ``output.ids`` has room for `fst.merge_list.SCRATCH` ids for each byte of text.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def offer(numbers, at, size, place, pairs, count):
 
 @part
 def join(numbers, at, size, place, token, pairs, count):
-    """Merge the pair at a place into a token, and offer the pairs of that with its neighbours. Returns the new count of the queue."""
+    """Merge the pair at a place into a token, and offer the token's pairs with its neighbours. Returns the new count of the queue."""
     nexts, befores = at + size, at + (size << U1)
     gone = np.uint64(numbers[nexts + place])
     following = np.uint64(numbers[nexts + gone])
@@ -128,9 +128,9 @@ def join(numbers, at, size, place, token, pairs, count):
 def merge(text, begin, end, machine, numbers, at):
     """Encode a piece of n bytes.
 
-    The ids themselves are the scratch, from `at` on: n tokens; for each the place of the next one, n after the last; the place of the one
-    before; the rank of its pair with the next one, or `NO_RANK`; and the queue, of at most 2n items. An item whose rank is no more that of
-    its place is out of date. The token of a place that is merged into the one before stays, and nothing leads to it.
+    `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token, n after the last; n places of the
+    token before; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n items. An item is out of date if its
+    rank differs from that of its place. A token that was merged into the one before stays in its place, and nothing leads to it.
 
     Returns:
         The index after the last id.

@@ -1,8 +1,8 @@
 """Normalisation of a stretch between added tokens. `fst.rewriting.Rewriting.normalized` specifies the result.
 
-Most characters stay as they are. A *cluster* is a character, and all that follow it and may change, or change what is before them. Between
-clusters text is copied. Of a cluster, all characters become their parts; the parts are put in order, composed and mapped, as
-`fst.composition.Composition` does with a whole stretch.
+Most characters stay as they are. A *cluster* is a character and all directly following ones that may change, or may change the character
+before them. Text between clusters is copied. The characters of a cluster become their parts; the parts are put in order, composed and
+mapped, as `fst.composition.Composition` does with a whole stretch.
 
 The arguments are those of `fst.machines.rewriting_arguments`. Kernels require that the arrays of `RewritingWork` and `Rewritten` have room:
 for each byte of text as many items as `growth` says, and for each row a blank more.
@@ -58,7 +58,7 @@ def start_before(text, at):
 
 @inlined
 def put_parts(code, origin, count, characters, rewriter, work):
-    """Append the parts of a character, and note its position for each first one. Returns the new counts of parts and of positions."""
+    """Append the parts of a character, and its index for each `FIRST_PART`. Returns the new counts of parts and of indices."""
     items, origins = work.items, work.origins
     number = np.uint64(rewriter.numbers[code])
     if number:
@@ -76,7 +76,7 @@ def put_parts(code, origin, count, characters, rewriter, work):
 
 @inlined
 def put_syllable(code, taken, count, rewriter, items):
-    """Append a character that a list does not change further: a syllable of Hangul falls apart. Returns the new count."""
+    """Append a part; a Hangul syllable is decomposed if the normalizers decompose. Returns the new count."""
     index = code - HANGUL
     if not rewriter.params[DECOMPOSES] or index >= SYLLABLES:
         items[count] = code | taken
@@ -90,7 +90,7 @@ def put_syllable(code, taken, count, rewriter, items):
 
 @part
 def sort_marks(count, ranks, work):
-    """Put marks in canonical order: sort each run of them by rank, and keep the order of those of one rank."""
+    """Put marks in canonical order: sort each run of them by rank, and keep the order of marks of equal rank."""
     items, at = work.items, U0
     while at < count:
         begin = at

@@ -30,11 +30,11 @@ def locate(text, pieces, count, lengths, output, place, row, state):
 
     Args:
         text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
-        lengths: uint16[ids], the bytes of each token.
-        output: `fst.machines.kernel_call.SpansOutput`, with all ids, and the spans of frames.
-        place: the index of the first of the ids.
+        lengths: uint16[ids], the number of bytes of each id's token.
+        output: `fst.machines.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
+        place: the index of the first id of the pieces.
         row: the row in which the pieces begin.
-        state: `BEFORE` and `WORD` are the characters and the words of the open text so far.
+        state: `BEFORE` and `WORD` are the numbers of characters and words of the open text so far.
     """
     characters, word = state[BEFORE], state[WORD]
     for index in range(count):

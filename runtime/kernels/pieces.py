@@ -1,12 +1,12 @@
 """From text to pieces: the first stage of machines over bytes. `fst.splitting.Splitter` specifies where pieces begin.
 
-Windows decide nearly all places, each by itself, so that the processor works at many of them at the same time. Where a window is undecided,
-a search by the splitter follows, from the last piece that is decided. A piece that begins is certain whatever follows, so a chunk of text
-ends with the last one that begins in it.
+Windows decide nearly all places, each by itself, so that the processor works on many of them at the same time. If a window is undecided,
+the splitter searches from the last decided piece on. Where a piece begins does not depend on the text after the window, so a chunk of text
+ends where the last piece begins in it.
 
-In `work.pieces` each item is where a piece begins, with its kind in the highest three bits; it ends where the next one begins. The end of a
-row and a special token are pieces of their own, and so is a stretch of text that is dropped. A later stage marks pieces that are one token,
-but not in the table of words.
+An item of `work.pieces` is the position where a piece begins, with its kind in the highest three bits; it ends where the next one begins.
+The end of a row, a special token and a dropped stretch of text are pieces of their own. A later stage marks pieces that are one token of
+`long_pieces`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from fst.splitting import START as SEARCH
 
 U30 = np.uint64(30)
 NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
-UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of a decision, and where it goes in an item of `begins`
+UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of an undecided window: in a decision, and in an item of `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
-ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # kinds; that of other pieces is 0
+ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; all other pieces have kind 0
 
 
 @inlined
@@ -41,10 +41,10 @@ def class_at(text, at, machine):
 
 @part
 def search(text, begin, stop, at_end, machine):
-    """Search for the piece that begins at a position, up to `stop`. `at_end`: the text ends there.
+    """Search for the piece that begins at `begin`, reading up to `stop`. `at_end` tells whether the text ends at `stop`.
 
     Returns:
-        Where the piece ends, as far as is known; and whether what follows `stop` could make it longer.
+        Where the piece ends if it ends by `stop`; and whether the text after `stop` could make it longer.
     """
     moves, columns = machine.moves, machine.params[COLUMNS]
     at, end, state = begin, begin, SEARCHES
@@ -72,7 +72,8 @@ def read_other(text, at, stop, more, machine, memo):
     """Read a special token, or a character that is not ASCII or may begin one.
 
     Returns:
-        Its class and the position after it; of a token the position itself, its node, and whether what follows the text could complete it.
+        The class of the character and the position after it; or, for a token, 0 and its own position. Then the node of the token, or 0; and
+        whether the text after `stop` could complete a token, or a longer one.
     """
     if may_begin_special(text, at, stop, machine.special_bytes):
         node, is_open = match_at(text, ITEMS, at, stop, more, machine.specials, memo)
@@ -84,7 +85,7 @@ def read_other(text, at, stop, more, machine, memo):
 
 @inlined
 def note(decided, before, begins, count):
-    """Note a piece that begins, or may begin, at a position. Returns the new count."""
+    """Note the decision about position `before` if a piece begins there, or may begin. Returns the new count."""
     begins[count] = before | (decided & UNDECIDED) << DOUBT_SHIFT
     return count + (decided & U1)
 
@@ -96,15 +97,15 @@ def find_begins(text, at, limit, stop, more, machine, begins, memo):
     Args:
         text: uint8[n], UTF-8.
         at, stop: where the stretch begins, and the end of its row. A piece begins at `at`.
-        limit: where to stop at the latest.
+        limit: the last position at which to stop.
         more: whether the row continues after `stop`.
         machine: `fst.machines.bpe_arguments.Arguments`.
         begins: filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
         memo: see `match_at`.
 
     Returns:
-        The number of `begins`; where reading stopped; the node of the special token there, or 0; and whether one could be there, or a
-        longer one, depending on what follows the text.
+        The number of `begins`; where reading stopped; the node of the special token there, or 0; and whether the text after `stop` could
+        complete one there, or a longer one.
     """
     symbols, ascii_symbols, decisions = machine.symbols, machine.ascii_symbols, machine.decisions
     bits, mask, window = machine.params[WINDOW_BITS], machine.params[WINDOW_MASK], machine.params[BEGIN]
@@ -133,7 +134,7 @@ def find_begins(text, at, limit, stop, more, machine, begins, memo):
 
 @part
 def resolve(text, begins, count, reached, at_end, machine, pieces, filled):
-    """Append pieces: those that windows have found, and between two of them those that searches find where windows are undecided.
+    """Append pieces: those that windows have found; and, if windows between two of these are undecided, those that searches find there.
 
     Returns:
         The number of pieces.
@@ -155,10 +156,10 @@ def resolve(text, begins, count, reached, at_end, machine, pieces, filled):
 
 @part
 def search_between(text, following, reached, at_end, machine, pieces, filled):
-    """Append the pieces between the last one and the one at `following`, the next that windows have found, or where reading stopped."""
+    """Append the pieces between the last one and `following`: the next one that windows have found, or the place where reading stopped."""
     begin = np.uint64(pieces[filled - U1])
     end, is_open = search(text, begin, reached, at_end, machine)
-    # What follows `reached` cannot move a piece that ends before one that is decided.
+    # The text after `reached` cannot change a piece that ends before a decided one.
     while begin < end < following and not (is_open and following == reached):
         pieces[filled] = begin = end
         filled += U1
@@ -168,7 +169,11 @@ def search_between(text, following, reached, at_end, machine, pieces, filled):
 
 @part
 def next_special(text, at, stop, more, machine, memo):
-    """Where the next special token begins, or could begin, from a position on; and whether it does, or the row ends there."""
+    """Find the next special token from a position on.
+
+    Returns:
+        Where it begins, or could begin, or where the row ends; and whether it surely begins, or the text ends, there.
+    """
     reset(at, memo)
     while at < stop:
         if may_begin_special(text, at, stop, machine.special_bytes):
@@ -184,7 +189,7 @@ def search_far(text, begin, reached, stop, more, machine, memo):
     """Search for a piece that is longer than a chunk. No special token begins before `reached`.
 
     Returns:
-        Where it ends; `begin`, if what follows the text could make it longer.
+        Where it ends; `begin` if the text after `stop` could make it longer.
     """
     end_of_stretch, ends = next_special(text, reached, stop, more, machine, memo)
     end, is_open = search(text, begin, end_of_stretch, ends, machine)
@@ -197,10 +202,10 @@ def find_pieces(text, starts, row, at, more, machine, work):
 
     Args:
         text, starts, more, machine, work: as in `fst.runtime.kernels.bpe.encode_rows`.
-        row, at: the row, and the position in it, where the last round has stopped.
+        row, at: the row, and the position in it, where the last round stopped.
 
     Returns:
-        The row and the position where this round stops; the number of pieces; and whether there is no more to read before more text comes.
+        The row and the position where this round stops; the number of pieces; and whether nothing more can be read before more text comes.
     """
     begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes

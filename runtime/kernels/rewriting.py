@@ -57,8 +57,8 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
     Args:
         text, start, stop: the text in which tokens are sought.
         at: the position.
-        begun: where the token before ended, with the white space that it took.
-        white: where the white space ends that the last token has taken.
+        begun: where the last token ended, with the white space that it took.
+        white: the end of the white space that the last token with `RSTRIP` has taken.
         trie: the tokens.
         rewriter, memo: as in `rewrite`.
 
@@ -94,12 +94,12 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
 
 @inlined
 def without_blanks(text, first, begin, end, last, left, right, is_first, rewriter):
-    """The numbers of the first character of a token, and of the one past its last; without the white space beside it, if spans are trimmed.
+    """The span of a token in characters, without the white space beside it if spans are trimmed.
 
     Args:
         text, first, last: the token, with white space.
         begin, end: the token without it.
-        left, right: the numbers with it.
+        left, right: the span with white space.
         is_first: whether the text begins with the token.
         rewriter: as in `rewrite`.
     """
@@ -121,12 +121,12 @@ def copy_place(own, first, last, places, written):
 
 @part
 def put_part(text, own, begin, stop, index, adds_blank, into, filled, places, written):
-    """Write a part of a normalised stretch, in which no token stands.
+    """Write a part of a normalised stretch that holds no token.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
         index: the number of its first character in the stretch.
-        adds_blank: whether a blank goes before it.
+        adds_blank: whether it gets a leading blank.
         into, filled, places, written: as in `normalise`.
     """
     if adds_blank:
@@ -206,8 +206,8 @@ def rewrite(text, starts, origin, is_inside, kept, kept_characters, rewriter, wo
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         origin: uint64, the number of the first character in its text.
-        is_inside: uint64, 1 if the first text goes on, from a place that `last_border` has given, else 0.
-        kept, kept_characters: uint64, the bytes and characters of the first text that stand in `rewritten` already.
+        is_inside: uint64, 1 if the first text goes on from a border, see `last_border`; else 0.
+        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `rewritten` already.
         rewriter, work, rewritten: see `fst.machines.rewriting_arguments`; `rewritten` is filled.
     """
     into, places, filled, written = rewritten.text, rewritten.places, kept, kept_characters
@@ -242,7 +242,7 @@ def restore(output, begin, end, rewritten):
 
 @kernel
 def is_unchanged(text, starts, rewriter, memo):
-    """Whether rewriting leaves texts as they are, and finds in them only tokens that are found without it, too."""
+    """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
     at, stop, every = np.uint64(starts[0]), np.uint64(starts[-1]), rewriter.every
     reset(at, memo)
     while at < stop:
@@ -261,13 +261,13 @@ def is_unchanged(text, starts, rewriter, memo):
 
 @kernel
 def last_border(text, begin, stop, rewriter, memo):
-    """Find the last place of a text, that goes on, before which rewriting does not depend on what is behind it, nor the other way round.
+    """Find the last border of a text that goes on: a place such that rewriting on either side does not depend on the other side.
 
-    No token spans such a place or touches it. The characters beside it, and as far around as a token of normalised text may reach, stay as
-    they are; so does white space.
+    No token spans a border or touches it. The characters on both sides, as far as a token of normalised text may reach, stay as they are;
+    those beside the border are not white space.
 
     Returns:
-        The place; `begin` if there is none.
+        The border; `begin` if there is none.
     """
     reach = rewriter.params[REACH]
     near = stop - min(NEAR + reach, stop - begin)
@@ -279,7 +279,7 @@ def last_border(text, begin, stop, rewriter, memo):
 
 @part
 def border_between(text, begin, stop, covered, rewriter, memo):
-    """The last border between two places; the first of them if there is none. Up to `covered` tokens may cover the text."""
+    """The last border between two places; `begin` if there is none. Tokens from before `begin` may cover the text up to `covered`."""
     kinds, nodes, longest = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST]
     reset(begin, memo)
     border = waiting = at = same = begin  # `same`: since where characters stay

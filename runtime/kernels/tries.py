@@ -13,6 +13,7 @@ from fst.runtime.kernels.unicode import label_at
 NO_NODE = np.uint32(ABSENT)
 START, READ, NODE = 0, 1, 2  # indices into the memo of `match_at`
 
+
 @inlined
 def child_of(node, label, edges):
     """The child of a node by a label; 0 if there is none, since the root is no node's child."""
@@ -25,7 +26,7 @@ def child_of(node, label, edges):
 
 @kernel
 def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
-    """Fill in the fields of a `fst.matching.Trie` that follow from its edges and from `ENDING`.
+    """Compute the fields of a `fst.matching.Trie` from its edges and `ENDING`.
 
     Args:
         parents, labels, depths: uint32[nodes]: for each node its parent, the label of the edge to it, and the items on its path.
@@ -59,14 +60,14 @@ def link_nodes(parents, labels, depths, order, overlapping, edges, nodes):
 
 @inlined
 def reset(at, memo):
-    """Forget what `match_at` has read, and ask for positions from `at` on."""
+    """Make `match_at` forget what it has read, and start anew at `at`."""
     memo[START] = memo[READ] = at
     memo[NODE] = U0
 
 
 @part
 def match_at(items, pair, at, end, more, trie, memo):
-    """Walk from a position. The node where the walk ends tells the strings that begin at the position.
+    """Walk from a position. The node where the walk ends determines the strings that begin at the position.
 
     Items that an earlier walk has read are not read again. Callers must ask for positions in ascending order until they reset `memo`, and
     skip positions inside a found string unless the trie is `overlapping`.

@@ -1,7 +1,7 @@
 """WordPiece: symbols into token ids. `fst.machines.wordpiece.Walk` specifies the result, one symbol after the other.
 
 A kernel reads text in chunks of a few thousand symbols, and runs six loops over each chunk. A loop does one thing to the whole chunk, with
-hardly a branch that depends on the text, so that the processor works at many positions at the same time::
+hardly any branch that depends on the text, so that the processor works on many positions at the same time::
 
     read           text → symbols: one look-up a character
     find_words     symbols → begins and ends of words

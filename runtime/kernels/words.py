@@ -32,7 +32,7 @@ def find_words(symbols, filled, params, masks, begins, stops, omits):
     A blank after such a symbol ends only an empty word, and has no id: with `omits` it is skipped.
 
     Returns:
-        The number of words. The begin of the next word is written, too.
+        The number of words. The start of the next word is written, too.
     """
     last = filled + U63 >> U6
     for word in range(last):

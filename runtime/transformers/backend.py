@@ -1,4 +1,4 @@
-"""Backends: what `fst.hf` needs to know of a machine, one class a machine, which the machine's face names."""
+"""Backends: the parts of `fst.hf` that depend on the machine. Each machine has a class, which its face names."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def backend_of(tokenizer: Tokenizer) -> Backend:
 class Backend:
     """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer.
 
-    It has the members that transformers reads, and beside them what `fst.hf` does in another way for each machine.
+    It has the members that transformers reads, and those with which `fst.hf` treats machines differently.
 
     Args:
         fst: the tokenizer.
 
     Attributes:
         files: the names of vocabulary files, as ``vocab_files_names`` of transformers.
-        keeps_blanks: whether the clean-up of decoded text is left out, as it is for BPE.
-        fixed: settings of transformers that the table determines.
+        keeps_blanks: whether decoded text is not cleaned up by default, as with BPE.
+        fixed: the settings of transformers that the table determines.
         model: the model; pipelines for token classification read its ``continuing_subword_prefix`` to tell whether a word may be several
             tokens.
     """
@@ -74,7 +74,7 @@ class Backend:
         """Write the vocabulary files, with names that begin with a prefix, and return their paths.
 
         Raises:
-            UnsupportedError: such files cannot tell the vocabulary.
+            UnsupportedError: files of this format cannot hold the vocabulary.
         """
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Backend:
         """A ``tokenizer.json`` that compiles to the table.
 
         Raises:
-            UnsupportedError: there is none.
+            UnsupportedError: no ``tokenizer.json`` can express the table.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""What `fst.hf` needs to know of byte-level BPE."""
+"""The backend of `fst.hf` for byte-level BPE."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BpeBackend(Backend):
 
     @property
     def fixed(self) -> Mapping[str, Any]:
-        """Whether texts get a blank before them."""
+        """``add_prefix_space``: whether texts get a leading blank."""
         return {"add_prefix_space": PREFIX_SPACE in (self.fst._metadata.text.pre_tokenizers or ())}
 
     @property

@@ -1,4 +1,4 @@
-"""A ``tokenizer.json`` from byte-level BPE tables. The reference can read it, and it compiles to the same tables again."""
+"""Make a ``tokenizer.json`` from byte-level BPE tables. The reference reads it, and it compiles to the same tables again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def document(table: BpeTables) -> Json:
     """A ``tokenizer.json`` that compiles to a table.
 
     Raises:
-        UnsupportedError: the pattern is in the language of tiktoken, which the reference reads otherwise.
+        UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently.
     """
     metadata = table.metadata
     settings, decodes = metadata.settings, isinstance(metadata.settings.decoder, ByteLevelDecoder)
@@ -52,14 +52,14 @@ def document(table: BpeTables) -> Json:
 
 
 def vocabulary(table: BpeTables) -> dict[str, int]:
-    """Token → id, of the model's tokens: those that texts have, and other names."""
+    """Token → id, for the model's tokens and for other names in its vocabulary, but not for added tokens."""
     known, added = table.metadata.model.model_tokens, table.metadata.added_tokens.ids
     tokens = zip(table.tokens, table.token_ids.tolist(), strict=True)
     return {token: number for place, (token, number) in enumerate(tokens) if place < known or token not in added}
 
 
 def merges(table: BpeTables) -> list[Merge]:
-    """The merges, the lowest rank first. Of an automaton: one for each token that BPE makes from its own bytes, in the order of tokens.
+    """The merges, the lowest rank first. With an automaton: one for each token that BPE makes from its own bytes, in the order of tokens.
 
     Raises:
         TableError: the tokens are not in the order of their merges.
@@ -75,14 +75,18 @@ def merges(table: BpeTables) -> list[Merge]:
 
 
 def _listed(table: BpeTables) -> list[Merge]:
-    """The merges of a table that has no automaton."""
+    """The merges of a table without an automaton."""
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
     return [(contents[left], contents[right]) for left, right, _ in table.merges.tolist()]
 
 
 def _last_merge(token: bytes, ranks: Mapping[Merge, int]) -> Merge:
-    """The two parts of a token that BPE merges last, by the merges that come before this one."""
+    """The two parts of a token that BPE merges last, by `ranks`, the merges of lower rank.
+
+    Raises:
+        TableError: the token comes before merges that make its parts.
+    """
     parts = [token[place : place + 1] for place in range(len(token))]
     while len(parts) > 2:
         found = [ranks.get((parts[place], parts[place + 1]), len(ranks)) for place in range(len(parts) - 1)]
@@ -95,9 +99,9 @@ def _last_merge(token: bytes, ranks: Mapping[Merge, int]) -> Merge:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The pre-tokenizers in the form of a file. There ByteLevel, the last, may put a blank before a text and then split by itself."""
+    """The pre-tokenizers in the form of a file, in which ByteLevel, the last, may add the leading blank and split by its own pattern."""
     if any("dialect" in part for part in parts):
-        what = "with the pattern of tiktoken, which tokenizers reads otherwise"
+        what = "with the pattern of tiktoken, which tokenizers reads differently"
         raise UnsupportedError(f"a tokenizer.json {what}: keep the table, or its source")
     place = parts.index(PREFIX_SPACE) if PREFIX_SPACE in parts else len(parts) - 1
     return [*parts[:place], _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)]

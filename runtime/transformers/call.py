@@ -90,17 +90,17 @@ class Options:
     """The resolved arguments of a call.
 
     Attributes:
-        special: whether to put special tokens around texts.
+        special: whether to add special tokens around texts.
         cut: ``cut`` of `fst.runtime.kernels.model_inputs.plan_rows`.
-        tight: whether truncation is asked for, but `max_length` is less than the special tokens of one text or of two.
-        max_ids: the number of ids needed from a text that has no second one; None: all.
+        tight: whether truncation is asked for, but `max_length` is less than the number of special tokens of one text or of a pair.
+        max_ids: the most ids needed of a text without a second one; None: all.
         windows: whether each window gets a row.
         padding: `NOTHING`, `LONGEST` or `FIXED`.
         width: the length of padded rows for `FIXED`.
         multiple: the number of which the length of padded rows is a multiple.
         pad_left: whether to pad on the left.
         words: whether texts come split into words.
-        whole: whether they do not, and no offsets are asked for.
+        whole: whether they do not come split, and no offsets are asked for.
         kind: "np", "pt", or None for lists.
         names: the members with a number for each token, "input_ids" first.
         template: the templates, with a plane for each of `names`.
@@ -389,8 +389,8 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
     elif text_pair is None:
         given = list(text)
     elif not isinstance(text_pair, list | tuple) or len(text_pair) != len(text):
-        found = len(text_pair) if isinstance(text_pair, list | tuple) else f"{type(text_pair).__name__}, which is no list"
-        raise ValueError(f"text is a batch of {len(text)}, so text_pair is to be one; it is {found}")
+        found = f"a list of {len(text_pair)}" if isinstance(text_pair, list | tuple) else type(text_pair).__name__
+        raise ValueError(f"text is a list of {len(text)}, so text_pair must be a list of as many; it is {found}")
     else:
         given = list(zip(text, text_pair, strict=True))
     samples = [_sample(row, sample, words) for row, sample in enumerate(given)]
@@ -422,7 +422,7 @@ def _sample(row: int, given: Any, words: bool) -> tuple[Any, Any]:
     if isinstance(given, list | tuple) and len(given) == 2 and all(_is_text(text, words) for text in given):
         return given[0], given[1]
     what = "a list of words, or a pair of such lists" if words else "a str, or a pair of them"
-    raise TextError(f"row {row} is to be {what}, and is {type(given).__name__}: {given!r:.80}")
+    raise TextError(f"row {row} must be {what}, and is {type(given).__name__}: {given!r:.80}")
 
 
 def _is_text(given: Any, words: bool) -> bool:
@@ -449,7 +449,7 @@ def _not_text(inputs: Inputs) -> TextError | None:
 
 
 def _encoded(model: Model, inputs: Inputs, options: Options, threads: int | None) -> tuple[Ids, Ints]:
-    """The ids of texts, perhaps with unused room behind, and where the ids of each text begin."""
+    """The ids of texts, perhaps with unused room after them, and where the ids of each text begin."""
     short = _encoded_short(model, inputs.texts)
     if short:
         return short

@@ -1,4 +1,4 @@
-"""A ``tokenizer.json`` from WordPiece tables. The reference can read it, and it compiles to the same tables again.
+"""Make a ``tokenizer.json`` from WordPiece tables. The reference reads it, and it compiles to the same tables again.
 
 `added_tokens`, `template_processing` and `sequence_of` make parts of the ``tokenizer.json`` of any machine.
 """

@@ -149,7 +149,7 @@ class Encoding:
         if not max_length:
             rows = [self._part(0, 0), replace(self)]
         elif stride >= max_length:
-            raise ValueError(f"stride={stride}: it is to be less than max_length={max_length}")
+            raise ValueError(f"stride={stride}: it must be less than max_length={max_length}")
         else:
             rows = [self._part(*span) for span in _windows(len(self), max_length, stride, direction)]
             for row in rows:

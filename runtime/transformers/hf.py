@@ -29,7 +29,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
     It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
     collators, trainers, sentence-transformers and chat templates. A call takes the same arguments, and gives a
     ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
-    `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads otherwise.
+    `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads differently.
     Methods that change the vocabulary, such as ``add_tokens``, are refused.
 
     Args:
@@ -44,7 +44,7 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: there is none for the table's machine, transformers is older than version 5, or a setting contradicts the table.
+        UnsupportedError: the table's machine has no backend, transformers is older than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -67,7 +67,7 @@ def __getattr__(name: str) -> Any:
 def _class() -> Any:
     library = _transformers()
     if int(library.__version__.split(".")[0]) < OLDEST:
-        what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes what a model is fed with whatever version there is"
+        what = f"fst.hf needs version {OLDEST} or later; the call, tok(...), makes the same model inputs with any version"
         raise UnsupportedError(f"transformers {library.__version__}: {what}")
     return type("FstTokenizerFast", (FastTokenizer, library.PreTrainedTokenizerBase), {"__module__": __name__})
 
@@ -89,7 +89,7 @@ class FastTokenizer:
 
     is_fast = True
 
-    if TYPE_CHECKING:  # of the base
+    if TYPE_CHECKING:  # members of the base class
         pad_token: str | None
         padding_side: str
         truncation_side: str

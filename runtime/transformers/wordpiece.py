@@ -1,4 +1,4 @@
-"""What `fst.hf` needs to know of WordPiece."""
+"""The backend of `fst.hf` for WordPiece."""
 
 from __future__ import annotations
 
