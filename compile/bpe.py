@@ -19,12 +19,12 @@ from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.sequences import in_sequence
-from fst.compile.text.splits import BYTES, PREFIX_SPACE
+from fst.compile.text.splits import BYTES
 from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.bpe import WORD_BYTES, BpeTables
-from fst.machines.bpe_metadata import BpeAutomaton, BpeMetadata, BpeText
+from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.merge_list import no_merges

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton
-from fst.machines.bpe import AROUND, MAX_WINDOW
+from fst.machines.bpe import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.splitting import DEAD, START, Splitter
 
-INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # the lowest bit: a piece begins there, or may begin
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
 # The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.

@@ -24,12 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.machines.bpe import BpeTables
+from fst.machines.bpe import BEGINS, BpeTables
 from fst.machines.bpe_arguments import BEGIN, WINDOW_BITS, WINDOW_MASK, Arguments
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Text
 
-BEGINS = 1  # the decision that a piece begins
 OTHER = 128  # stands for all characters that are not ASCII
 STRETCHES = (1 << 7, 1 << 13)  # characters searched for a cut, few at first: English has a cut at most words
 UNCHANGING = ("NFC", "NFD", "NFKC", "NFKD")  # normalizers that leave ASCII as it is

@@ -16,6 +16,7 @@ from typing import Any
 from fst.compile.text import characters, pre_tokenizers
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.errors import UnsupportedError, quoted
+from fst.machines.bpe_metadata import PREFIX_SPACE
 
 KNOWN: Fields = {
     **pre_tokenizers.KNOWN,
@@ -25,7 +26,6 @@ KNOWN: Fields = {
 Pattern = str
 
 GPT2: Pattern = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"  # of ByteLevel in tokenizers
-PREFIX_SPACE = {"type": "PrefixSpace"}
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
 
 Parts = tuple[dict[str, Any], ...]

@@ -28,7 +28,7 @@ from fst import merge_list, merging
 from fst.affixes import Affixes, codes_of
 from fst.errors import quoted
 from fst.lazy import Lazy
-from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
+from fst.machines.bpe_arguments import KEY_PARTS, Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.machines.rewriting_arguments import growth, marks, prove_rewriting
@@ -38,8 +38,9 @@ from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
 from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
-WORD_BYTES = 24
+WORD_BYTES = 8 * KEY_PARTS
 AROUND = 2  # symbols of windows that stand for no class: after the end of the text, and before its start
+INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit: a piece begins there, or may begin
 MAX_WINDOW = 20  # bits of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 
 
@@ -54,7 +55,7 @@ class BpeTables(Table):
         moves: uint16[states, classes + 1], see `fst.splitting.Splitter`.
         drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
-        decisions: uint8[2^n], by window: 0 if no piece begins there, 1 if one does, 3 if the window is undecided.
+        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
         merges: int32[merges, 3], see `fst.merge_list`; empty for a table with an automaton.
         words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.

@@ -49,6 +49,9 @@ class BpeModel:
     long_pieces: Sequence[int] = stored_as(IDS)
 
 
+PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that puts a blank before a text
+
+
 @dataclass(frozen=True)
 class BpeText:
     """The steps that a text goes through before the model reads it.

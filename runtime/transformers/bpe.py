@@ -8,11 +8,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.metadata import ByteLevelDecoder
 from fst.runtime.decoding import text_of
 from fst.runtime.transformers.backend import Backend, Json
-from fst.runtime.transformers.bpe_document import PREFIX_SPACE, document, merges, vocabulary
+from fst.runtime.transformers.bpe_document import document, merges, vocabulary
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt
 

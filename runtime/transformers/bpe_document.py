@@ -7,13 +7,13 @@ from typing import Any
 
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
+from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.byte_letters import spelled
 from fst.merging import LABELS, walk
 from fst.metadata import ByteLevelDecoder
 from fst.proof import need
 from fst.runtime.transformers.document import Json, added_tokens, sequence_of, template_processing
 
-PREFIX_SPACE = {"type": "PrefixSpace"}  # of ByteLevel, as the table's metadata has it
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
 
 Merge = tuple[bytes, bytes]
