@@ -1,82 +1,22 @@
-"""Compare a table with the reference: `tokenizers`, reading the tokenizer.json that the table was compiled from."""
+"""Compare a table with the reference, text by text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fst.cli.formats import names
 from fst.cli.kernels import ready
-from fst.errors import UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
     from fst.cli.documents import Documents
     from fst.cli.inputs import Reading
+    from fst.cli.references import Reference
     from fst.machines.wordpiece import Tables
 
-DOCUMENT = "tokenizer.json"
-NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 AROUND = 8  # tokens shown before and after the first difference
 EXCERPT = 60  # characters of the text shown before and after it
-
-
-class Reference:
-    """A tokenizer of `tokenizers`, which neither truncates nor pads.
-
-    Raises:
-        FstError: `tokenizers` is not installed, or cannot read the file.
-    """
-
-    def __init__(self, path: str) -> None:
-        try:
-            import tokenizers
-        except ImportError:
-            raise UnsupportedError(
-                "verify --against needs the reference, which is not installed; install it with `pip install tokenizers`"
-            ) from None
-        document = _document(Path(path))
-        try:
-            self._tokenizer: Any = tokenizers.Tokenizer.from_str(document)
-        except Exception as error:  # the reference raises no more specific class
-            reason = f"tokenizers {tokenizers.__version__} does not take it ({str(error)[:EXCERPT]!r})"
-            raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        """The ids of texts."""
-        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts)]
-
-    def name(self, number: int) -> str:
-        """The token of an id."""
-        return str(self._tokenizer.id_to_token(number))
-
-    def place(self, text: str, token: int) -> int:
-        """The character of a text at which a token begins."""
-        offsets = self._tokenizer.encode(text).offsets
-        return int(offsets[token][0]) if token < len(offsets) else len(text)
-
-
-def _document(path: Path) -> str:
-    """The text of a tokenizer.json, given its path or the path of its folder.
-
-    Raises:
-        VocabularyError: there is no tokenizer.json at the path.
-    """
-    if path.is_dir():
-        if not (path / DOCUMENT).exists():
-            raise VocabularyError(f"{path}: a folder without {DOCUMENT}; {NAME_ONE}")
-        path /= DOCUMENT
-    try:
-        text = path.read_text("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if not text.lstrip().startswith("{"):
-        what = "a list of tokens, which does not say how text is split" if path.suffix == ".txt" else f"no {DOCUMENT}"
-        raise VocabularyError(f"{path}: {what}; {NAME_ONE}")
-    return text
 
 
 @dataclass(frozen=True)

@@ -534,20 +534,22 @@ def info_command(table: str, as_json: bool) -> None:
 @main.command("verify")
 @table_argument
 @files_argument
-@click.option("--against", type=FileName(), metavar="tokenizer.json", help="Compare with the ids of `tokenizers` for this file or folder.")
+@click.option("--against", type=FileName(), metavar="SOURCE", help="Compare with the ids of the reference for this file or folder.")
 @reading_options
 @click.pass_context
 def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], against: str | None, **reading: Any) -> None:
     """Prove that a table file is whole and safe to use, or compare its ids with those of the reference.
 
-    With --against, `tokenizers` also encodes each document of the files, without truncation and padding. The first difference in each file
-    is printed, and the exit code is 1 if there is any. Files are read as `fst encode` reads them.
+    With --against, the reference also encodes each document of the files, without truncation and padding: `tokenizers` for a
+    tokenizer.json, tiktoken for a .tiktoken file. The first difference in each file is printed, and the exit code is 1 if there is any.
+    Files are read as `fst encode` reads them.
 
     \b
     Examples:
       fst verify bert.npz
       fst verify bert.npz --against tokenizer.json reviews.txt
       fst verify bert.npz --against bert-base-uncased/ books.parquet --column text
+      fst verify gpt4.npz --against cl100k_base.tiktoken reviews.txt
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
@@ -558,13 +560,14 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     if against is None:
         show([f"{table}: whole and safe"])
         return
-    from fst.cli.against import Comparison, Reference
+    from fst.cli.against import Comparison
     from fst.cli.inputs import Reading
+    from fst.cli.references import reference
 
     files, how = files or (STANDARD,), Reading(**reading)
     total = size(files)
     how.check(files)
-    comparison = Comparison(tables, Reference(against))
+    comparison = Comparison(tables, reference(Path(against)))
     with progress("verifying", total) as advance:
         told = list(comparison.lines(how, files, advance))
     show(told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import gzip
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from typing import Any
 import click
 import pytest
 from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
-from kept import wordpiece
+from kept import bpe, wordpiece
 from tokenizers import Tokenizer
 
 import fst
@@ -506,16 +508,36 @@ class TestVerify:
         """Files without a reference are wrong usage."""
         assert "--against" in call("verify", table, texts, code=2).stderr
 
-    def test_reference_not_installed(self, table: Path, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_reference_not_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without `tokenizers` the message says how to get it."""
         monkeypatch.setitem(sys.modules, "tokenizers", None)
-        assert "pip install tokenizers" in call("verify", table, "--against", "tokenizer.json", texts, code=1).stderr
+        assert "pip install tokenizers" in call("verify", table, "--against", written(tmp_path / "t.json", b"{}"), texts, code=1).stderr
 
     def test_against_a_folder(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
         """A folder stands for the tokenizer.json in it."""
         reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
         wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
         assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", tmp_path, texts).stdout
+
+    def test_against_a_packed_file(self, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer]) -> None:
+        """A tokenizer.json may be packed with gzip."""
+        packed = written(tmp_path / "tokenizer.json.gz", gzip.compress(reference(TOKENS).to_str().encode()))
+        wordpiece(packed).save(tmp_path / "t.npz")
+        assert "all with the ids" in call("verify", tmp_path / "t.npz", "--against", packed, texts).stdout
+
+    @pytest.mark.parametrize("is_folder", [False, True])
+    def test_against_tiktoken(self, is_folder: bool, tmp_path: Path) -> None:
+        """The reference of a file of ranks is tiktoken, special tokens included."""
+        pytest.importorskip("tiktoken")
+        lines = [f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)]
+        ranks = written(tmp_path / "cl100k_base.tiktoken", "".join([*lines, f"{b64encode(b'un').decode()} 256\n"]).encode())
+        bpe(ranks).save(tmp_path / "t.npz")
+        file = written(tmp_path / "some.txt", "unable é<|endoftext|>\nun".encode())
+        source = tmp_path if is_folder else ranks
+        assert "2 lines, all with the ids" in call("verify", tmp_path / "t.npz", "--against", source, file).stdout
+        bpe(ranks, pattern="[a-z]|[^a-z]", special={}).save(tmp_path / "t.npz")
+        told = call("verify", tmp_path / "t.npz", "--against", source, file, code=1).stdout.splitlines()
+        assert told[-1] == "  first      u (id 117) in the table, un (id 256) in the reference"
 
     @pytest.mark.parametrize(
         ("name", "data", "what"),

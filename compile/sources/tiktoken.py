@@ -102,7 +102,12 @@ def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]
         VocabularyError: the file is malformed, or nothing says which encoding it is.
         UnsupportedError: the encoding is not known.
     """
-    return of_ranks(_ranks(text, path), _encoding(path, given), str(path))
+    return of_ranks(*parts_of(text, path, given), str(path))
+
+
+def parts_of(text: str, path: Path, given: Mapping[str, Any]) -> tuple[dict[bytes, int], Encoding]:
+    """The tokens of a file with their ranks, and its encoding. Raises what `of_text` raises."""
+    return _ranks(text, path), _encoding(path, given)
 
 
 def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Source[BpeModel]:
