@@ -23,7 +23,7 @@ EXCERPT = 60  # characters of the text shown before and after it
 
 
 class Reference:
-    """A tokenizer of `tokenizers`, which neither truncates nor pads.
+    """A tokenizer of `tokenizers`, which neither truncates nor pads, and skips no merges.
 
     Raises:
         FstError: `tokenizers` is not installed, or cannot read the file.
@@ -44,6 +44,8 @@ class Reference:
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        if isinstance(self._tokenizer.model, tokenizers.models.BPE):
+            self._tokenizer.model.dropout = None
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TableError, TextError
 from fst.lazy import Lazy
-from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
+from fst.machines.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
@@ -137,6 +137,7 @@ class Job:
         max_ids: the number of ids of a row that are needed; None: all. A row may get more.
         counted: whether ids are only counted, not kept.
         safe_cuts: where a text may be cut; None: nowhere.
+        first_row: the number of the first row in the call, of which these rows may be a part.
     """
 
     source: Source
@@ -146,6 +147,7 @@ class Job:
     max_ids: int | None = None
     counted: bool = False
     safe_cuts: SafeCuts | None = None
+    first_row: int = 0
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -186,6 +188,8 @@ class Job:
             buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(room, 0)
             suspects = runner.suspects(rows)
+            if runner.is_random:
+                workspace.state[FIRST_ROW] = self.first_row
             runner.encode(text, starts, NO_MORE, runner.output(self.frame, buffers, splits[1:], suspects), workspace)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
@@ -400,6 +404,8 @@ class Worker:
         room = self.count + workspace.room + runner.room(len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
         suspects = runner.suspects(rows)
+        if runner.is_random:
+            workspace.state[FIRST_ROW] = job.first_row + row
         read = runner.encode(text, starts, more, runner.output(job.frame, self.buffers, ends, suspects), workspace)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])

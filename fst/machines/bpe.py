@@ -8,8 +8,8 @@ A text becomes ids in three steps, each with arrays of its own:
    say the same of nearly all places without an automaton, see `fst.compile.windows`. The kernel takes them for true, and runs the
    automaton elsewhere. Some pieces are dropped, such as white space: ``drops`` tells them by the class of their first character.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash of the pieces that are one token; for all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`. Where no automaton is exact there are none of these, but the
-   ``merges`` themselves, see `fst.merge_list`.
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. Where no automaton is exact there is none, and pieces are merged
+   by the ``merges`` themselves, see `fst.merge_list`. So they are with dropout, which is why every table has them.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers, its bytes in memory's order, 0 after the last. A slot of ``words`` is
 the key, and ``length << 32 | id``: the length tells words apart that end in zero bytes. Hash, buckets and displacements are as in
@@ -56,7 +56,7 @@ class BpeTables(Table):
         symbols: uint8[classes + 2], the symbol of each class in a window, of the end of a text, and of what is before its begin.
         decisions: uint8[2^n], by window: 0 no piece begins there, 1 one does, 3 undecided.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
-        merges: int32[merges, 3], see `fst.merge_list`; none for a table with an automaton.
+        merges: int32[merges, 3], all merges of the source, see `fst.merge_list`.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
         token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. First come
             tokens that no merge makes, then the others in the order of their merges, the lowest rank first. The bytes include a prefix or
@@ -104,10 +104,15 @@ class BpeTables(Table):
         return len(self.entries) > 0
 
     @property
+    def growth(self) -> int:
+        """The most bytes that rewriting makes of one."""
+        by = self.metadata.text.rewriting
+        return growth(by) if by else 1
+
+    @property
     def ids_per_unit(self) -> int:
         """Every token has at least one byte, but a queue of merges takes more room, and rewriting may make several bytes of one."""
-        by = self.metadata.text.rewriting
-        return (growth(by) if by else 1) * (1 if self.has_automaton else merge_list.SCRATCH)
+        return self.growth * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @property
     def class_count(self) -> int:
@@ -161,9 +166,19 @@ class BpeTables(Table):
         return atoms
 
     @Lazy
+    def proven_merges(self) -> Array:
+        """``merges``, which are proven only now if there is an automaton: most tables with one are never asked for dropout.
+
+        Raises:
+            TableError: they are not sound.
+        """
+        merge_list.prove(self.merges, self.lengths, self.atoms)
+        return self.merges
+
+    @Lazy
     def ranks(self) -> Mapping[tuple[int, int], int]:
         """The ranks of the merges, for the slow walk."""
-        return merge_list.ranks_of(self.merges)
+        return merge_list.ranks_of(self.proven_merges)
 
     @Lazy
     def splitter(self) -> Splitter:
@@ -225,7 +240,8 @@ class BpeTables(Table):
         return self._arguments(marks(self.metadata.added_tokens))
 
     def _arguments(self, specials: Mapping[bytes, int]) -> Arguments | MergeArguments:
-        return arguments(self, specials) if self.has_automaton else merge_arguments(self, specials)
+        plain = arguments(self, specials)
+        return plain if self.has_automaton else merge_arguments(self, plain)
 
     def work(self) -> Work:
         """The work of the kernels for one thread."""
@@ -293,15 +309,14 @@ class BpeTables(Table):
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the automaton, or that there is none and the merges are sound."""
+        """Prove the automaton, or that there is none and the merges are sound. Those beside an automaton are proven before their first use."""
         if self.has_automaton:
-            need(not len(self.merges), f"there are {len(self.merges)} merges beside an automaton")
             need(not self.affixes, "a prefix or suffix beside an automaton")
             merging.prove(self.entries, self.lengths, self.depths, each)
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             need(not (self.affixes and self.metadata.model.ignore_merges), "ignore_merges with a prefix or suffix")
-            merge_list.prove(self.merges, self.lengths, self.atoms)
+            _ = self.proven_merges
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word has as many bytes as its token, at least one; and long pieces, too."""

@@ -20,6 +20,7 @@ NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symb
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # bytes of a piece that `transduce` reads together with others
+POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a chunk is begun while there are fewer than `CHUNK`
 
 KEY_MASKS = np.array(
@@ -83,12 +84,27 @@ class MergeArguments(NamedTuple):
     atoms: Array
 
 
+class DropoutArguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.dropout` reads.
+
+    Attributes:
+        merging: those of the table, whether it has an automaton or not.
+        powers: float64[POWERS], the probability to skip a merge to the powers 1, 2, 4, 8 …
+        seed: uint64[1].
+    """
+
+    merging: MergeArguments
+    powers: Array
+    seed: Array
+
+
 class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[8]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            rewritten bytes, and their characters, that are kept from the last call, see `fst.runtime.rewriter`.
+        state: uint64[10]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+            rewritten bytes, and their characters, that are kept from the last call, see `fst.runtime.rewriter`. With dropout, `FIRST_ROW`
+            is the number of the first row, which the caller writes, and `PLACE_IN_ROW` how many bytes of pieces are before in the row.
         symbols: empty; nothing is kept from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
@@ -144,10 +160,11 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     )
 
 
-def merge_arguments(table: Any, specials: Mapping[bytes, int]) -> MergeArguments:
-    """The arguments of a table that has no automaton, likewise."""
-    made = np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(arguments(table, specials), merge_list.pairs_of(table.merges), made, table.atoms)
+def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
+    """The arguments of a table for kernels that merge."""
+    merges = table.proven_merges
+    made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
+    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms)
 
 
 def work() -> Work:
@@ -157,7 +174,7 @@ def work() -> Work:
         return np.empty(times * PIECES, dtype)
 
     return Work(
-        state=np.zeros(8, np.uint64),
+        state=np.zeros(10, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
         pieces=room(np.uint32),

@@ -1,0 +1,102 @@
+"""BPE dropout: what a call asks for, and the runner that does it. `fst.runtime.kernels.dropout` says what dropout is."""
+
+from __future__ import annotations
+
+import os
+from numbers import Real
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.machines.bpe import BpeTables
+from fst.machines.bpe_arguments import POWERS, Arguments, DropoutArguments, MergeArguments, merge_arguments
+from fst.merge_list import SCRATCH
+from fst.runtime.run import Runner
+from fst.runtime.workspace import Workspaces
+
+SEED_BYTES = 8
+MAX_SEED = (1 << 8 * SEED_BYTES) - 1
+
+
+class Dropout(NamedTuple):
+    """The probability to skip a merge, above 0, and the seed of the random numbers."""
+
+    probability: float
+    seed: int
+
+
+class Kernel(NamedTuple):
+    """What a runner must know of a table, for another kernel than the table's own."""
+
+    unit: str
+    kernel: str
+    ids_per_unit: int
+
+
+class DroppingRunners:
+    """Makes the runner of each call with dropout.
+
+    Args:
+        table: the table.
+        plain: the runner without dropout.
+        workspaces: idle workspaces for the kernel.
+
+    Raises:
+        TableError: the merges of the table are not sound.
+    """
+
+    def __init__(self, table: BpeTables, plain: Runner, workspaces: Workspaces) -> None:
+        own = plain.arguments
+        self._merging: MergeArguments = merge_arguments(table, own) if isinstance(own, Arguments) else own
+        self._kernel = Kernel(table.unit, "fst.runtime.kernels.dropout", table.growth * SCRATCH)
+        self._rewriter, self._workspaces = plain.rewriter, workspaces
+
+    def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:
+        """The runner of a call."""
+        powers, seed = _powers(dropout.probability), np.array([dropout.seed], np.uint64)
+        rewriter = None
+        if self._rewriter:
+            marked = self._rewriter.arguments
+            beside = marked if isinstance(marked, Arguments) else marked.beside
+            rewriter = self._rewriter.reading_by(DropoutArguments(self._merging._replace(beside=beside), powers, seed))
+        arguments = DropoutArguments(self._merging, powers, seed)
+        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, rewriter=rewriter, is_random=True)
+
+
+def _powers(probability: float) -> NDArray[np.float64]:
+    """A probability to the powers 1, 2, 4, 8 …, each the square of the one before: rounded in the same way everywhere."""
+    powers = [probability]
+    for _ in range(POWERS - 1):
+        powers.append(powers[-1] * powers[-1])
+    return np.array(powers)
+
+
+def dropout_of(probability: Any, seed: Any) -> Dropout | None:
+    """What the arguments of a call ask for; None if no merge is to be skipped.
+
+    Raises:
+        ValueError: the probability is no number from 0 to 1, or the seed no whole number of 64 bits.
+    """
+    if probability == 0 and seed is None:
+        return None
+    if not isinstance(probability, Real) or not 0 <= probability <= 1:
+        raise ValueError(f"dropout={probability!r} is not a number from 0 to 1")
+    number = random_seed() if seed is None else _whole(seed)
+    return Dropout(float(probability), number) if probability > 0 else None
+
+
+def random_seed() -> int:
+    """A seed that no other call has."""
+    return int.from_bytes(os.urandom(SEED_BYTES), "little")
+
+
+def _whole(seed: Any) -> int:
+    try:
+        number = index(seed)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= MAX_SEED:
+        raise ValueError(f"seed={seed!r} is not a whole number from 0 to 2**{8 * SEED_BYTES} - 1")
+    return number
