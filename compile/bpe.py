@@ -129,11 +129,10 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     words, displacements = _word_table(model, tokens)
     rows, window = lay_out(tokens.tokens, close(tokens)) if tokens.proper and not model.affixes else None, windows(split)
     pages, blocks = paged(split.classes)
-    contents = _by_rank(tokens, model.vocabulary)
     names = {**model.names, **added.ids}
-    others = {name: number for name, number in names.items() if contents.get(bytes_of(name) or b"") != number}
-    ids = [*contents.values(), *others.values()]
-    encoded = [*contents, *(name.encode() for name in others)]
+    others = {name: number for name, number in names.items() if model.vocabulary.get(bytes_of(name) or b"") != number}
+    ids = [*model.vocabulary.values(), *others.values()]
+    encoded = [*model.vocabulary, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
         model=_model_metadata(model, tokens, words),
@@ -159,12 +158,6 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(ids, np.int32),
     )
-
-
-def _by_rank(tokens: Canonical, vocabulary: Mapping[bytes, int]) -> Mapping[bytes, int]:
-    """The vocabulary in the order of merges, the lowest rank first, so that a table tells its merges; before them what no merge makes."""
-    items = list(vocabulary.items())
-    return dict(items[place] for place in np.argsort(tokens.rank, kind="stable").tolist())
 
 
 def _merges(model: BpeModel) -> NDArray[np.int32]:

@@ -157,7 +157,7 @@ def canonical(merges: Merges) -> Canonical:
 
 
 def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
-    """Every two tokens that make one together, in the order of its rank, and then of theirs: as ``transformers`` converts tiktoken's files."""
+    """Every two tokens that make one together, in the order of its rank, and then of theirs: so ``transformers`` converts tiktoken's."""
     for token in sorted(ranks, key=ranks.__getitem__):
         halves = ((token[:place], token[place:]) for place in range(1, len(token)))
         known = [(left, right) for left, right in halves if left in ranks and right in ranks]

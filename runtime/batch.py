@@ -401,7 +401,7 @@ class Worker:
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel over rows, of which `row` is the first. Returns the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
-        room = self.count + workspace.room + runner.room(len(text), rows, job.frame)
+        room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
         suspects = runner.suspects(rows)
         if runner.is_random:

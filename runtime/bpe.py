@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
@@ -14,7 +15,7 @@ from fst.metadata import ByteLevelDecoder
 from fst.rows import WHITE_SPACE
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
-from fst.runtime.dropout import Dropout, DroppingRunners
+from fst.runtime.dropout import DroppingRunners
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
 from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import Runner

@@ -1,4 +1,4 @@
-"""BPE dropout: what a call asks for, and the runner that does it. `fst.runtime.kernels.dropout` says what dropout is."""
+"""BPE dropout: what a call asks for, and the runner that does it. `fst.dropout` says what it is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.dropout import Dropout
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_arguments import POWERS, Arguments, DropoutArguments, MergeArguments, merge_arguments
 from fst.merge_list import SCRATCH
@@ -18,13 +19,6 @@ from fst.runtime.workspace import Workspaces
 
 SEED_BYTES = 8
 MAX_SEED = (1 << 8 * SEED_BYTES) - 1
-
-
-class Dropout(NamedTuple):
-    """The probability to skip a merge, above 0, and the seed of the random numbers."""
-
-    probability: float
-    seed: int
 
 
 class Kernel(NamedTuple):

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from fst.cores import thread_count
+from fst.dropout import Dropout
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
-from fst.runtime.dropout import Dropout, dropout_of
+from fst.runtime.dropout import dropout_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream

@@ -98,6 +98,10 @@ class Runner:
         """`room_for` the runner's machine."""
         return room_for(self._ids_per_unit, units, rows, frame)
 
+    def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
+        """`room` for rows behind what is kept of the last call in a workspace."""
+        return workspace.symbols + self.room(workspace.kept + units, rows, frame)
+
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""
         return np.zeros(rows, np.uint8) if self.is_noted else NO_SUSPECTS

@@ -189,7 +189,7 @@ class Stream:
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
         first = self._spans.renumber() if self._spans else 0
         state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
-        self._buffers.reserve(workspace.room + runner.room(len(read_from), 1, self._frame), 0)
+        self._buffers.reserve(runner.room_behind(workspace, len(read_from), 1, self._frame), 0)
         output = runner.output(self._frame, self._buffers, workspace.short_ends)
         stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace)
         self._keep_ids(int(state[COUNT]))

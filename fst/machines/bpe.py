@@ -24,8 +24,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fst import merge_list, merging
+from fst import dropout, merge_list, merging
 from fst.affixes import Affixes, codes_of
+from fst.dropout import Dropout
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
@@ -58,9 +59,8 @@ class BpeTables(Table):
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.merge_list`.
         words: uint64[4 * slots], displacements: uint16[buckets], both sizes powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. First come
-            tokens that no merge makes, then the others in the order of their merges, the lowest rank first. The bytes include a prefix or
-            suffix, which decoding gives, too, as the reference does.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: those of the model, and then other ones as UTF-8. The bytes
+            include a prefix or suffix, which decoding gives, too, as the reference does.
         token_ends: int64[tokens], where each token ends in them.
         token_ids: int32[tokens], the id of each token.
     """
@@ -209,6 +209,15 @@ class BpeTables(Table):
             ids += self.run_piece(part.encode()) if special is None else [special]
         return ids
 
+    def run_dropping(self, text: str, by: Dropout, row: int = 0) -> list[int]:
+        """The token ids of a text with dropout, in slow and plain Python; `row` is its number in the call."""
+        ids, place = list[int](), 0
+        for part, special in self.parts(text):
+            piece = part.encode()
+            ids += dropout.merged(self.ranks, self.merges, self.atoms_of(piece), by, row, place) if special is None else [special]
+            place += 0 if special is not None else len(piece)
+        return ids
+
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
         """The pieces of a text, without those that are dropped, and its special tokens with their ids."""
         by = self.metadata.text.rewriting or NOTHING
@@ -309,7 +318,7 @@ class BpeTables(Table):
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the automaton, or that there is none and the merges are sound. Those beside an automaton are proven before their first use."""
+        """Prove the automaton, or that there is none and the merges are sound. Beside an automaton, they are proven before their use."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             merging.prove(self.entries, self.lengths, self.depths, each)

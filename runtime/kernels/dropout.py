@@ -1,22 +1,15 @@
-"""Byte-level BPE with dropout (Provilkov et al. 2020, "BPE-Dropout", https://arxiv.org/abs/1910.13267, section 3.2).
+"""Byte-level BPE with dropout. `fst.dropout` says what it is, and specifies the result of a piece.
 
-A *candidate* is a place of a piece whose pair with the next token may merge. At each step the candidates are gone through, the lowest rank
-first and the leftmost of several. Each is skipped with the probability p. The first that is not skipped merges, and then all are candidates
-again. If all are skipped, the piece is done. Every piece is merged: no word is looked up, since dropout may take any word apart.
+The pieces of a round are found as by `fst.runtime.kernels.bpe`. None is looked up in the table of words, since dropout may take any of them
+apart.
 
-**The jump.** The steps do not toss a coin for each candidate, which would be quadratic for p near 1. Of n candidates the one after the first
-s is taken if s coins say "skip" and the next one does not, so with the probability pˢ(1 - p), and none with pⁿ. That is: the number S of
-skips has P(S ≥ s) = pˢ for s = 0 … n, where S ≥ n ends the piece. Let U be uniform in [0, 1). The largest s with U < pˢ, or s = 0, has this
-distribution, as P(U < pˢ) = pˢ. It is found bit by bit from the powers p, p², p⁴, p⁸ …, and one number U a step is enough. U has 53 bits, and
-the powers are rounded, so a probability is off by less than 2⁻⁵⁰. Only multiplications and comparisons are used: the same ids everywhere.
+The number of skips is found bit by bit, from the powers p, p², p⁴, p⁸ …, by multiplications and comparisons alone, so that it is the same
+everywhere. Rounding changes P(S ≥ s) by less than s · 2⁻⁵².
 
-**The order.** The s-th candidate is found in a treap (Seidel and Aragon 1996, "Randomized search trees"), a search tree in the order of ranks
-and places, whose nodes know their sizes. Its shape follows from priorities that are pseudo-random, so a search takes O(log n) steps
-whatever the text. A merge takes one search and changes at most five candidates, so a piece of n bytes takes O(n log n) steps for any p.
-
-**The numbers** are a function of the seed, of the row, and of the place in the row: number i of SplitMix64 (Steele, Lea and Flood 2014, "Fast
-splittable pseudorandom number generators"), for a seed that is mixed from the seed of the call and the row. The place counts the bytes of
-pieces. A piece of n bytes takes fewer than n numbers, so that no two pieces share one.
+The candidate after so many others is found in a treap (Seidel and Aragon 1996, "Randomized search trees"), a search tree in the order of
+ranks and places, whose nodes know the sizes of their subtrees. Its shape depends on pseudo-random priorities alone, so a search takes
+O(log n) steps on average, whatever the text. A merge takes one such search, and changes at most five candidates. So a piece of n bytes
+takes O(n log n) steps, whatever its bytes and p are.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.merge_queue` require.
 """
@@ -25,25 +18,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst import dropout
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.runtime.kernels.bpe import begin_call, put_other
 from fst.runtime.kernels.merge_queue import NO_RANK, begin_merging, collect, rank_of
-from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7, U11
+from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 
-GAMMA, FIRST_FACTOR, SECOND_FACTOR = (np.uint64(number) for number in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-U27, U30, U31 = (np.uint64(number) for number in (27, 30, 31))
-TO_SHARE = 2.0**-53
+GAMMA, FIRST_FACTOR, SECOND_FACTOR = np.uint64(dropout.GAMMA), np.uint64(dropout.FIRST_FACTOR), np.uint64(dropout.SECOND_FACTOR)
+FIRST_SHIFT, SECOND_SHIFT, LAST_SHIFT = (
+    np.uint64(shift) for shift in (dropout.FIRST_SHIFT, dropout.SECOND_SHIFT, dropout.LAST_SHIFT)
+)
+TO_SHARE, UNIT = np.uint64(64 - dropout.SHARE_BITS), 2.0**-dropout.SHARE_BITS
 
 
 @inlined
 def mixed(number):
-    """The mixing function of SplitMix64, a permutation of 64-bit numbers."""
-    number = (number ^ number >> U30) * FIRST_FACTOR
-    number = (number ^ number >> U27) * SECOND_FACTOR
-    return number ^ number >> U31
+    """See `fst.dropout.mixed`."""
+    number = (number ^ number >> FIRST_SHIFT) * FIRST_FACTOR
+    number = (number ^ number >> SECOND_SHIFT) * SECOND_FACTOR
+    return number ^ number >> LAST_SHIFT
 
 
 @part
@@ -55,7 +51,7 @@ def skips(number, powers, count):
         powers: float64[n], p to the powers 1, 2, 4, 8 …
         count: the number of candidates, at least 1.
     """
-    share, bit, index = np.float64(number >> U11) * TO_SHARE, U1, U0
+    share, bit, index = np.float64(number >> TO_SHARE) * UNIT, U1, U0
     while bit << U1 <= count:
         bit, index = bit << U1, index + U1
     found, power = U0, 1.0
@@ -202,7 +198,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
 
     Args:
         machine: `fst.machines.bpe_arguments.DropoutArguments`.
-        stream: uint64, the state of the generator at the begin of the piece.
+        stream: uint64, the state of the generator before the first number of the piece.
 
     Returns:
         The index after the last id.
@@ -227,7 +223,7 @@ def merge(text, begin, end, machine, stream, numbers, at):
 
 @inlined
 def key_of(seed, row):
-    """The seed of a row."""
+    """See `fst.dropout.key`."""
     return mixed(mixed(seed) + row)
 
 
@@ -241,11 +237,10 @@ def emit(text, pieces, count, row, machine, output, work):
         first, last = np.uint64(pieces[index]) & PLACE, np.uint64(pieces[np.uint64(index) + U1]) & PLACE
         if kind == U0:
             at = merge(text, first, last, machine, key + place * GAMMA, ids, at)
+            place += last - first
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
-        if kind == U0 or kind == DROPPED:
-            place += last - first
-        elif kind == ROW_END:
+        if kind == ROW_END:
             place, key = U0, key_of(seed, state[FIRST_ROW] + row)
     state[COUNT], state[PLACE_IN_ROW] = at, place
     return row
