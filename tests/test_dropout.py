@@ -395,7 +395,7 @@ def test_only_bpe_has_dropout() -> None:
 
 
 def test_dropout_of_a_source() -> None:
-    """The dropout of a tokenizer.json is kept, shown and written again, and has no effect by itself. Null is 0."""
+    """The dropout of a tokenizer.json, of which null is 0, is kept, shown and written again, and has no effect by itself."""
     merges = [(b"a", b"b")]
     tables = [compiled_bpe(merges), *(assemble_with(merges, share) for share in (None, 0, 0.25, 1))]
     assert [tokenizer_of(table).dropout for table in tables] == [0.0, 0.0, 0.0, 0.25, 1.0]
