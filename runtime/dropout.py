@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from numbers import Real
 from operator import index
 from typing import Any, NamedTuple
 
@@ -73,9 +72,9 @@ def dropout_of(probability: Any, seed: Any) -> Dropout | None:
     Raises:
         ValueError: the probability is no number from 0 to 1, or the seed no whole number of 64 bits.
     """
-    if probability == 0 and seed is None:
+    if not probability and seed is None:
         return None
-    if not isinstance(probability, Real) or not 0 <= probability <= 1:
+    if not (isinstance(probability, int | float | np.integer | np.floating) and 0 <= probability <= 1):
         raise ValueError(f"dropout={probability!r} is not a number from 0 to 1")
     number = random_seed() if seed is None else _whole(seed)
     return Dropout(float(probability), number) if probability > 0 else None

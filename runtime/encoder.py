@@ -65,7 +65,7 @@ class Encoder:
         """
         runner = self._ids_runner
         frame = self._frame if add_special_tokens else NO_FRAME
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and dropout == 0 and seed is None:
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and not dropout and seed is None:
             ids = runner.encode_text(text, frame)
             if ids is not None:
                 return ids
@@ -122,10 +122,9 @@ class Encoder:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
-        rows, drops = rows_of(texts), dropout_of(dropout, seed)
-        batch = self._encode(
-            rows, frame=frame, with_spans=bool(offsets), max_ids=max_ids, threads=threads, errors=errors, dropout=drops
-        )
+        rows = rows_of(texts)
+        drops = dropout_of(dropout, seed) if dropout or seed is not None else None  # a call takes longer than to ask
+        batch = self._encode(rows, frame=frame, with_spans=bool(offsets), max_ids=max_ids, threads=threads, errors=errors, dropout=drops)
         if max_ids is not None:
             batch = cut(batch, max_ids, frame[1])
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch

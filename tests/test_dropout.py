@@ -369,7 +369,7 @@ def test_spans_tile_the_text(share: float) -> None:
 # Arguments, sources and tables
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf"), "0.1", None, [0.1]])
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan"), float("inf"), 10**400, "0.1", 0.1j, [0.1]])
 def test_wrong_probabilities(share: Any) -> None:
     """A dropout that is no probability is refused."""
     tokenizer = tokenizer_of(english())
@@ -401,6 +401,9 @@ def test_dropout_of_a_source() -> None:
     assert [tokenizer_of(table).dropout for table in tables] == [0.0, 0.0, 0.0, 0.25, 1.0]
     assert tables[0].dumps() == tables[1].dumps() == tables[2].dumps()
     assert [fst.Tokenizer(table).encode("ab").tolist() for table in tables] == [[256]] * 5
+    plain, broken = map(tokenizer_of, (tables[0], tables[-1]))
+    assert plain.encode("ab", dropout=plain.dropout).tolist() == [256]
+    assert broken.encode("ab", dropout=broken.dropout).tolist() == [97, 98]
     assert [document(table)["model"]["dropout"] for table in tables] == [None, None, None, 0.25, 1.0]
 
 
