@@ -30,10 +30,11 @@ SHARE_BITS = 53  # of a random number that U takes: those of a float
 
 
 class Dropout(NamedTuple):
-    """The probability to skip a merge, and the seed, from 0 to 2**64 - 1."""
+    """What a call asks for: the probability to skip a merge, the seed, from 0 to 2**64 - 1, and the number of its first row."""
 
     probability: float
     seed: int
+    first_row: int = 0
 
 
 def mixed(number: int) -> int:
@@ -67,12 +68,12 @@ def merged(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int], 
         merges: int32[merges, 3].
         ids: the tokens of the bytes of the piece; changed into those of the piece.
         by: how merges are skipped.
-        row: the row of the piece in its call.
+        row: the row of the piece, counted from `first_row` on.
         place: the bytes of the pieces before it in the row.
     """
     while found := sorted((ranks[pair], at) for at, pair in enumerate(pairwise(ids)) if pair in ranks):
         place += 1
-        skipped = skips(number_of(key(by.seed, row), place), by.probability, len(found))
+        skipped = skips(number_of(key(by.seed, by.first_row + row), place), by.probability, len(found))
         if skipped == len(found):
             break
         rank, at = found[skipped]

@@ -137,7 +137,6 @@ class Job:
         max_ids: the number of ids of a row that are needed; None: all. A row may get more.
         counted: whether ids are only counted, not kept.
         safe_cuts: where a text may be cut; None: nowhere.
-        first_row: the number of the first row in the call, of which these rows may be a part.
     """
 
     source: Source
@@ -147,7 +146,6 @@ class Job:
     max_ids: int | None = None
     counted: bool = False
     safe_cuts: SafeCuts | None = None
-    first_row: int = 0
 
     def run(self, threads: int | None) -> Batch:
         """Encode all texts."""
@@ -188,8 +186,8 @@ class Job:
             buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(room, 0)
             suspects = runner.suspects(rows)
-            if runner.is_random:
-                workspace.state[FIRST_ROW] = self.first_row
+            if runner.first_row is not None:
+                workspace.state[FIRST_ROW] = runner.first_row
             runner.encode(text, starts, NO_MORE, runner.output(self.frame, buffers, splits[1:], suspects), workspace)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
@@ -404,8 +402,8 @@ class Worker:
         room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
         suspects = runner.suspects(rows)
-        if runner.is_random:
-            workspace.state[FIRST_ROW] = job.first_row + row
+        if runner.first_row is not None:
+            workspace.state[FIRST_ROW] = runner.first_row + row
         read = runner.encode(text, starts, more, runner.output(job.frame, self.buffers, ends, suspects), workspace)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])

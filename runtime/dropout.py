@@ -17,7 +17,6 @@ from fst.runtime.run import Runner
 from fst.runtime.workspace import Workspaces
 
 SEED_BYTES = 8
-MAX_SEED = (1 << 8 * SEED_BYTES) - 1
 
 
 class Kernel(NamedTuple):
@@ -55,7 +54,7 @@ class DroppingRunners:
             beside = marked if isinstance(marked, Arguments) else marked.beside
             rewriter = self._rewriter.reading_by(DropoutArguments(self._merging._replace(beside=beside), powers, seed))
         arguments = DropoutArguments(self._merging, powers, seed)
-        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, rewriter=rewriter, is_random=True)
+        return Runner(self._kernel, arguments, self._workspaces, with_spans=with_spans, rewriter=rewriter, first_row=dropout.first_row)
 
 
 def _powers(probability: float) -> NDArray[np.float64]:
@@ -66,18 +65,19 @@ def _powers(probability: float) -> NDArray[np.float64]:
     return np.array(powers)
 
 
-def dropout_of(probability: Any, seed: Any) -> Dropout | None:
+def dropout_of(probability: Any, seed: Any, first_row: Any = 0) -> Dropout | None:
     """What the arguments of a call ask for; None if no merge is to be skipped.
 
     Raises:
-        ValueError: the probability is no number from 0 to 1, or the seed no whole number of 64 bits.
+        ValueError: the probability is no number from 0 to 1, or the others are no whole numbers in their range.
     """
-    if not probability and seed is None:
+    if not probability and seed is None and not first_row:
         return None
     if not (isinstance(probability, int | float | np.integer | np.floating) and 0 <= probability <= 1):
         raise ValueError(f"dropout={probability!r} is not a number from 0 to 1")
-    number = random_seed() if seed is None else _whole(seed)
-    return Dropout(float(probability), number) if probability > 0 else None
+    number = random_seed() if seed is None else _whole("seed", seed, 64)
+    first = _whole("first_row", first_row, 63)
+    return Dropout(float(probability), number, first) if probability > 0 else None
 
 
 def random_seed() -> int:
@@ -85,11 +85,12 @@ def random_seed() -> int:
     return int.from_bytes(os.urandom(SEED_BYTES), "little")
 
 
-def _whole(seed: Any) -> int:
+def _whole(name: str, value: Any, bits: int) -> int:
+    """A whole number of some bits, at least 0."""
     try:
-        number = index(seed)
+        number = index(value)
     except TypeError:
         number = -1
-    if not 0 <= number <= MAX_SEED:
-        raise ValueError(f"seed={seed!r} is not a whole number from 0 to 2**{8 * SEED_BYTES} - 1")
+    if not 0 <= number < 1 << bits:
+        raise ValueError(f"{name}={value!r} is not a whole number from 0 to 2**{bits} - 1")
     return number

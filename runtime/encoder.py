@@ -85,6 +85,7 @@ class Encoder:
         errors: str = "strict",
         dropout: float = 0,
         seed: int | None = None,
+        first_row: int = 0,
     ) -> Batch:
         """The ids of many texts.
 
@@ -101,6 +102,7 @@ class Encoder:
             errors: as in `encode`.
             dropout, seed: as in `encode`. The random numbers are a function of the seed, of the number of the row and of the place in it.
                 So neither the number of threads nor other rows change the ids of a row. A single long text takes one thread.
+            first_row: the number of the first row, for dropout: some of many rows get the ids that they have in a call with all of them.
 
         Returns:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
@@ -109,7 +111,7 @@ class Encoder:
             TextError: a row is not text; the message names it.
             UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, `offsets` has an unknown value; or `dropout` and `seed` as in `encode`.
+                around a text, `offsets` has an unknown value, `first_row` is no whole number of at least 0; or as in `encode`.
 
         Example:
             >>> import fst
@@ -123,8 +125,16 @@ class Encoder:
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
         rows = rows_of(texts)
-        drops = dropout_of(dropout, seed) if dropout or seed is not None else None  # a call takes longer than to ask
-        batch = self._encode(rows, frame=frame, with_spans=bool(offsets), max_ids=max_ids, threads=threads, errors=errors, dropout=drops)
+        asked = dropout or seed is not None or first_row  # a call takes longer than to ask
+        batch = self._encode(
+            rows,
+            frame=frame,
+            with_spans=bool(offsets),
+            max_ids=max_ids,
+            threads=threads,
+            errors=errors,
+            dropout=dropout_of(dropout, seed, first_row) if asked else None,
+        )
         if max_ids is not None:
             batch = cut(batch, max_ids, frame[1])
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
@@ -140,6 +150,7 @@ class Encoder:
         errors: str = "strict",
         dropout: float = 0,
         seed: int | None = None,
+        first_row: int = 0,
     ) -> Any:
         """The ids of a column of texts, as a column. Copies neither texts nor ids. Requires pyarrow.
 
@@ -147,7 +158,7 @@ class Encoder:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
                 or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors, dropout, seed: as in `encode_batch`, for the rows that are not null.
+            add_special_tokens, max_length, threads, errors, dropout, seed, first_row: as in `encode_batch`; nulls are no rows.
             padding: pad rows to `max_length`.
 
         Returns:
@@ -173,12 +184,12 @@ class Encoder:
         if padding and max_length is None:
             raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
         frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids, drops, done = _max_ids(max_length, frame), dropout_of(dropout, seed), 0
+        max_ids, drops = _max_ids(max_length, frame), dropout_of(dropout, seed, first_row)
 
         def encode_rows(rows: Source) -> Batch:
-            nonlocal done
-            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors, dropout=drops, first_row=done)
-            done += len(rows)
+            nonlocal drops
+            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors, dropout=drops)
+            drops = drops and drops._replace(first_row=drops.first_row + len(rows))
             return batch if max_ids is None else cut(batch, max_ids, frame[1])
 
         filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
@@ -263,17 +274,15 @@ class Encoder:
         threads: int | None = None,
         errors: str = "strict",
         dropout: Dropout | None = None,
-        first_row: int = 0,
     ) -> Batch:
-        """The ids of rows; `max_ids`, `counted` and `first_row` are as in `fst.runtime.batch.Job`."""
+        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`."""
         if threads is not None:
             thread_count(threads)
         check(errors)
-        runner = self._spans_runner if with_spans else self._ids_runner
-        if dropout:
-            runner = self._dropping_runner(dropout, with_spans)
-        cuts = None if runner.fallback or runner.rewriter or runner.is_random else self._safe_cuts
-        return Job(source, frame, errors, runner, max_ids, counted, cuts, first_row).run(threads)
+        plain = self._spans_runner if with_spans else self._ids_runner
+        runner = self._dropping_runner(dropout, with_spans) if dropout else plain
+        cuts = None if runner.fallback or runner.rewriter or dropout else self._safe_cuts
+        return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:

@@ -66,7 +66,7 @@ class Runner:
         with_spans: whether to find the spans of ids.
         fallback: reads texts that the kernels cannot; None if they can read every text.
         rewriter: rewrites texts before the kernels read them; None if they read every text as it is.
-        is_random: whether ids depend on the numbers of rows, by which random numbers are drawn.
+        first_row: the number of the first row, if ids depend on the numbers of rows; else None.
 
     Attributes:
         unit_type: the dtype of a unit of text.
@@ -83,10 +83,10 @@ class Runner:
         with_spans: bool = False,
         fallback: Fallback | None = None,
         rewriter: TextRewriter | None = None,
-        is_random: bool = False,
+        first_row: int | None = None,
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
-        self.fallback, self.rewriter, self.is_random = fallback, rewriter, is_random
+        self.fallback, self.rewriter, self.first_row = fallback, rewriter, first_row
         self.unit_type = UNIT_TYPES[table.unit]
         self.is_plain = not with_spans and not fallback
         self._ids_per_unit: int = table.ids_per_unit

@@ -9,7 +9,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
@@ -21,9 +21,11 @@ import naive
 import numpy as np
 import pyarrow as pa
 import pytest
+from commands import call
 from hypothesis import given
 from hypothesis import strategies as some
 from machines import Merges, byte_level, compiled
+from pyarrow import parquet
 from test_bpe import LISTS, ids_of, small
 from test_merge_queue import BESIDE, LATE, ONE_PIECE, lists, shuffled, strings
 from tiers import examples, sample
@@ -31,6 +33,7 @@ from tokenizers import Tokenizer
 
 import fst
 from fst import dropout
+from fst.cli import columns, streams
 from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
@@ -72,7 +75,7 @@ def english() -> BpeTables:
     return table
 
 
-TABLES = {"automaton": english, "merges": lambda: shuffled().table}
+TABLES: dict[str, Callable[[], BpeTables]] = {"automaton": english, "merges": lambda: shuffled().table}
 
 
 @cache
@@ -323,7 +326,8 @@ def test_seeds() -> None:
     """Other seeds give other ids, and without a seed each call has its own."""
     tokenizer = tokenizer_of(english())
     text = " the thing" * 50
-    drawn = [tokenizer.encode(text, dropout=0.5, seed=seed).tolist() for seed in (0, 1, (1 << 64) - 1, np.int64(1))]
+    seeds: tuple[Any, ...] = (0, 1, (1 << 64) - 1, np.int64(1))
+    drawn = [tokenizer.encode(text, dropout=0.5, seed=seed).tolist() for seed in seeds]
     assert drawn[1] == drawn[3]
     assert drawn[0] != drawn[1] != drawn[2] != drawn[0]
     assert tokenizer.encode(text, dropout=0.5).tolist() != tokenizer.encode(text, dropout=0.5).tolist()
@@ -366,6 +370,43 @@ def test_spans_tile_the_text(share: float) -> None:
         assert [text[begin:end].encode() for begin, end in spans] == [tokenizer.token_bytes(number) for number in batch[row].tolist()]
 
 
+def test_parts_of_many_rows() -> None:
+    """Some of many rows, from a first one on, have the ids that they have among all, also in columns."""
+    tokenizer, rows = tokenizer_of(english()), texts()
+    whole = ids_of(tokenizer.encode_batch(rows, dropout=0.3, seed=7))
+    for first in (0, 5, 20):
+        assert ids_of(tokenizer.encode_batch(rows[first:], dropout=0.3, seed=7, first_row=first)) == whole[first:]
+        column = pa.chunked_array([rows[first:24], rows[24:]], pa.string())
+        assert tokenizer.encode_arrow(column, dropout=0.3, seed=7, first_row=first).to_pylist() == whole[first:]
+
+
+@pytest.mark.parametrize("name", ["rows.txt", "rows.parquet"])
+def test_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`fst encode` gives documents the ids of rows of one call, however they are read, and other ones without a seed."""
+    table, path = tmp_path / "table.npz", tmp_path / name
+    english().save(table)
+    rows = [text for text in texts() if "\n" not in text]
+    options: tuple[str, ...] = ()
+    if path.suffix == ".txt":
+        path.write_text("".join(f"{text}\n" for text in rows), "utf-8", newline="\n")
+    else:
+        parquet.write_table(pa.table({"text": [None, *rows[:3], None, *rows[3:]]}), path)
+        options = ("--column", "text")
+    expected = [" ".join(map(str, row)) for row in ids_of(tokenizer_of(english()).encode_batch(rows, dropout=0.3, seed=7))]
+
+    def printed(*seed: str) -> list[str]:
+        lines = call("encode", table, path, *options, "--dropout", "0.3", *seed).stdout.split("\n")[:-1]
+        return lines if not options else [*lines[1:4], *lines[5:]]  # nulls have empty lines
+
+    assert printed("--seed", "7") == expected
+    for module, limit, size in ((columns, "MOST_ROWS", 3), (streams, "CHUNK", 200)):
+        monkeypatch.setattr(module, limit, size)
+    assert printed("--seed", "7") == expected
+    assert printed() != printed()
+    for wrong in (("--dropout", "1.5"), ("--dropout", "nan"), ("--seed", "-1")):
+        call("encode", table, path, *options, *wrong, code=2)
+
+
 # Arguments, sources and tables
 
 
@@ -373,9 +414,10 @@ def test_spans_tile_the_text(share: float) -> None:
 def test_wrong_probabilities(share: Any) -> None:
     """A dropout that is no probability is refused."""
     tokenizer = tokenizer_of(english())
-    for encode, given_text in ((tokenizer.encode, "a"), (tokenizer.encode_batch, ["a"]), (tokenizer.count_tokens, ["a"])):
+    calls: list[Callable[..., Any]] = [tokenizer.encode, tokenizer.encode_batch, tokenizer.count_tokens]
+    for encode in calls:
         with pytest.raises(ValueError, match=r"^dropout=.* is not a number from 0 to 1$"):
-            encode(given_text, dropout=share)  # type: ignore[operator]
+            encode("a" if encode == tokenizer.encode else ["a"], dropout=share)
 
 
 @pytest.mark.parametrize("seed", [-1, 1 << 64, 0.5, "1", [1]])
@@ -384,6 +426,13 @@ def test_wrong_seeds(share: float, seed: Any) -> None:
     """A seed that is no whole number of 64 bits is refused, also where it has no effect."""
     with pytest.raises(ValueError, match=r"^seed=.* is not a whole number from 0 to 2\*\*64 - 1$"):
         tokenizer_of(english()).encode("a", dropout=share, seed=seed)
+
+
+@pytest.mark.parametrize("first_row", [-1, 0.5, 1 << 63])
+def test_wrong_first_rows(first_row: Any) -> None:
+    """The number of the first row is a whole number."""
+    with pytest.raises(ValueError, match=r"^first_row=.* is not a whole number from 0 to 2\*\*63 - 1$"):
+        tokenizer_of(english()).encode_batch(["a"], dropout=0.1, first_row=first_row)
 
 
 def test_only_bpe_has_dropout() -> None:
@@ -440,7 +489,7 @@ def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
     names = [*(bytes([byte]) for byte in range(256)), *longer]
     tiktoken = pytest.importorskip("tiktoken")
     ranks = {token: rank for rank, token in enumerate(names)}
-    table = bpe(tiktoken.Encoding("any", pat_str=ONE_PIECE, mergeable_ranks=ranks, special_tokens={}))
+    table: Any = bpe(tiktoken.Encoding("any", pat_str=ONE_PIECE, mergeable_ranks=ranks, special_tokens={}))
     pairs = [(left, right) for left in names for right in names if left + right in ranks]
     expected = sorted((ranks[left + right], ranks[left], ranks[right]) for left, right in pairs)
     assert [(made, left, right) for left, right, made in table.merges.tolist()] == expected

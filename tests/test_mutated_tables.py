@@ -244,7 +244,8 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
 
 def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
     """Dropout refuses merges that are not sound, which loading does not prove beside an automaton; others act the same on every path."""
-    tables, options = tokenizer._table, {"dropout": 0.4, "seed": 3, "add_special_tokens": False}
+    tables = tokenizer._table
+    options: dict[str, Any] = {"dropout": 0.4, "seed": 3, "add_special_tokens": False}
     try:
         _ = tables.proven_merges
     except fst.TableError:
