@@ -50,7 +50,7 @@ def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any
         "late": stored["late"],
         "skipped": [spellings[number] for number in metadata.added_tokens.skipped],
         **{name: [_named(piece, spellings) for piece in stored[name]] for name in ("single", "pair")},
-        **{name: stored[name] for name in RULES},
+        **{name: stored[name] for name in ("dropout", *RULES) if name in stored},
     }
 
 
@@ -72,6 +72,7 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
         "decoder": json.dumps(description["decoder"], ensure_ascii=False),
         "truncation": _unapplied(description["truncation"], _truncation),
         "padding": _unapplied(description["padding"], _padding),
+        **({"dropout": _unapplied(description["dropout"], str)} if description.get("dropout") else {}),
         "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
     }
     width = max(map(len, shown))
@@ -116,5 +117,5 @@ def _padding(asked: Mapping[str, Any]) -> str:
     return f"to {width}{multiples}, with {asked['pad_token']} {asked['pad_id']}, at the {asked['direction'].lower()}"
 
 
-def _unapplied(asked: Mapping[str, Any] | None, told: Callable[[Mapping[str, Any]], str]) -> str:
+def _unapplied(asked: Any, told: Callable[[Any], str]) -> str:
     return "none" if asked is None else f"{told(asked)}; asked for by the source, not applied"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -112,6 +112,29 @@ class Encoded:
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     nulls: NDArray[np.bool_] | None = None
+
+
+Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `errors`
+
+
+def encoding(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
+    """A function that encodes documents, with options as `Documents.encode` takes them."""
+    return lambda documents, errors: documents.encode(tokenizer, errors, **options)
+
+
+def dropping(tokenizer: Tokenizer, options: Mapping[str, Any], dropout: float, seed: int | None) -> Encode:
+    """The same with dropout: the ids are those of a single call with all documents that the function is given."""
+    from fst.runtime.dropout import random_seed
+
+    seed, done = random_seed() if seed is None else seed, 0
+
+    def encode(documents: Documents, errors: str) -> Encoded:
+        nonlocal done
+        encoded = documents.encode(tokenizer, errors, dropout=dropout, seed=seed, first_row=done, **options)
+        done += len(encoded.ends) - (0 if encoded.nulls is None else int(encoded.nulls.sum()))
+        return encoded
+
+    return encode
 
 
 def not_text(text: str | bytes) -> Fault | None:

@@ -72,6 +72,8 @@ def _compile_bpe(folder: Path) -> None:
     tokenizer = _used(bpe(source), folder)
     for dtype in decoding.TYPES:
         tokenizer.decode_bytes(np.zeros(1, dtype))
+    for offsets in (False, True):
+        tokenizer.encode_batch(["ab"], offsets=offsets, dropout=1)
     model["merges"] = [["ab", "a"], ["a", "b"]]  # of which no automaton is exact
     model["vocab"]["aba"] = 257
     source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, "normalizer": {"type": "NFC"}}))

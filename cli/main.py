@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -122,6 +123,16 @@ class FileName(click.Path):
         if value == STANDARD:
             self.fail("a table and what it is compiled from are files; '-' is none", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Probability(click.FloatRange):
+    """A number from 0 to 1."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse what is no number."""
+        if isnan(number := super().convert(value, param, ctx)):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 def _special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
@@ -336,6 +347,10 @@ encoding_options = _with(
 )
 @click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens too, in JSON, Arrow and Parquet.")
 @click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep at most N ids of a document.")
+@click.option(
+    "--dropout", type=Probability(0, 1), default=0, show_default=True, metavar="P", help="Skip each merge of BPE with the probability P."
+)
+@click.option("--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", show_default="a new one", help="The seed of --dropout.")
 @reading_options
 @encoding_options
 def encode_command(
@@ -345,6 +360,8 @@ def encode_command(
     form: str | None,
     with_tokens: bool,
     max_length: int | None,
+    dropout: float,
+    seed: int | None,
     no_special_tokens: bool,
     errors: str,
     threads: int | None,
@@ -373,6 +390,9 @@ def encode_command(
     A null stays null in JSON, Arrow and Parquet, and has no ids in other formats. In JSON, dates, times and decimals of other columns
     become strings, and NaN becomes null; a column of bytes, durations or maps is refused.
 
+    With --dropout, which is BPE-Dropout (Provilkov et al. 2020), the same documents and the same --seed give the same ids. Documents are
+    read whole.
+
     Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18".
 
     \b
@@ -389,6 +409,7 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
+    from fst.cli.documents import dropping, encoding
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
@@ -407,8 +428,9 @@ def encode_command(
     on_screen = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
     options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
-    how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer))
-    policy = Policy(errors, lambda documents, errors: documents.encode(tokenizer, errors, **options), is_partial=max_length is not None)
+    encode = dropping(tokenizer, options, dropout, seed) if dropout else encoding(tokenizer, options)
+    how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer) and not dropout)
+    policy = Policy(errors, encode, is_partial=max_length is not None)
     with (
         writing(output, form, tables, with_tokens) as write,
         progress("encoding", total, hidden=on_screen) as advance,

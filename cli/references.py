@@ -18,7 +18,7 @@ EXCERPT = 60  # characters of a message of the reference
 
 
 class Reference(Protocol):
-    """A tokenizer that neither truncates nor pads."""
+    """A tokenizer that neither truncates nor pads, and skips no merges."""
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """The ids of texts."""
@@ -84,6 +84,8 @@ class Tokenizers:
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        if isinstance(self._tokenizer.model, library.models.BPE):
+            self._tokenizer.model.dropout = None
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """See `Reference`."""

@@ -13,7 +13,7 @@ from fst.affixes import NO_AFFIXES, Affixes
 from fst.compile.classes import paged
 from fst.compile.item_sets import close
 from fst.compile.merge_rows import lay_out
-from fst.compile.merges import Canonical, Merges, canonical
+from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
@@ -27,7 +27,6 @@ from fst.machines.bpe import WORD_BYTES, BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, BpeText
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
-from fst.merge_list import no_merges
 from fst.merging import UTF8_BYTES
 from fst.metadata import AddedTokens
 from fst.rewriting import Rewriting, flagged, late
@@ -51,6 +50,7 @@ class BpeModel:
         names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
         unk_token: the token that the source names as unknown. No text has it, since every byte is a token.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
+        dropout: the probability to skip a merge that the source states. The table tells it, and calls ignore it.
     """
 
     kind: ClassVar[str] = "BPE"
@@ -60,6 +60,7 @@ class BpeModel:
     names: Mapping[str, int]
     unk_token: str | None = None
     affixes: Affixes = NO_AFFIXES
+    dropout: float = 0.0
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> BpeModel:
@@ -84,6 +85,7 @@ class BpeModel:
             names=names,
             unk_token=model.get("unk_token"),
             affixes=affixes,
+            dropout=_dropout(model),
         )
 
     @classmethod
@@ -126,11 +128,10 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     words, displacements = _word_table(model, tokens)
     rows, window = lay_out(tokens.tokens, close(tokens)) if tokens.proper and not model.affixes else None, windows(split)
     pages, blocks = paged(split.classes)
-    contents = _by_rank(tokens, model.vocabulary)
     names = {**model.names, **added.ids}
-    others = {name: number for name, number in names.items() if contents.get(bytes_of(name) or b"") != number}
-    ids = [*contents.values(), *others.values()]
-    encoded = [*contents, *(name.encode() for name in others)]
+    others = {name: number for name, number in names.items() if model.vocabulary.get(bytes_of(name) or b"") != number}
+    ids = [*model.vocabulary.values(), *others.values()]
+    encoded = [*model.vocabulary, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window.bits),
         model=_model_metadata(model, tokens, words),
@@ -149,7 +150,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         decisions=window.decisions,
         entries=rows.entries if rows else np.empty(0, np.uint32),
         depths=rows.depths if rows else np.empty(0, np.uint16),
-        merges=no_merges() if rows else _merges(tokens),
+        merges=_merges(model),
         words=words,
         displacements=displacements,
         token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
@@ -158,17 +159,12 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     )
 
 
-def _by_rank(tokens: Canonical, vocabulary: Mapping[bytes, int]) -> Mapping[bytes, int]:
-    """The vocabulary: tokens that no merge makes, then the others, the lowest rank first, so that the order of a table tells its merges."""
-    items = list(vocabulary.items())
-    return dict(items[place] for place in np.argsort(tokens.rank, kind="stable").tolist())
-
-
-def _merges(tokens: Canonical) -> NDArray[np.int32]:
-    """int32[merges, 3], the merges that make canonical tokens, the lowest rank first: BPE executes no others."""
-    made = tokens.made[np.argsort(tokens.rank[tokens.made], kind="stable")]
-    merges: NDArray[np.int32] = tokens.tokens.ids[np.stack([tokens.left[made], tokens.right[made], made], axis=1)].astype(np.int32)
-    return merges
+def _merges(model: BpeModel) -> NDArray[np.int32]:
+    """All merges as ids, the lowest rank first: with dropout, BPE also executes those that it never does without."""
+    ids, prefix = model.vocabulary, len(model.affixes.prefix)
+    pairs = pairs_of_ranks(ids) if model.merges is None else model.merges
+    merges = [(ids[left], ids[right], ids[left + right[prefix:]]) for left, right in pairs]
+    return np.array(merges, np.int32).reshape(-1, 3)
 
 
 def _adds_blank(text: TextPipeline) -> bool:
@@ -209,6 +205,7 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
 def _model_metadata(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) -> BpeModelMetadata:
     return BpeModelMetadata(
         model_tokens=len(model.vocabulary),
+        dropout=model.dropout,
         ignore_merges=model.ignore_merges,
         unk_token=model.unk_token,
         continuing_subword_prefix=spelled(model.affixes.prefix),
@@ -234,12 +231,18 @@ def _refuse(model: Mapping[str, Any]) -> None:
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name) and model.get("ignore_merges"):
             raise UnsupportedError(f"model BPE with ignore_merges and {name} {quoted(model[name])}")
-    if model.get("dropout"):
-        raise UnsupportedError(f"model BPE with dropout {quoted(model['dropout'])}, by which ids are random: set it to null")
     for name in ("fuse_unk", "byte_fallback"):
         _flag(model, name)
     if not isinstance(model.get("unk_token"), str | None):
         raise ValueError(f"unk_token is {quoted(model['unk_token'])}; it is a string or null")
+
+
+def _dropout(model: Mapping[str, Any]) -> float:
+    """The probability to skip a merge; 0 if there is none."""
+    dropout = model.get("dropout")
+    if dropout is not None and not (type(dropout) in (int, float) and 0 <= dropout <= 1):
+        raise ValueError(f"dropout is {quoted(dropout)}; it is a number from 0 to 1, or null")
+    return float(dropout or 0)
 
 
 def _affix(model: Mapping[str, Any], name: str) -> str:

@@ -14,7 +14,7 @@ pairs, the leftmost. `fst.compile.item_sets` and `fst.merging` share these lette
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -159,6 +159,14 @@ def canonical(merges: Merges) -> Canonical:
     made = left != NULL
     proper = bool(np.all(np.maximum(rank[left[made]], rank[right[made]]) < rank[made]))
     return Canonical(spelled, left, right, rank, proper)
+
+
+def pairs_of_ranks(ranks: Mapping[bytes, int]) -> Iterator[tuple[bytes, bytes]]:
+    """Every two tokens that make one together, in the order of its rank, and then of theirs: so ``transformers`` converts tiktoken's."""
+    for token in sorted(ranks, key=ranks.__getitem__):
+        halves = ((token[:place], token[place:]) for place in range(1, len(token)))
+        known = [(left, right) for left, right in halves if left in ranks and right in ranks]
+        yield from sorted(known, key=lambda pair: (ranks[pair[0]], ranks[pair[1]]))
 
 
 def _refuse_shared_ids(tokens: Iterable[bytes], ids: Ints) -> None:

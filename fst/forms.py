@@ -51,6 +51,11 @@ def whole(lowest: int, highest: int) -> Rule:
     return Rule(lambda value: is_whole(value, lowest, highest), f"a whole number from {lowest} to {highest}")
 
 
+def number(lowest: float, highest: float) -> Rule:
+    """A number from the lowest to the highest."""
+    return Rule(lambda value: type(value) in (int, float) and lowest <= value <= highest, f"a number from {lowest} to {highest}", float)
+
+
 def one_of(*known: str) -> Rule:
     """One of some strings."""
     return Rule(lambda value: isinstance(value, str) and value in known, " or ".join(map(repr, known)))

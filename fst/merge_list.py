@@ -28,11 +28,6 @@ SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.kernels.
 insert_pairs = Deferred("fst.runtime.kernels.merge_queue", "insert_pairs")
 
 
-def no_merges() -> NDArray[np.int32]:
-    """The merges of a table that has an automaton for them."""
-    return np.empty((0, len(COLUMNS)), np.int32)
-
-
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
     """Merge the pair of lowest rank, the leftmost of several, until no pair has a rank: slow and plain.
 

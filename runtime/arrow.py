@@ -46,24 +46,25 @@ class Filling:
     side: str
 
 
-def encoded(column: Any, encode: Encode, filling: Filling | None) -> Any:
+def encoded(column: Any, encode: Encode, filling: Filling | None, *, by_row: bool) -> Any:
     """The ids of a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         encode: encodes rows.
         filling: how rows are padded; None: not at all.
+        by_row: whether equal texts may have different ids, so that each row must be encoded.
 
     Raises:
         TextError: it is not a column of texts, or `encode` raises one.
     """
     column = _imported(column)
     if not isinstance(column, pa.ChunkedArray):
-        return _chunk(column, encode, filling)
+        return _chunk(column, encode, filling, by_row)
     chunks, first = [], 0
     for chunk in column.chunks:
         with _renumbered(partial(add, first)):
-            chunks.append(_chunk(chunk, encode, filling))
+            chunks.append(_chunk(chunk, encode, filling, by_row))
         first += len(chunk)
     return pa.chunked_array(chunks, type=_kind(filling))
 
@@ -79,10 +80,10 @@ def _imported(column: Any) -> Any:
     raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
 
 
-def _chunk(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
+def _chunk(chunk: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
     """The ids of one array."""
     if isinstance(chunk, pa.DictionaryArray):
-        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, filling)
+        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, filling, by_row)
     chunk = _texts(chunk)
     if not chunk.null_count:
         return _array(encode(_rows(chunk)), filling, None)
@@ -95,14 +96,16 @@ def _chunk(chunk: Any, encode: Encode, filling: Filling | None) -> Any:
     return _array(Batch(batch.ids, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
 
 
-def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None) -> Any:
-    """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows."""
-    if len(texts) <= len(numbers):
+def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
+    """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows, or
+    each row must be.
+    """
+    if len(texts) <= len(numbers) and not by_row:
         try:
-            return _chunk(texts, encode, filling).take(numbers)
+            return _chunk(texts, encode, filling, by_row).take(numbers)
         except TextError:
             pass  # encode the rows instead: a text of no row may be wrong, and errors name rows
-    return _chunk(texts.take(numbers), encode, filling)
+    return _chunk(texts.take(numbers), encode, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TableError, TextError
 from fst.lazy import Lazy
-from fst.machines.kernel_call import BEFORE, COUNT, OPEN, WORD
+from fst.machines.kernel_call import BEFORE, COUNT, FIRST_ROW, OPEN, WORD
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.texts import Ints, Limits, Source, Text, Units, characters, decoded, length, not_text_at, readable, units, whole, wrong_at
@@ -186,6 +186,8 @@ class Job:
             buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(room, 0)
             suspects = runner.suspects(rows)
+            if runner.first_row is not None:
+                workspace.state[FIRST_ROW] = runner.first_row
             runner.encode(text, starts, NO_MORE, runner.output(self.frame, buffers, splits[1:], suspects), workspace)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
@@ -397,9 +399,11 @@ class Worker:
     def _run(self, text: Units, starts: Ints, more: np.uint64, ends: Ints, row: int) -> int:
         """Run the kernel over rows, of which `row` is the first. Returns the position where it stopped reading."""
         job, runner, workspace, rows = self._job, self._runner, self._workspace, len(starts) - 1
-        room = self.count + workspace.room + runner.room(len(text), rows, job.frame)
+        room = self.count + runner.room_behind(workspace, len(text), rows, job.frame)
         self.buffers.reserve(room, self.count, self._expected())
         suspects = runner.suspects(rows)
+        if runner.first_row is not None:
+            workspace.state[FIRST_ROW] = runner.first_row + row
         read = runner.encode(text, starts, more, runner.output(job.frame, self.buffers, ends, suspects), workspace)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])

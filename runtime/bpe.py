@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
@@ -14,6 +15,7 @@ from fst.metadata import ByteLevelDecoder
 from fst.rows import WHITE_SPACE
 from fst.runtime.batch import Batch
 from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
+from fst.runtime.dropout import DroppingRunners
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
 from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import Runner
@@ -46,6 +48,11 @@ class BpeTokenizer(Tokenizer):
 
     backend = "fst.runtime.transformers.bpe.BpeBackend"
     _table: BpeTables
+
+    @property
+    def dropout(self) -> float:
+        """The dropout in the vocabulary's source, for information; 0 if there is none. Merges are only skipped if a call asks for it."""
+        return self._table.metadata.model.dropout
 
     def token_bytes(self, number: int) -> bytes | None:
         """The bytes of the token of an id; None if no token has this id."""
@@ -113,6 +120,13 @@ class BpeTokenizer(Tokenizer):
     def _spans_runner(self) -> Runner:
         ids = self._ids_runner
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
+
+    def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:
+        return self._dropping_runners.runner(dropout, with_spans=with_spans)
+
+    @Lazy
+    def _dropping_runners(self) -> DroppingRunners:
+        return DroppingRunners(self._table, self._ids_runner, self._workspaces)
 
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)

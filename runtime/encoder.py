@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from fst.cores import thread_count
+from fst.dropout import Dropout
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
+from fst.runtime.dropout import dropout_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream
@@ -34,19 +36,26 @@ class Encoder:
     def __init__(self, table: Any) -> None:
         self._table = table
 
-    def encode(self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict") -> Ids:
+    def encode(
+        self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict", dropout: float = 0, seed: int | None = None
+    ) -> Ids:
         """The ids of one text.
 
         Args:
             text: str, or bytes of UTF-8.
             add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around the text.
             errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
+            dropout: of byte-level BPE, the probability to skip a merge at each step (BPE-Dropout, Provilkov et al. 2020), from 0 to 1. The
+                ids then are random, and stand for the same text.
+            seed: of dropout, from 0 to 2**64 - 1. The same seed gives the same ids. None: a new random seed for each call.
 
         Returns:
             int32[n].
 
         Raises:
             TextError: the argument is not text.
+            UnsupportedError: `dropout` is above 0, and the vocabulary is no BPE.
+            ValueError: `errors`, `dropout` or `seed` has a value that it cannot have.
 
         Example:
             >>> import fst
@@ -56,14 +65,14 @@ class Encoder:
         """
         runner = self._ids_runner
         frame = self._frame if add_special_tokens else NO_FRAME
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain:
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and not dropout and seed is None:
             ids = runner.encode_text(text, frame)
             if ids is not None:
                 return ids
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
         one: Any = [text]
-        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors).ids
+        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors, dropout=dropout_of(dropout, seed)).ids
 
     def encode_batch(
         self,
@@ -74,6 +83,9 @@ class Encoder:
         offsets: bool | str = False,
         threads: int | None = None,
         errors: str = "strict",
+        dropout: float = 0,
+        seed: int | None = None,
+        first_row: int = 0,
     ) -> Batch:
         """The ids of many texts.
 
@@ -89,15 +101,18 @@ class Encoder:
                 ``FST_NUM_THREADS``, which is read at each use, or else the number of cores that this process may use, by affinity and
                 control groups.
             errors: as in `encode`.
+            dropout, seed: as in `encode`. The random numbers are a function of the seed, of the number of the row and of the place in it.
+                So neither the number of threads nor other rows change the ids of a row. A single long text takes one thread.
+            first_row: the number of the first row, for dropout: some of many rows get the ids that they have in a call with all of them.
 
         Returns:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
             TextError: a row is not text; the message names it.
-            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id.
+            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
-                around a text, or `offsets` has an unknown value.
+                around a text, `offsets` has an unknown value, `first_row` is no whole number of at least 0; or as in `encode`.
 
         Example:
             >>> import fst
@@ -110,7 +125,17 @@ class Encoder:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
-        batch = self._encode(rows_of(texts), frame=frame, with_spans=bool(offsets), max_ids=max_ids, threads=threads, errors=errors)
+        rows = rows_of(texts)
+        asked = dropout or seed is not None or first_row  # a call takes longer than to ask
+        batch = self._encode(
+            rows,
+            frame=frame,
+            with_spans=bool(offsets),
+            max_ids=max_ids,
+            threads=threads,
+            errors=errors,
+            dropout=dropout_of(dropout, seed, first_row) if asked else None,
+        )
         if max_ids is not None:
             batch = cut(batch, max_ids, frame[1])
         return in_bytes(batch, texts, errors) if offsets == "bytes" else batch
@@ -124,6 +149,9 @@ class Encoder:
         padding: bool = False,
         threads: int | None = None,
         errors: str = "strict",
+        dropout: float = 0,
+        seed: int | None = None,
+        first_row: int = 0,
     ) -> Any:
         """The ids of a column of texts, as a column. Copies neither texts nor ids. Requires pyarrow.
 
@@ -131,7 +159,7 @@ class Encoder:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
                 or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors: as in `encode_batch`.
+            add_special_tokens, max_length, threads, errors, dropout, seed, first_row: as in `encode_batch`; nulls are no rows.
             padding: pad rows to `max_length`.
 
         Returns:
@@ -140,6 +168,7 @@ class Encoder:
 
         Raises:
             TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            UnsupportedError: `dropout` as in `encode`.
             ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a padding token in the vocabulary.
             ImportError: pyarrow is not installed.
 
@@ -156,26 +185,37 @@ class Encoder:
         if padding and max_length is None:
             raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
         frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids = _max_ids(max_length, frame)
+        max_ids, drops = _max_ids(max_length, frame), dropout_of(dropout, seed, first_row)
 
         def encode_rows(rows: Source) -> Batch:
-            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors)
+            nonlocal drops
+            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors, dropout=drops)
+            drops = drops and drops._replace(first_row=drops.first_row + len(rows))
             return batch if max_ids is None else cut(batch, max_ids, frame[1])
 
         filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
-        return encoded(column, encode_rows, filling)
+        return encoded(column, encode_rows, filling, by_row=drops is not None)
 
-    def count_tokens(self, texts: Texts, *, add_special_tokens: bool = True, threads: int | None = None, errors: str = "strict") -> Ints:
+    def count_tokens(
+        self,
+        texts: Texts,
+        *,
+        add_special_tokens: bool = True,
+        threads: int | None = None,
+        errors: str = "strict",
+        dropout: float = 0,
+        seed: int | None = None,
+    ) -> Ints:
         """The number of ids of each text. The ids are not kept, so memory does not grow with the texts.
 
         Args:
-            texts, add_special_tokens, threads, errors: as in `encode_batch`.
+            texts, add_special_tokens, threads, errors, dropout, seed: as in `encode_batch`.
 
         Returns:
             int64[rows].
 
         Raises:
-            TextError, ValueError: as in `encode_batch`.
+            TextError, UnsupportedError, ValueError: as in `encode_batch`.
 
         Example:
             >>> import fst
@@ -184,7 +224,8 @@ class Encoder:
             array([2, 0, 2])
         """
         frame = self._frame if add_special_tokens else NO_FRAME
-        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True)
+        drops = dropout_of(dropout, seed)
+        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True, dropout=drops)
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
@@ -233,13 +274,15 @@ class Encoder:
         counted: bool = False,
         threads: int | None = None,
         errors: str = "strict",
+        dropout: Dropout | None = None,
     ) -> Batch:
         """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`."""
         if threads is not None:
             thread_count(threads)
         check(errors)
-        runner = self._spans_runner if with_spans else self._ids_runner
-        cuts = None if runner.fallback or runner.rewriter else self._safe_cuts
+        plain = self._spans_runner if with_spans else self._ids_runner
+        runner = self._dropping_runner(dropout, with_spans) if dropout else plain
+        cuts = None if runner.fallback or runner.rewriter or dropout else self._safe_cuts
         return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
@@ -260,6 +303,9 @@ class Encoder:
     @Lazy
     def _spans_runner(self) -> Runner:
         raise UnsupportedError(f"offsets of {self._table.kind} tables: there are ids alone")
+
+    def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:  # noqa: ARG002 - of machines that have dropout
+        raise UnsupportedError(f"dropout with {self._table.kind} tables: only BPE has merges to skip")
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         return self._spans_runner if with_spans else self._ids_runner

@@ -9,6 +9,7 @@ with the next piece. The part of the rewritten text that kernels leave unread is
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -79,9 +80,15 @@ class TextRewriter:
     """
 
     def __init__(self, table: BpeTables, by: Rewriting) -> None:
-        self.arguments = table.marked_arguments()
+        self.arguments: Any = table.marked_arguments()
         self._growth = table.ids_per_unit
         self._rewriter: Rewriter = rewriter(by, table.metadata.added_tokens, table.metadata.text.trimming)
+
+    def reading_by(self, arguments: Any) -> TextRewriter:
+        """The same rewriter, for kernels with other arguments."""
+        other = copy(self)
+        other.arguments = arguments
+        return other
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.

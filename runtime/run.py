@@ -67,6 +67,7 @@ class Runner:
         with_spans: whether to find the spans of ids.
         fallback: reads texts that the kernels cannot; None if they can read every text.
         rewriter: rewrites texts before the kernels read them; None if they read every text as it is.
+        first_row: the number of the first row, if ids depend on the numbers of rows; else None.
 
     Attributes:
         unit_type: the dtype of a unit of text.
@@ -83,9 +84,10 @@ class Runner:
         with_spans: bool = False,
         fallback: Fallback | None = None,
         rewriter: TextRewriter | None = None,
+        first_row: int | None = None,
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
-        self.fallback, self.rewriter = fallback, rewriter
+        self.fallback, self.rewriter, self.first_row = fallback, rewriter, first_row
         self.unit_type = UNIT_TYPES[table.unit]
         self.is_plain = not with_spans and not fallback
         self._ids_per_unit: int = table.ids_per_unit
@@ -96,6 +98,10 @@ class Runner:
     def room(self, units: int, rows: int, frame: Frame) -> int:
         """`room_for` the runner's machine."""
         return room_for(self._ids_per_unit, units, rows, frame)
+
+    def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
+        """`room` for rows behind what is kept of the last call in a workspace."""
+        return workspace.symbols + self.room(workspace.kept + units, rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""

@@ -27,6 +27,7 @@ class Workspace:
 
     Attributes:
         work: as given; `state` is one of its arrays.
+        symbols: the maximum of symbols that are kept from call to call.
         memo: uint64[3], for looks at a text before kernels read it.
         text: uint16[n] or uint8[n], for texts, see `fst.runtime.texts.ROOMS`.
         short_ids, short_starts, short_ends: arrays for one short text.
@@ -35,7 +36,7 @@ class Workspace:
 
     def __init__(self, work: Any, unit: str, short: int) -> None:
         self.work, self.state = work, work.state
-        self._symbols = len(work.symbols)
+        self.symbols = len(work.symbols)
         self.memo = np.zeros(3, np.uint64)
         self.text = np.empty(ROOMS[unit], UNIT_TYPES[unit])  # only memory that is written is committed
         self.short_ids = np.empty(short, np.int32)
@@ -47,10 +48,10 @@ class Workspace:
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
 
     @property
-    def room(self) -> int:
-        """The maximum of symbols kept from the last call, and of rewritten bytes."""
+    def kept(self) -> int:
+        """How many symbols, or rewritten bytes, are kept from the last call."""
         kept: int = self.state.item(KEPT)
-        return self._symbols + kept
+        return kept
 
     @Lazy
     def rewriting(self) -> Room:

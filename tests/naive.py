@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 
 # What the reference's decoder replaces when it cleans up, in this order.
 CLEANUP = (
@@ -168,3 +169,23 @@ def merged(piece: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> list[
             return parts
         _, place = min(ranks)
         parts[place : place + 2] = [parts[place] + parts[place + 1]]
+
+
+def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: float) -> dict[tuple[bytes, ...], float]:
+    """The probability of each segmentation of a piece when merges are skipped at random: by going through all that may happen.
+
+    At each step the pairs that may merge are gone through, the lowest rank first and the leftmost of several. Each is skipped with the
+    probability `dropout`; the first that is not merges, and then all may merge again. It ends when all are skipped.
+    """
+    ranks = {pair: rank for rank, pair in enumerate(pairs)}
+    found: dict[tuple[bytes, ...], float] = {}
+
+    def go_on(parts: tuple[bytes, ...], probability: float) -> None:
+        candidates = sorted((ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in ranks)
+        for _, place in candidates:
+            go_on((*parts[:place], parts[place] + parts[place + 1], *parts[place + 2 :]), probability * (1 - dropout))
+            probability *= dropout
+        found[parts] = found.get(parts, 0) + probability
+
+    go_on(tuple(piece[place : place + 1] for place in range(len(piece))), 1.0)
+    return found

@@ -175,6 +175,19 @@ def drive_batches(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
     assert ids_of(tok.encode_batch(lone, errors="replace")) == [tok.encode(text.replace("\ud83d", "\ufffd")).tolist() for text in lone]
 
 
+def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
+    """Skip merges at random: threads, other rows and offsets change nothing."""
+    if not isinstance(tok, BpeTokenizer):
+        with pytest.raises(fst.UnsupportedError):
+            tok.encode(texts[1], dropout=0.5)
+        return
+    options: dict[str, Any] = {"dropout": draw.choice((0.1, 0.6, 0.99)), "seed": draw.getrandbits(64)}
+    found = ids_of(tok.encode_batch(texts, **options))
+    assert ids_of(tok.encode_batch([text.encode() for text in texts], threads=2, offsets=True, **options)) == found
+    assert tok.encode_arrow(pa.array(texts, pa.string()), **options).to_pylist() == found
+    assert [tok.encode(text, dropout=1).tolist() for text in texts] == [row.tolist() for row in tok.encode_batch(texts, dropout=1)]
+
+
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Give batches and calls that are refused: the error is the package's own."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
@@ -247,7 +260,7 @@ def drive(seed: int, size: int) -> None:
         if DISABLED:
             patch.setattr(pieces, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
         tok, texts = tokenizer(draw, bytewise if seed % 3 == 2 else vocabulary), texts_of(draw, size)
-        for use in (drive_batches, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
+        for use in (drive_batches, drive_dropout, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
 
 

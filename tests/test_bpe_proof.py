@@ -143,7 +143,6 @@ HARM: dict[str, tuple[Harm, str]] = {
     "a slot past the last state": (put("entries", 1 + ord("a"), lambda entry: entry | MAX_VALUE), "the transition at slot 98"),
     "a long piece without ignore_merges": (said(long_pieces=[258]), "there are long pieces without ignore_merges"),
     "a suffix beside an automaton": (said(end_of_word_suffix="</w>"), "a prefix or suffix beside an automaton"),
-    "merges beside an automaton": (resized("merges", lambda _: merging().merges), "there are 3 merges beside an automaton"),
     "a depth less": (resized("depths", lambda array: array[:-1]), "depths"),
     "a part of a slot": (resized("words", lambda array: array[:-1]), "words has"),
     "slots that are no power of two": (resized("words", lambda array: array[:-4]), "words has"),
@@ -157,7 +156,7 @@ HARM: dict[str, tuple[Harm, str]] = {
 
 
 HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
-    "an automaton, too": (resized("entries", lambda _: sound().entries), "there are 3 merges beside an automaton"),
+    "an automaton without depths": (resized("entries", lambda _: sound().entries), r"there are \d+ states, and 0 depths"),
     "depths without an automaton": (resized("depths", lambda _: sound().depths), "depths, and no automaton"),
     "a column less": (resized("merges", lambda array: array[:, :2]), "merges has 2 columns, not 3"),
     "a part below 0": (put("merges", (1, 0), -1), "merge 1 is of"),

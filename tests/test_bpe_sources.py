@@ -222,7 +222,6 @@ def test_settings_without_effect_are_read(more: Json, path: Path) -> None:
 UNSUPPORTED: list[tuple[Json, str]] = [
     ({"end_of_word_suffix": "</w>"}, "has no tokens for 243 of the bytes that text may have"),
     ({"continuing_subword_prefix": "##"}, "has no tokens for 243 of the bytes that text may have"),
-    ({"dropout": 0.1}, "model BPE with dropout 0.1, by which ids are random: set it to null"),
     ({"more": 1}, "model has 'more', which this version does not know"),
     ({"vocab": {token: number for number, token in enumerate(TOKENS[1:])}, "merges": []}, "has no tokens for 1 of the bytes that text may"),
 ]

@@ -30,6 +30,7 @@ from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.merge_list import EMPTY, pairs_of
+from fst.runtime import batch
 from fst.runtime.kernels import merge_queue
 
 LATE: Merges = [(b"ab", b"c"), (b"aa", b"a"), (b"a", b"b"), (b"b", b"c"), (b"a", b"a"), (b"abc", b"abc"), (b"aa", b"aa")]
@@ -53,12 +54,12 @@ def lists(draw: some.DrawFn, letters: Sequence[bytes]) -> Merges:
 
 
 def test_improper_lists_have_no_automaton() -> None:
-    """A table holds merges if they make a token before one of its parts, and otherwise an automaton."""
+    """A table holds its merges, and an automaton unless a token is made before one of its parts."""
     late, proper = small(ONE_PIECE, LATE).table, small(ONE_PIECE, [(b"a", b"b"), (b"ab", b"c")]).table
     assert (len(late.entries), len(late.depths), late.metadata.automaton.states) == (0, 0, 0)
     ids = dict(zip(late.contents, late.token_ids.tolist(), strict=True))
-    assert late.merges.tolist() == [[ids[part] for part in (left, right, left + right)] for left, right in LATE[:-1]]  # "aaa" is first
-    assert (late.has_automaton, proper.has_automaton, len(proper.merges)) == (False, True, 0)
+    assert late.merges.tolist() == [[ids[part] for part in (left, right, left + right)] for left, right in LATE]
+    assert (late.has_automaton, proper.has_automaton, len(proper.merges)) == (False, True, 2)
 
 
 @pytest.mark.sampled
@@ -126,6 +127,14 @@ def test_long_runs_are_periodic(unit: str) -> None:
     tokenizer, count = fst.Tokenizer(small(ONE_PIECE, LATE).table), 1_000_000 // (12 * len(unit))
     expected = tokenizer.encode(unit * 12).tolist() * count
     assert tokenizer.encode(unit * 12 * count).tolist() == expected
+
+
+def test_a_long_word_that_is_rewritten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word that is read and rewritten in many parts has the ids of a short one, over and over: what is kept has its room, too."""
+    monkeypatch.setattr(batch, "BLOCK", 1 << 5)
+    table = assemble(of_document({**byte_level(ONE_PIECE, LATE), "normalizer": {"type": "NFC"}}, Path("tokenizer.json")), "auto")
+    tokenizer, unit = fst.Tokenizer(table), "abcaab\u212b"
+    assert tokenizer.encode(unit * 2_000).tolist() == tokenizer.encode(unit).tolist() * 2_000
 
 
 def test_explanation_tells_merges() -> None:

@@ -25,6 +25,7 @@ from fst.cli.bench import unknown_words
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
 from fst.compile.wordpiece import source_of
+from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.wordpiece import Tables, Walk
@@ -237,6 +238,24 @@ def check(tables: Any, texts: Sequence[str], original: Any) -> None:
     assert again._table.dumps() == tables.dumps()
     if isinstance(tables, Tables):
         check_what_is_told(tables)
+    else:
+        check_dropout(tokenizer, texts, original)
+
+
+def check_dropout(tokenizer: fst.Tokenizer, texts: Sequence[str], original: Any) -> None:
+    """Dropout refuses merges that are not sound, which loading does not prove beside an automaton; others act the same on every path."""
+    tables = tokenizer._table
+    options: dict[str, Any] = {"dropout": 0.4, "seed": 3, "add_special_tokens": False}
+    try:
+        _ = tables.proven_merges
+    except fst.TableError:
+        with pytest.raises(fst.TableError):
+            tokenizer.encode_batch(texts, **options)
+        return
+    ids = [row.tolist() for row in tokenizer.encode_batch(texts, **options)]
+    assert [row.tolist() for row in tokenizer.encode_batch([text.encode() for text in texts], offsets=True, **options)] == ids
+    if not says_otherwise(tables, original):
+        assert [tables.run_dropping(text, Dropout(0.4, 3), row) for row, text in enumerate(texts)] == ids
 
 
 def says_otherwise(tables: Any, original: Any) -> bool:

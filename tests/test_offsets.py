@@ -226,7 +226,7 @@ def check_walk(of: fst.Tokenizer, texts: Sequence[str], longest: int, threads: i
 @each_piece
 def test_any_piece_straddles_the_end_of_a_chunk(piece: str) -> None:
     """A piece comes from the same places wherever in it a chunk ends."""
-    limit = short_chunked(5)._workspaces.take().room
+    limit = short_chunked(5)._workspaces.take().symbols
     starts = [filler * (limit // len(filler) - 10) for filler in FILLERS]
     check_walk(short_chunked(5), [starts[more % 3] + "a" * more + piece + "b" for more in sample(range(70), 10, piece)], 5)
 

@@ -8,8 +8,8 @@ A text becomes ids in three steps, each with arrays of its own:
    decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
    elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and ``merges``
-   holds the merges themselves, see `fst.merge_list`.
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run the
+   ``merges`` themselves, see `fst.merge_list`. With dropout they always do, so every table has the merges.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
 the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
@@ -24,8 +24,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from fst import merge_list, merging
+from fst import dropout, merge_list, merging
 from fst.affixes import Affixes, codes_of
+from fst.dropout import Dropout
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import KEY_PARTS, Arguments, MergeArguments, Work, arguments, merge_arguments, work
@@ -57,11 +58,10 @@ class BpeTables(Table):
         symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
         decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
-        merges: int32[merges, 3], see `fst.merge_list`; empty for a table with an automaton.
+        merges: int32[merges, 3], all merges of the source, see `fst.merge_list`.
         words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8. Of
-            the model, tokens that no merge makes come first, and then the others in the order of their merges, the lowest rank first.
-            The bytes include a prefix or suffix, since the reference decodes it, too.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8. The
+            bytes include a prefix or suffix, since the reference decodes it, too.
         token_ends: int64[tokens], where each token ends in `token_bytes`.
         token_ids: int32[tokens], the id of each token.
     """
@@ -105,10 +105,15 @@ class BpeTables(Table):
         return len(self.entries) > 0
 
     @property
-    def ids_per_unit(self) -> int:
-        """The room for ids that each byte of text needs: 1, times the growth by rewriting, times the scratch of a queue of merges."""
+    def growth(self) -> int:
+        """The most bytes that rewriting makes of one."""
         by = self.metadata.text.rewriting
-        return (growth(by) if by else 1) * (1 if self.has_automaton else merge_list.SCRATCH)
+        return growth(by) if by else 1
+
+    @property
+    def ids_per_unit(self) -> int:
+        """The room for ids that each byte of text needs: the growth by rewriting, times the scratch of a queue of merges."""
+        return self.growth * (1 if self.has_automaton else merge_list.SCRATCH)
 
     @property
     def class_count(self) -> int:
@@ -162,9 +167,19 @@ class BpeTables(Table):
         return atoms
 
     @Lazy
+    def proven_merges(self) -> Array:
+        """``merges``, which are proven only now if there is an automaton: most tables with one are never asked for dropout.
+
+        Raises:
+            TableError: they are not sound.
+        """
+        merge_list.prove(self.merges, self.lengths, self.atoms)
+        return self.merges
+
+    @Lazy
     def ranks(self) -> Mapping[tuple[int, int], int]:
         """The ranks of the merges, for the slow walk."""
-        return merge_list.ranks_of(self.merges)
+        return merge_list.ranks_of(self.proven_merges)
 
     @Lazy
     def splitter(self) -> Splitter:
@@ -193,6 +208,15 @@ class BpeTables(Table):
         ids: list[int] = []
         for part, special in self.parts(text):
             ids += self.run_piece(part.encode()) if special is None else [special]
+        return ids
+
+    def run_dropping(self, text: str, by: Dropout, row: int = 0) -> list[int]:
+        """The token ids of a text with dropout, in slow and plain Python; `row` is its number in the call."""
+        ids, place = list[int](), 0
+        for part, special in self.parts(text):
+            piece = part.encode()
+            ids += dropout.merged(self.ranks, self.merges, self.atoms_of(piece), by, row, place) if special is None else [special]
+            place += 0 if special is not None else len(piece)
         return ids
 
     def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
@@ -226,7 +250,8 @@ class BpeTables(Table):
         return self._arguments(marks(self.metadata.added_tokens))
 
     def _arguments(self, specials: Mapping[bytes, int]) -> Arguments | MergeArguments:
-        return arguments(self, specials) if self.has_automaton else merge_arguments(self, specials)
+        plain = arguments(self, specials)
+        return plain if self.has_automaton else merge_arguments(self, plain)
 
     def work(self) -> Work:
         """The working arrays of the kernels for one thread."""
@@ -294,15 +319,14 @@ class BpeTables(Table):
         need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the automaton, or that there is none and the merges are sound."""
+        """Prove the automaton, or that there is none and the merges are sound. Beside an automaton, they are proven before their use."""
         if self.has_automaton:
-            need(not len(self.merges), f"there are {len(self.merges)} merges beside an automaton")
             need(not self.affixes, "a prefix or suffix beside an automaton")
             merging.prove(self.entries, self.lengths, self.depths, each)
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             need(not (self.affixes and self.metadata.model.ignore_merges), "ignore_merges with a prefix or suffix")
-            merge_list.prove(self.merges, self.lengths, self.atoms)
+            _ = self.proven_merges
 
     def _prove_words(self) -> None:
         """Prove that every hash leads to a slot, and that each word and each long piece has as many bytes as its token."""

@@ -20,6 +20,7 @@ NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symb
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 64  # most bytes of a piece that `transduce` reads together with others
+POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
 
 KEY_MASKS = np.array(
@@ -84,12 +85,27 @@ class MergeArguments(NamedTuple):
     atoms: Array
 
 
+class DropoutArguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.dropout` reads.
+
+    Attributes:
+        merging: those of the table, whether it has an automaton or not.
+        powers: float64[POWERS], the probability to skip a merge to the powers 1, 2, 4, 8 …
+        seed: uint64[1].
+    """
+
+    merging: MergeArguments
+    powers: Array
+    seed: Array
+
+
 class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[8]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
-            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`.
+        state: uint64[10]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+            numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`. With dropout,
+            `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` that of bytes in pieces before in the row.
         symbols: empty; the kernels keep no symbols from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
@@ -150,10 +166,11 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     )
 
 
-def merge_arguments(table: Any, specials: Mapping[bytes, int]) -> MergeArguments:
-    """The same for a table without an automaton."""
-    made = np.ascontiguousarray(table.merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(arguments(table, specials), merge_list.pairs_of(table.merges), made, table.atoms)
+def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
+    """The arguments of a table for kernels that merge."""
+    merges = table.proven_merges
+    made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
+    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms)
 
 
 def work() -> Work:
@@ -163,7 +180,7 @@ def work() -> Work:
         return np.empty(times * PIECES, dtype)
 
     return Work(
-        state=np.zeros(8, np.uint64),
+        state=np.zeros(10, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
         pieces=room(np.uint32),

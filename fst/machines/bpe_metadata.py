@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from fst.forms import FLAG, IDS, TEXT, or_null, stored_as, whole
+from fst.forms import FLAG, IDS, TEXT, number, or_null, stored_as, whole
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
 from fst.rewriting import Rewriting
 from fst.rows import MAX_NEXT
@@ -33,6 +33,7 @@ class BpeModel:
 
     Attributes:
         model_tokens: the number of tokens that the model has; the first ones of the table.
+        dropout: the probability to skip a merge that the source states, for information; 0 if it states none.
         ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say.
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
@@ -42,6 +43,7 @@ class BpeModel:
 
     unk_id: ClassVar[None] = None
     model_tokens: int = stored_as(whole(1, 1 << 31))
+    dropout: float = stored_as(number(0, 1))
     ignore_merges: bool = stored_as(FLAG)
     unk_token: str | None = stored_as(or_null(TEXT))
     continuing_subword_prefix: str = stored_as(TEXT)

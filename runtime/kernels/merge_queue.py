@@ -124,6 +124,29 @@ def join(numbers, at, size, place, token, pairs, count):
     return count
 
 
+@inlined
+def begin_merging(text, begin, size, machine, numbers, at):
+    """Write the tokens of the bytes of a piece, and for each the places of the next one and of the one before, see `merge`."""
+    atoms, nexts = machine.atoms, at + size
+    for index in range(size):
+        place = np.uint64(index)
+        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == size else U0)
+        numbers[at + place] = atoms[code]
+        numbers[nexts + place] = place + U1
+        numbers[nexts + size + place] = place - np.uint64(place > U0)
+
+
+@inlined
+def collect(numbers, at, size):
+    """Move the tokens that are left of a piece side by side. Returns the index after the last one."""
+    found, place = at, U0
+    while place < size:
+        numbers[found] = numbers[at + place]
+        place = np.uint64(numbers[at + size + place])
+        found += U1
+    return found
+
+
 @part
 def merge(text, begin, end, machine, numbers, at):
     """Encode a piece of n bytes.
@@ -135,14 +158,9 @@ def merge(text, begin, end, machine, numbers, at):
     Returns:
         The index after the last id.
     """
-    size, pairs, made, atoms = end - begin, machine.pairs, machine.made, machine.atoms
-    nexts, ranks, queue, count = at + size, at + size * U3, at + (size << U2), U0
-    for index in range(size):
-        place = np.uint64(index)
-        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == size else U0)
-        numbers[at + place] = atoms[code]
-        numbers[nexts + place] = place + U1
-        numbers[nexts + size + place] = place - np.uint64(place > U0)
+    size, pairs, made = end - begin, machine.pairs, machine.made
+    ranks, queue, count = at + size * U3, at + (size << U2), U0
+    begin_merging(text, begin, size, machine, numbers, at)
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), pairs, count)
     while count:
@@ -151,12 +169,7 @@ def merge(text, begin, end, machine, numbers, at):
         rank, place = np.int32(item >> HALF), item & LOW_HALF
         if numbers[ranks + place] == rank:
             count = join(numbers, at, size, place, made[rank], pairs, count)
-    found, place = at, U0
-    while place < size:
-        numbers[found] = numbers[at + place]
-        place = np.uint64(numbers[nexts + place])
-        found += U1
-    return found
+    return collect(numbers, at, size)
 
 
 @part

@@ -9,9 +9,7 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.byte_letters import spelled
-from fst.merging import LABELS, walk
 from fst.metadata import ByteLevelDecoder
-from fst.proof import need
 from fst.runtime.transformers.document import Json, added_tokens, sequence_of, template_processing
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
@@ -38,7 +36,7 @@ def document(table: BpeTables) -> Json:
         "decoder": _byte_level(add_prefix_space=True, use_regex=True) if decodes else None,
         "model": {
             "type": "BPE",
-            "dropout": None,
+            "dropout": metadata.model.dropout or None,
             "unk_token": metadata.model.unk_token,
             "continuing_subword_prefix": metadata.model.continuing_subword_prefix or None,
             "end_of_word_suffix": metadata.model.end_of_word_suffix or None,
@@ -59,43 +57,14 @@ def vocabulary(table: BpeTables) -> dict[str, int]:
 
 
 def merges(table: BpeTables) -> list[Merge]:
-    """The merges, the lowest rank first. With an automaton: one for each token that BPE makes from its own bytes, in the order of tokens.
+    """The merges, the lowest rank first.
 
     Raises:
-        TableError: the tokens are not in the order of their merges.
+        TableError: the merges of the table are not sound.
     """
-    if not table.has_automaton:
-        return _listed(table)
-    ranks: dict[Merge, int] = {}
-    numbers = table.token_ids.tolist()
-    for token, number in zip(table.contents[: table.metadata.model.model_tokens], numbers, strict=False):
-        if len(token) > 1 and max(token) < LABELS and walk(table.entries, table.lengths, token) == [number]:
-            ranks[_last_merge(token, ranks)] = len(ranks)
-    return [*ranks]
-
-
-def _listed(table: BpeTables) -> list[Merge]:
-    """The merges of a table without an automaton."""
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
-    return [(contents[left], contents[right]) for left, right, _ in table.merges.tolist()]
-
-
-def _last_merge(token: bytes, ranks: Mapping[Merge, int]) -> Merge:
-    """The two parts of a token that BPE merges last, by `ranks`, the merges of lower rank.
-
-    Raises:
-        TableError: the token comes before merges that make its parts.
-    """
-    parts = [token[place : place + 1] for place in range(len(token))]
-    while len(parts) > 2:
-        found = [ranks.get((parts[place], parts[place + 1]), len(ranks)) for place in range(len(parts) - 1)]
-        least = min(found)
-        need(least < len(ranks), f"token {spelled(token)!r} is before the merges that make it")
-        place = found.index(least)
-        parts[place : place + 2] = [parts[place] + parts[place + 1]]
-    left, right = parts
-    return left, right
+    return [(contents[left], contents[right]) for left, right, _ in table.proven_merges.tolist()]
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
