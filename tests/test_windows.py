@@ -17,8 +17,8 @@ from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.automata import Automaton
 from fst.compile.text.splits import GPT2
 from fst.compile.text.splitters import splitter
-from fst.compile.windows import INSIDE, UNDECIDED, Windows, windows
-from fst.machines.bpe import AROUND, MAX_WINDOW
+from fst.compile.windows import Windows, windows
+from fst.machines.bpe import AROUND, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.splitting import START, Splitter
 
 CL100K, O200K = ENCODINGS["cl100k_base"].pattern, ENCODINGS["o200k_base"].pattern

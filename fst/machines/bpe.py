@@ -8,8 +8,8 @@ A text becomes ids in three steps, each with arrays of its own:
    decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
    elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
 3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run the
-   ``merges`` themselves, see `fst.merge_list`. With dropout they always do, so every table has the merges.
+   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run
+   the ``merges`` themselves, see `fst.merge_list`. With dropout they always do, so every table has the merges.
 
 A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
 the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
