@@ -20,6 +20,7 @@ NO_NODE = (1 << 32) - 1
 SKIP, REST, LENGTH, VALUE, ENDING, LEAST, IS_INNER = range(7)
 FIELDS = 7
 FEW_NODES = 1 << 9  # nodes
+FEW_STRINGS = 1 << 9  # for which it is faster to search all others for each than to look up the parts of these
 NO_STRING = -1
 PARENT_SHIFT = 21  # bits of a label, which is at most a code point
 
@@ -127,12 +128,24 @@ def overlapping(strings: Collection[str], known: Collection[str]) -> Iterator[st
     longest, sizes, held = max(map(len, strings), default=0), {*map(len, known)}, frozenset(known)
     begins = {content[:size] for content in held for size in range(1, min(len(content), longest) + 1)}
     ends = {content[-size:] for content in held for size in range(1, min(len(content), longest) + 1)}
-    joined = "\ud800".join(held)  # a lone surrogate, which no text holds
+    inner = _inside(strings, held)
     for string in strings:
-        places = range(len(string))
-        shares = string in joined or any(string[place:] in begins or string[: place + 1] in ends for place in places)
-        if shares or any(string[place : place + size] in held for size in sizes for place in places):
+        shares = string in inner or any(string[place:] in begins or string[: place + 1] in ends for place in range(len(string)))
+        if shares or not held.isdisjoint(_parts([string], sizes)):
             yield string
+
+
+def _inside(strings: Collection[str], known: Collection[str]) -> set[str]:
+    """The strings that are parts of known strings."""
+    if len(strings) > FEW_STRINGS:
+        return {*strings}.intersection(_parts(known, {*map(len, strings)}))
+    joined = "\ud800".join(known)  # a lone surrogate, which no text holds
+    return {string for string in strings if string in joined}
+
+
+def _parts(strings: Iterable[str], sizes: Collection[int]) -> Iterator[str]:
+    """The parts of strings that have one of some sizes."""
+    return (string[place : place + size] for string in strings for size in sizes for place in range(len(string) - size + 1))
 
 
 def _depths(parents: Array, sizes: Array) -> Array:

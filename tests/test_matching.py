@@ -114,3 +114,17 @@ def test_kernel_links_as_plain_python(strings: list[str], overlapping: bool) -> 
         by_kernel = trie(some, overlapping=overlapping)
     np.testing.assert_array_equal(by_kernel.nodes, by_python.nodes)
     np.testing.assert_array_equal(by_kernel.edges, by_python.edges)
+
+
+def meet(one: str, other: str) -> bool:
+    """Whether one string contains the other, or begins as the other ends."""
+    ends = any(one[-size:] == other[:size] or other[-size:] == one[:size] for size in range(1, min(len(one), len(other))))
+    return one in other or other in one or ends
+
+
+@given(STRINGS, STRINGS, st.booleans())
+def test_strings_that_can_share_a_character(strings: list[str], known: list[str], are_many: bool) -> None:
+    """However many strings there are, those are found that can share a character of a text with a known one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "FEW_STRINGS", 0 if are_many else len(strings))
+        assert [*matching.overlapping(strings, known)] == [string for string in strings if any(meet(string, other) for other in known)]

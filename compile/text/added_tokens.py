@@ -22,6 +22,7 @@ from fst.compile.text.maps import counts
 from fst.compile.text.normalizers import Normalization
 from fst.errors import UnsupportedError, quoted
 from fst.machines.added_tokens import MAX_CONTEXTUAL
+from fst.matching import overlapping
 from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Context, ContextualToken
 from fst.rows import CODE_POINTS, WHITE_SPACE, WORD_SYMBOLS
 
@@ -106,25 +107,15 @@ def _content(part: Mapping[str, Any]) -> str:
 def _contextual(found: Mapping[str, ContextualToken]) -> dict[str, ContextualToken]:
     """The contextual tokens: those that the trie over raw text cannot find, and those that may overlap in raw text with one of these."""
     contextual = {content for content, token in found.items() if _has_flags(token) or content[0].isalnum()}
-    waiting = [content for content in contextual if not found[content].normalized]
-    while waiting:
-        content = waiting.pop()
-        overlapping = [other for other in found if other not in contextual and _overlap(content, other)]
-        contextual.update(overlapping)
-        waiting += overlapping
+    fresh = {content for content in contextual if not found[content].normalized}
+    while fresh:
+        fresh = {*overlapping(found.keys() - contextual, fresh)}
+        contextual |= fresh
     return {content: token for content, token in found.items() if content in contextual}
 
 
 def _has_flags(token: ContextualToken) -> bool:
     return any(getattr(token, flag) for flag in CONTEXTUAL_FLAGS)
-
-
-def _overlap(first: str, second: str) -> bool:
-    """Whether two strings can share a character of a text, so that it matters which is found."""
-    if first in second or second in first:
-        return True
-    shortest = min(len(first), len(second))
-    return any(first[-size:] == second[:size] or second[-size:] == first[:size] for size in range(1, shortest))
 
 
 def patterns(alphabet: Alphabet, contextual: Mapping[str, ContextualToken], normal: Normalization) -> list[tuple[int, ...]]:
