@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.sequences import in_sequence
 from fst.compile.text.splits import BYTES, PREFIX_SPACE
 from fst.compile.windows import windows
@@ -29,7 +30,7 @@ from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.merge_list import no_merges
 from fst.metadata import AddedTokens
-from fst.rewriting import Rewriting, flagged, late
+from fst.rewriting import NO_CUTS, Cuts, Rewriting, early, flagged, late
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -120,8 +121,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     """The tables of a source."""
     model, trimming = source.model, source.trimming
     _need_clear(model)
-    added, rewritten = told_apart(source.added, rewriting(source.text.normalizers, _adds_blank(source.text)))
-    split = _splitter(source.text, added, rewritten)
+    added, rewritten, split = _text(source)
     listed = Merges(model.vocabulary, model.merges, model.affixes) if model.merges is not None else Merges.of_ranks(model.vocabulary)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
@@ -177,8 +177,27 @@ def _adds_blank(text: TextPipeline) -> bool:
     return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
 
 
-def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> Splitter:
-    """The splitter of a text pipeline, for text without added tokens.
+def _text(source: Source[BpeModel]) -> tuple[AddedTokens, Rewriting | None, Splitter]:
+    """The text pipeline of a source: its added tokens, its rewriting and its splitter.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
+    normalizers, adds_blank = source.text.normalizers, _adds_blank(source.text)
+    kept = [part for part in normalizers if not makes_white_space(part)]
+    whole = rewriting(kept, adds_blank)
+    added, by = told_apart(source.added, whole)
+    split, cuts = _splitter(source.text, added, by)
+    normalized = {whole.normalized(content)[0]: token for content, token in source.added.contextual.items() if token.normalized}
+    for place, part in enumerate(normalizers):
+        if part not in kept:
+            after = [part for part in normalizers[place:] if part in kept]
+            need_without_effect(part, rewriting(after, adds_blank), normalized, split)
+    return added, replace(by, cuts=cuts) if by else None, split
+
+
+def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> tuple[Splitter, Cuts]:
+    """The splitter of a text pipeline, for text without added tokens, and where it begins anew.
 
     Raises:
         UnsupportedError: there is none, or the pipeline has something else, too.
@@ -187,9 +206,11 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> S
     others = [part["type"] for part in splits if part["type"] != "Split"]
     if others:
         raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
+    if by is None:
+        return in_sequence(splits, absent=[*added.specials]), NO_CUTS
     # These are cut out before. Others may come to be by rewriting.
-    cut = added.specials if by is None else {spelling: token for spelling, token in late(added).items() if not flagged(token)}
-    return in_sequence(splits, absent=[*cut])
+    absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
+    return splitter_and_cuts(splits, absent, raw)
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

@@ -59,6 +59,7 @@ class Room:
                 stretch_places=NOWHERE,
                 memo=np.zeros(3, np.uint64),
                 late_memo=np.zeros(3, np.uint64),
+                cut_memo=np.zeros(3, np.uint64),
             )
         if with_spans and size > len(self._places):
             self._places, self._stretch_places = grown(self._places, len(self._places), size), np.empty(size, np.uint64)

@@ -20,9 +20,10 @@ from fst.proof import need
 from fst.rewriting import Rewriting, early, late, without_context
 from fst.rows import CODE_POINTS, WHITE_SPACE, Array
 
-CHANGES, WORD, WHITE = 1, 2, 4  # kinds of a code point, as bits: rewriting may change it, or what is before it; the others as in `found`
+# Kinds of a code point, as bits: rewriting may change it, or what is before it; as in `found`; as in `fst.rewriting.Cuts`.
+CHANGES, WORD, WHITE, INSIDE = 1, 2, 4, 8
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-FIRST, SECOND, ALONE, STOPS = 1, 2, 4, 8  # bits of a byte, see `Rewriter.bytes`
+FIRST, SECOND, ALONE, STOPS, CUT = 1, 2, 4, 8, 16  # bits of a byte, see `Rewriter.bytes`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: rewriting alone finds the token, or it is found without it, too
 PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS = range(6)  # indices into `Rewriter.params`
 FIRST_PART = 1 << 21  # the bit above a code point: a part is the first of its character
@@ -38,12 +39,13 @@ class Rewriter(NamedTuple):
 
     Attributes:
         params: uint64[6]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a blank, if marks compose, and if syllables
-            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text; 0 if there is none. `REACH`: the same of
-            all tokens. `TRIMS`: 0 if spans of tokens include the white space that they take; else `TRIMS_ALL`, or `KEEPS_FIRST` if the
-            first blank of a text stays.
+            of Hangul fall apart. `LONGEST`: the maximum of bytes of a token of normalised text, and of a string of cuts; 0 if there is
+            none. `REACH`: the maximum of bytes of all tokens. `TRIMS`: 0 if spans of tokens include the white space that they take; else
+            `TRIMS_ALL`, or `KEEPS_FIRST` if the first blank of a text stays.
         kinds: uint8[0x110000], bits of each code point.
         bytes: uint8[256], bits: `FIRST`, if a token begins with the byte; `ALONE`, if one that rewriting alone finds does; `SECOND`, if
-            it is the second of a token, or if a token has one byte; `STOPS`, unless it is an ASCII character that stays, without `ALONE`.
+            it is the second of a token, or if a token has one byte; `STOPS`, unless it is an ASCII character that stays, without `ALONE`;
+            `CUT`, if it is the first of a string of cuts.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays.
         list_ends: uint32[lists + 1], where each list ends in `lists`; the first, 0, is none.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
@@ -53,6 +55,7 @@ class Rewriter(NamedTuple):
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
         every: all tokens, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
+        cuts: the strings of cuts, overlapping.
     """
 
     params: Array
@@ -70,6 +73,7 @@ class Rewriter(NamedTuple):
     late: Trie
     tokens: Array
     every: Trie
+    cuts: Trie
 
 
 class RewritingWork(NamedTuple):
@@ -80,7 +84,7 @@ class RewritingWork(NamedTuple):
         sorted_items: uint64[room], counts: uint64[257], for sorting.
         origins: uint32[room], the positions of the characters that these come from.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters, or empty.
-        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        memo, late_memo, cut_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
     """
 
     items: Array
@@ -91,6 +95,7 @@ class RewritingWork(NamedTuple):
     stretch_places: Array
     memo: Array
     late_memo: Array
+    cut_memo: Array
 
 
 class Rewritten(NamedTuple):
@@ -114,12 +119,13 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
     every, kinds = _every(added), _kinds(by, composition, added)
-    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, _longest(normalized), _longest(every)
+    longest = _longest([*normalized, *by.cuts.strings])
+    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     return Rewriter(
         np.array([*params, trims], np.uint64),
         kinds,
-        _bytes(every, kinds),
+        _bytes(every, kinds, by.cuts.strings),
         *_lists(composition.first, composition.decompositions),
         _ranks(composition),
         _pairs(composition),
@@ -128,6 +134,7 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
         np.array([_flags(token) for token in (*raw.values(), *normalized.values())], np.uint8),
         trie(((spelling.encode(), alone) for spelling, alone in every.items()), overlapping=True),
+        trie(((string.encode(), 0) for string in by.cuts.strings), overlapping=True),
     )
 
 
@@ -147,7 +154,10 @@ def mark(number: int) -> bytes:
 
 
 def growth(by: Rewriting) -> int:
-    """The maximum of bytes that rewriting makes of one byte: of a character, or of a token of one, with a blank behind it."""
+    """The maximum of bytes that rewriting makes of one byte: of a character, or of a token of one, with a blank behind it.
+
+    Each character may take four. A string of cuts has one that takes less, so that there is room for the blank behind it.
+    """
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     parts = max(MOST_OF_SYLLABLE, *map(len, composition.decompositions.values()), 1)
     return max(4 * _most(composition.first) * parts * _most(by.last), MARK_BYTES + 1)
@@ -188,7 +198,7 @@ def _flags(token: ContextualToken) -> int:
     return SINGLE_WORD * token.single_word | LSTRIP * token.lstrip | RSTRIP * token.rstrip
 
 
-def _bytes(every: Mapping[str, int], kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _bytes(every: Mapping[str, int], kinds: NDArray[np.uint8], cuts: Iterable[str]) -> NDArray[np.uint8]:
     bits = np.zeros(256, np.uint8)
     for spelling, found in every.items():
         first, *others = spelling.encode()
@@ -196,6 +206,7 @@ def _bytes(every: Mapping[str, int], kinds: NDArray[np.uint8]) -> NDArray[np.uin
         bits[others[:1] or range(256)] |= SECOND
     bits[128:] |= STOPS
     bits[:128][(kinds[:128] & CHANGES > 0) | (bits[:128] & ALONE > 0)] |= STOPS
+    bits[[string.encode()[0] for string in cuts]] |= CUT
     return bits
 
 
@@ -208,6 +219,8 @@ def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArr
     kinds[[*composition.suspects]] |= CHANGES
     for first, last, *_ in (*composition.first.runs, *by.last.runs):
         kinds[first : last + 1] |= CHANGES
+    for first, last in by.cuts.inside:
+        kinds[first : last + 1] |= INSIDE
     return kinds
 
 

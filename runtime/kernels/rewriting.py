@@ -17,9 +17,9 @@ from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, count_characters
 
-CHANGES, WORD, WHITE = np.uint8(of.CHANGES), np.uint8(of.WORD), np.uint8(of.WHITE)
+CHANGES, WORD, WHITE, INSIDE = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE))
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
-FIRST, SECOND, ALONE, STOPS = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS))
+FIRST, SECOND, ALONE, STOPS, CUT = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS, of.CUT))
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
@@ -120,25 +120,56 @@ def copy_place(own, first, last, places, written):
 
 
 @part
-def put_part(text, own, begin, stop, index, adds_blank, into, filled, places, written):
+def next_cut(text, begin, stop, rewriter, memo):
+    """Find the next place of a part at which the splitter begins anew, see `fst.rewriting.Cuts`.
+
+    Args:
+        text, begin, stop: the part, or what is left of it behind such a place.
+        rewriter, memo: as in `rewrite`.
+
+    Returns:
+        The place, or the end of the part; and whether a blank goes there.
+    """
+    nodes, at = rewriter.cuts.nodes, begin
+    while at < stop:
+        if rewriter.bytes[text[at]] & CUT:
+            node, _ = match_at(text, ITEMS, at, stop, U0, rewriter.cuts, memo)
+            length = np.uint64(nodes[node, LENGTH])
+            if length and (at == begin or not rewriter.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
+                return at + length, True
+        at += U1
+    return stop, False
+
+
+@part
+def put_part(text, own, begin, stop, index, adds_blank, rewriter, memo, into, filled, places, written):
     """Write a part of a normalised stretch, in which no token stands.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
         index: the number of its first character in the stretch.
         adds_blank: whether a blank goes before it.
+        rewriter, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
     if adds_blank:
         into[filled] = BLANK
         filled += U1
         written = copy_place(own, index, index, places, written)
-    for at in range(begin, stop):
-        into[filled] = text[np.uint64(at)]
-        filled += U1
-    for _ in range(count_characters(text, begin, stop)):
-        written = copy_place(own, index, index, places, written)
-        index += U1
+    reset(begin, memo)
+    while begin < stop:
+        end, is_cut = next_cut(text, begin, stop, rewriter, memo)
+        for at in range(begin, end):
+            into[filled] = text[np.uint64(at)]
+            filled += U1
+        for _ in range(count_characters(text, begin, end)):
+            written = copy_place(own, index, index, places, written)
+            index += U1
+        if is_cut:
+            into[filled] = BLANK
+            filled += U1
+            written = copy_place(own, index - U1, index - U1, places, written)
+        begin = end
     return filled, written
 
 
@@ -163,7 +194,9 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
         first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
         if begun < first:
             needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
-            filled, written = put_part(stretch, own, begun, first, index, needs_blank, into, filled, places, written)
+            filled, written = put_part(
+                stretch, own, begun, first, index, needs_blank, rewriter, work.cut_memo, into, filled, places, written
+            )
             index += count_characters(stretch, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             index -= count_characters(stretch, first, begun)
