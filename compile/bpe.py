@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
-from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.components import Component, field_of, mapping, only, sequence
 from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.sequences import in_sequence
@@ -30,7 +31,7 @@ from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.merge_list import no_merges
 from fst.metadata import AddedTokens
-from fst.rewriting import NO_CUTS, Cuts, Rewriting, early, flagged, late
+from fst.rewriting import NO_CUTS, NOTHING, Cuts, Rewriting, early, flagged, late
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -177,22 +178,44 @@ def _adds_blank(text: TextPipeline) -> bool:
     return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
 
 
-def _text(source: Source[BpeModel]) -> tuple[AddedTokens, Rewriting | None, Splitter]:
+Text = tuple[AddedTokens, Rewriting | None, Splitter]
+
+
+def _text(source: Source[BpeModel]) -> Text:
     """The text pipeline of a source: its added tokens, its rewriting and its splitter.
 
     Raises:
         UnsupportedError: there is none.
     """
-    normalizers, adds_blank = source.text.normalizers, _adds_blank(source.text)
+    normalizers = source.text.normalizers
+    if any(map(makes_white_space, normalizers)):
+        with suppress(UnsupportedError):
+            return _without_white_space(source)
+    return _text_by(source, normalizers)
+
+
+def _without_white_space(source: Source[BpeModel]) -> Text:
+    """The text pipeline without the normalizers that make white space of white space, which has no effect.
+
+    Raises:
+        UnsupportedError: it has an effect, or there is no such pipeline.
+    """
+    normalizers = source.text.normalizers
     kept = [part for part in normalizers if not makes_white_space(part)]
-    whole = rewriting(kept, adds_blank)
-    added, by = told_apart(source.added, whole)
-    split, cuts = _splitter(source.text, added, by)
-    normalized = {whole.normalized(content)[0]: token for content, token in source.added.contextual.items() if token.normalized}
+    added, by, split = _text_by(source, kept)
+    whole = by or NOTHING
+    late = {whole.normalized(content)[0]: token for content, token in source.added.contextual.items() if token.normalized}
     for place, part in enumerate(normalizers):
         if part not in kept:
             after = [part for part in normalizers[place:] if part in kept]
-            need_without_effect(part, rewriting(after, adds_blank), normalized, split)
+            need_without_effect(part, rewriting(after, whole.prefix_space), late, split)
+    return added, by, split
+
+
+def _text_by(source: Source[BpeModel], normalizers: Sequence[Component]) -> Text:
+    """The text pipeline with some normalizers."""
+    added, by = told_apart(source.added, rewriting(normalizers, _adds_blank(source.text)))
+    split, cuts = _splitter(source.text, added, by)
     return added, replace(by, cuts=cuts) if by else None, split
 
 

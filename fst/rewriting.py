@@ -1,7 +1,7 @@
 """Rewriting: what happens to a text before a splitter cuts it into pieces, and the slow walk that is the specification.
 
 1. Added tokens are found in the raw text.
-2. Each stretch between them is normalised: its marks are put in order, its characters composed and mapped.
+2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
 3. Added tokens are found in each normalised stretch.
 4. Each stretch that is left gets a blank before it, unless it begins with one, if the vocabulary asks for that.
 5. A blank goes behind each string at which the splitter is to begin anew, see `Cuts`.
@@ -18,11 +18,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from fst.composition import Composition, Images, Place
+from fst.edits import MAX_EDITS, Edit, Edits, applied
 from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken
 from fst.rows import WHITE_SPACE
 
 BLANK = " "
+KEYS = ["after", "before", "composition", "cuts", "last", "prefix_space"]
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, 1 << 14, 1 << 14
 
 
@@ -105,17 +107,21 @@ class Rewriting:
         last: the map of characters after that.
         prefix_space: whether each stretch begins with a blank.
         cuts: where the splitter begins anew.
+        before, after: the edits before all these maps, and after them.
     """
 
     composition: Composition | None
     last: Images
     prefix_space: bool
     cuts: Cuts = NO_CUTS
+    before: Edits = ()
+    after: Edits = ()
 
     def stored(self) -> dict[str, Any]:
         """The JSON form."""
+        edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
-        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space, "cuts": self.cuts.stored()}
+        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space, "cuts": self.cuts.stored(), **edits}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Rewriting:
@@ -124,9 +130,8 @@ class Rewriting:
         Raises:
             ValueError: it is not a JSON form that `stored` gives.
         """
-        if sorted(stored) != ["composition", "cuts", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
-            keys = "'composition', 'cuts', 'last' and 'prefix_space'"
-            raise ValueError(f"rewriting has other keys than {keys}, or the last is not true or false")
+        if sorted(stored) != KEYS or not isinstance(stored["prefix_space"], bool):
+            raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}, or the last is not true or false")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
@@ -136,15 +141,22 @@ class Rewriting:
                 raise ValueError("runs of characters do not ascend")
         if len(last.runs) > MAX_LISTS or (composition and len(composition.first.runs) + len(composition.decompositions) > MAX_LISTS):
             raise ValueError(f"there are more than {MAX_LISTS} runs and decompositions")
-        return cls(composition, last, stored["prefix_space"], Cuts.from_stored(stored["cuts"]))
+        before, after = (_edits(stored[name]) for name in ("before", "after"))
+        return cls(composition, last, stored["prefix_space"], Cuts.from_stored(stored["cuts"]), before, after)
 
-    def normalized(self, text: str) -> tuple[str, list[Place]]:
+    @property
+    def edits(self) -> Edits:
+        """All edits."""
+        return (*self.before, *self.after)
+
+    def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
-        places = [(at, at + 1) for at in range(len(text))]
+        text, places = applied(self.before, text, [(at, at + 1) for at in range(len(text))])
         if self.composition:
-            text, places = self.composition.apply(text)
+            text, own = self.composition.apply(text)
+            places = [(places[first][0], places[last - 1][1]) for first, last in own]
         mapped = [(chr(code), place) for char, place in zip(text, places, strict=True) for code in self.last.of(ord(char))]
-        return "".join(char for char, _ in mapped), [place for _, place in mapped]
+        return applied(self.after, "".join(char for char, _ in mapped), [place for _, place in mapped])
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a rewritten text, in order."""
@@ -231,6 +243,12 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 def flagged(token: ContextualToken) -> bool:
     """Whether it depends on its neighbours where a token is found, and what it takes."""
     return token.single_word or token.lstrip or token.rstrip
+
+
+def _edits(stored: Any) -> Edits:
+    if not isinstance(stored, list) or len(stored) > MAX_EDITS:
+        raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
+    return tuple(map(Edit.from_stored, stored))
 
 
 def _word(added: AddedTokens) -> frozenset[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
@@ -122,14 +123,18 @@ class BpeTokenizer(Tokenizer):
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
         if batch.offsets is not None and self._table.metadata.text.trimming is not None:
-            self._trim(batch.ids, batch.offsets, keeps_first=self._table.metadata.text.trimming)
+            before, behind = map(len, options["frame"])
+            firsts = batch.row_splits[:-1] + before
+            is_first = batch.offsets[:, 0] == 0
+            is_first[firsts[firsts < batch.row_splits[1:] - behind]] = True
+            self._trim(batch.ids, batch.offsets, is_first & self._table.metadata.text.trimming)
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids, *, keeps_first: bool) -> None:
-        """Leave the blanks at the ends of tokens out of their spans, as the reference does."""
+    def _trim(self, ids: Ids, offsets: Ids, keeps_one: NDArray[np.bool_]) -> None:
+        """Leave the blanks at the ends of tokens out of their spans, as the reference does; some tokens keep one."""
         leading, trailing = (blanks[ids] for blanks in self._blanks)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
-        leading = leading * ~(keeps_first & (begins == 0) & (leading == 1))
+        leading = leading * ~(keeps_one & (leading == 1))
         offsets[:, 0] = np.minimum(begins + leading, ends)
         offsets[:, 1] = np.where(ends >= trailing, np.maximum(ends - trailing, offsets[:, 0]), ends)
 
@@ -139,6 +144,8 @@ class BpeTokenizer(Tokenizer):
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
-        for content, number in self._metadata.added_tokens.ids.items():
+        added = self._metadata.added_tokens
+        late = {token.id: token.decoded for token in added.contextual.values() if token.normalized}
+        for content, number in ((late.get(number, content), number) for content, number in added.ids.items()):
             counts[:, number] = len(content) - len(content.lstrip(WHITE_SPACE)), len(content) - len(content.rstrip(WHITE_SPACE))
         return counts[0], counts[1]

@@ -254,8 +254,6 @@ def test_marks_are_all_different() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}}, "normalizer Strip before byte-level BPE"),
-        ({"normalizer": {"type": "Prepend", "prepend": "_"}}, "normalizer Prepend before byte-level BPE"),
         ({"normalizer": in_turn(NFD, NFC)}, "several normalizers that order marks"),
         ({"normalizer": LOWER, "added_tokens": [token("A", "normalized"), token("a", "normalized")]}, "equal once normalised"),
         ({"normalizer": to("", "a"), "added_tokens": [token("a", "normalized")]}, "nothing is left of it"),
@@ -279,6 +277,7 @@ def test_refusals(parts: Json, message: str) -> None:
         (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
         (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
         (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),
+        (lambda stored: {**stored, "before": {}}, "edits are no list"),
         (lambda stored: {**stored, "cuts": {}}, "other keys than 'inside' and 'strings'"),
         (lambda stored: {**stored, "cuts": {"strings": ["é"], "inside": []}}, "no ASCII character"),
         (lambda stored: {**stored, "cuts": {"strings": ["a"], "inside": [[5, 4]]}}, "not a first and a last"),
