@@ -32,6 +32,7 @@ from fst.machines.byte_letters import bytes_of, spelled
 from fst.merge_list import no_merges
 from fst.metadata import AddedTokens
 from fst.rewriting import NO_CUTS, NOTHING, Cuts, Rewriting, early, flagged, late
+from fst.rows import WHITE_SPACE
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -123,6 +124,8 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     model, trimming = source.model, source.trimming
     _need_clear(model)
     added, rewritten, split = _text(source)
+    if trimming:
+        _need_clear_blanks(added, model)
     listed = Merges(model.vocabulary, model.merges, model.affixes) if model.merges is not None else Merges.of_ranks(model.vocabulary)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
@@ -234,6 +237,25 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> t
     # These are cut out before. Others may come to be by rewriting.
     absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
     return splitter_and_cuts(splits, absent, raw)
+
+
+def _need_clear_blanks(added: AddedTokens, model: BpeModel) -> None:
+    """Refuse added tokens by which spans cannot be trimmed: the id of each is to tell the white space at its ends.
+
+    It does not if a token of the model has this id and other white space, or if a token takes white space beside that of its own.
+    """
+    for content, token in added.contextual.items():
+        (left, right), others = (_blanks(text) for text in (token.decoded, content))
+        if content in model.names and (left, right) != others:
+            what = f"added token {quoted(content)}, which is {quoted(token.decoded)} in normalised text"
+            raise UnsupportedError(f"{what}, with trim_offsets: the vocabulary has a token of this name without this white space")
+        if (left and token.lstrip) or (right and token.rstrip):
+            raise UnsupportedError(f"added token {quoted(content)} with trim_offsets: it takes white space beside that of its own")
+
+
+def _blanks(text: str) -> tuple[int, int]:
+    """How many characters of white space a text begins and ends with."""
+    return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

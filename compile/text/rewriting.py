@@ -20,7 +20,7 @@ from fst.errors import UnsupportedError, quoted
 from fst.machines.rewriting_arguments import MAX_GROWTH, growth
 from fst.metadata import AddedTokens, Context, ContextualToken
 from fst.rewriting import NO_CUTS, NOTHING, Rewriting, without_context
-from fst.rows import CODE_POINTS
+from fst.rows import CODE_POINTS, WHITE_SPACE
 
 
 def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting:
@@ -63,6 +63,7 @@ def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewritin
     """
     contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
     _need_different(contextual)
+    _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
     # Of tokens of normalised text, one may stand beside another and decide whether that counts: they stay together.
     are_early = by == NOTHING and all(content in free for content, token in contextual.items() if token.normalized)
@@ -88,6 +89,14 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
         if token.normalized and first.setdefault(token.decoded, content) != content:
             both = f"{quoted(first[token.decoded])} and {quoted(content)}"
             raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
+
+
+def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
+    """Refuse white space that two tokens take: one with ``rstrip``, and one behind it that begins with it and takes more."""
+    takes = {token.normalized for token in contextual.values() if token.rstrip}
+    for content, token in contextual.items():
+        if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
+            raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
 
 
 def _context() -> Context:
