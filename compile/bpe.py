@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,9 @@ from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.sources.merges_txt import pairs
 from fst.compile.sources.source import Source, TextPipeline
-from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.compile.text.components import Component, field_of, mapping, only, sequence
 from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
 from fst.compile.text.sequences import in_sequence
 from fst.compile.text.splits import BYTES
 from fst.compile.windows import windows
@@ -29,7 +31,8 @@ from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.merging import UTF8_BYTES
 from fst.metadata import AddedTokens
-from fst.rewriting import Rewriting, flagged, late
+from fst.rewriting import NO_CUTS, NOTHING, Cuts, Rewriting, early, flagged, late
+from fst.rows import WHITE_SPACE
 from fst.splitting import Splitter
 from fst.trie import NULL
 
@@ -121,8 +124,9 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     """The tables of a source."""
     model, trimming = source.model, source.trimming
     _need_clear(model)
-    added, rewritten = told_apart(source.added, rewriting(source.text.normalizers, _adds_blank(source.text)))
-    split = _splitter(source.text, added, rewritten)
+    added, rewritten, split = _text(source)
+    if trimming:
+        _need_clear_blanks(added, model)
     listed = Merges(model.vocabulary, model.merges, model.affixes) if model.merges is not None else Merges.of_ranks(model.vocabulary)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
@@ -172,8 +176,49 @@ def _adds_blank(text: TextPipeline) -> bool:
     return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
 
 
-def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> Splitter:
-    """The splitter of a text pipeline, for text without added tokens.
+Text = tuple[AddedTokens, Rewriting | None, Splitter]
+
+
+def _text(source: Source[BpeModel]) -> Text:
+    """The text pipeline of a source: its added tokens, its rewriting and its splitter.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
+    normalizers = source.text.normalizers
+    if any(map(makes_white_space, normalizers)):
+        with suppress(UnsupportedError):
+            return _without_white_space(source)
+    return _text_by(source, normalizers)
+
+
+def _without_white_space(source: Source[BpeModel]) -> Text:
+    """The text pipeline without the normalizers that make white space of white space, which has no effect.
+
+    Raises:
+        UnsupportedError: it has an effect, or there is no such pipeline.
+    """
+    normalizers = source.text.normalizers
+    kept = [part for part in normalizers if not makes_white_space(part)]
+    added, by, split = _text_by(source, kept)
+    whole = by or NOTHING
+    late = {whole.normalized(content)[0]: token for content, token in source.added.contextual.items() if token.normalized}
+    for place, part in enumerate(normalizers):
+        if part not in kept:
+            after = [part for part in normalizers[place:] if part in kept]
+            need_without_effect(part, rewriting(after, whole.prefix_space), late, split)
+    return added, by, split
+
+
+def _text_by(source: Source[BpeModel], normalizers: Sequence[Component]) -> Text:
+    """The text pipeline with some normalizers."""
+    added, by = told_apart(source.added, rewriting(normalizers, _adds_blank(source.text)))
+    split, cuts = _splitter(source.text, added, by)
+    return added, replace(by, cuts=cuts) if by else None, split
+
+
+def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> tuple[Splitter, Cuts]:
+    """The splitter of a text pipeline, for text without added tokens, and where it begins anew.
 
     Raises:
         UnsupportedError: no splitter does the same, or the pipeline has more than splits.
@@ -182,9 +227,30 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> S
     others = [part["type"] for part in splits if part["type"] != "Split"]
     if others:
         raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
-    # These are cut out of the text that is split. Rewriting may spell tokens of raw text anew.
-    cut = added.specials if by is None else {spelling: token for spelling, token in late(added).items() if not flagged(token)}
-    return in_sequence(splits, absent=[*cut])
+    if by is None:
+        return in_sequence(splits, absent=[*added.specials]), NO_CUTS
+    # These are cut out before. Others may come to be by rewriting.
+    absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
+    return splitter_and_cuts(splits, absent, raw)
+
+
+def _need_clear_blanks(added: AddedTokens, model: BpeModel) -> None:
+    """Refuse added tokens by which spans cannot be trimmed: the id of each is to tell the white space at its ends.
+
+    It does not if a token of the model has this id and other white space, or if a token takes white space beside that of its own.
+    """
+    for content, token in added.contextual.items():
+        (left, right), others = (_blanks(text) for text in (token.decoded, content))
+        if content in model.names and (left, right) != others:
+            what = f"added token {quoted(content)}, which is {quoted(token.decoded)} in normalised text"
+            raise UnsupportedError(f"{what}, with trim_offsets: the vocabulary has a token of this name without this white space")
+        if (left and token.lstrip) or (right and token.rstrip):
+            raise UnsupportedError(f"added token {quoted(content)} with trim_offsets: it takes white space beside that of its own")
+
+
+def _blanks(text: str) -> tuple[int, int]:
+    """How many characters of white space a text begins and ends with."""
+    return len(text) - len(text.lstrip(WHITE_SPACE)), len(text) - len(text.rstrip(WHITE_SPACE))
 
 
 def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

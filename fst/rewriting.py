@@ -1,9 +1,10 @@
 """Rewriting: what happens to a text before a splitter cuts it into pieces, and the slow walk that is the specification.
 
 1. Added tokens are found in the raw text.
-2. Each stretch between them is normalised: its marks are put in order, its characters composed and mapped.
+2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
 3. Added tokens are found in each normalised stretch.
 4. With ``add_prefix_space``, each remaining stretch gets a leading blank, unless it begins with one.
+5. A blank goes after each string at which the splitter is to begin anew, see `Cuts`.
 
 At each place the search finds the longest token that begins there, and goes on after it, like ``AddedVocabulary.find_matches`` of
 ``tokenizers``.
@@ -17,11 +18,14 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from fst.composition import Composition, Images, Place
+from fst.edits import MAX_EDITS, Edit, Edits, applied
 from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken
 from fst.rows import WHITE_SPACE
 
 BLANK = " "
+KEYS = ["after", "before", "composition", "cuts", "last", "prefix_space"]
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, 1 << 14, 1 << 14
 
 
 class Stretch(NamedTuple):
@@ -39,6 +43,61 @@ class Stretch(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Cuts:
+    """Strings that the splitter takes for pieces, although its automaton knows nothing of them.
+
+    A pattern may spell an added token. Stretches do not hold it, as it is found before; but normalizers may make it of something else, as
+    `Lowercase` does of CLIP's ``<|EndOfText|>``. Behind such a string goes a blank. The splitter drops blanks, and begins anew behind them.
+
+    Attributes:
+        strings: the strings. None begins with another.
+        inside: runs of code points, by first and last. Behind one of these a string counts for nothing: a piece goes on there.
+    """
+
+    strings: Sequence[str]
+    inside: Sequence[Sequence[int]]
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"strings": self.strings, "inside": self.inside}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Cuts:
+        """Read the cuts from their JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if not isinstance(stored, dict) or sorted(stored) != ["inside", "strings"]:
+            raise ValueError("cuts have other keys than 'inside' and 'strings'")
+        strings, inside = stored["strings"], Images.from_stored(stored, "inside").runs
+        if not isinstance(strings, list) or not all(isinstance(string, str) and any(map(str.isascii, string)) for string in strings):
+            raise ValueError("a string of cuts has no ASCII character")
+        if sum(map(len, strings)) > MAX_CUTS:
+            raise ValueError(f"the strings of cuts have more than {MAX_CUTS} characters")
+        if any(len(run) != 2 or run[0] > run[1] for run in inside):
+            raise ValueError("a run of cuts is not a first and a last character")
+        return cls(strings, inside)
+
+    def ends(self, text: str) -> Iterator[int]:
+        """Where a part of a stretch, without added tokens, gets blanks."""
+        at = begun = 0
+        while at < len(text):
+            string = next((string for string in self.strings if text.startswith(string, at)), "")
+            if string and (at == begun or not self._is_inside(ord(text[at - 1]))):
+                at = begun = at + len(string)
+                yield at
+            else:
+                at += 1
+
+    def _is_inside(self, code: int) -> bool:
+        return any(first <= code <= last for first, last in self.inside)
+
+
+NO_CUTS = Cuts([], [])
+
+
+@dataclass(frozen=True)
 class Rewriting:
     """How the text around added tokens is rewritten.
 
@@ -47,16 +106,22 @@ class Rewriting:
             characters that it may change, or that may change the characters before them.
         last: the map of characters after `composition`.
         prefix_space: whether each stretch without a leading blank gets one.
+        cuts: where the splitter begins anew.
+        before, after: the edits before all these maps, and after them.
     """
 
     composition: Composition | None
     last: Images
     prefix_space: bool
+    cuts: Cuts = NO_CUTS
+    before: Edits = ()
+    after: Edits = ()
 
     def stored(self) -> dict[str, Any]:
         """The JSON form."""
+        edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
-        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space}
+        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space, "cuts": self.cuts.stored(), **edits}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Rewriting:
@@ -65,8 +130,8 @@ class Rewriting:
         Raises:
             ValueError: the JSON has another form than `stored` gives.
         """
-        if sorted(stored) != ["composition", "last", "prefix_space"] or not isinstance(stored["prefix_space"], bool):
-            raise ValueError("rewriting needs 'composition', 'last', and 'prefix_space', which is true or false, and no other keys")
+        if sorted(stored) != KEYS or not isinstance(stored["prefix_space"], bool):
+            raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}, or the last is not true or false")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
@@ -76,15 +141,22 @@ class Rewriting:
                 raise ValueError("runs of characters do not ascend")
         if len(last.runs) > MAX_LISTS or (composition and len(composition.first.runs) + len(composition.decompositions) > MAX_LISTS):
             raise ValueError(f"there are more than {MAX_LISTS} runs and decompositions")
-        return cls(composition, last, stored["prefix_space"])
+        before, after = (_edits(stored[name]) for name in ("before", "after"))
+        return cls(composition, last, stored["prefix_space"], Cuts.from_stored(stored["cuts"]), before, after)
 
-    def normalized(self, text: str) -> tuple[str, list[Place]]:
+    @property
+    def edits(self) -> Edits:
+        """All edits."""
+        return (*self.before, *self.after)
+
+    def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
-        places = [(at, at + 1) for at in range(len(text))]
+        text, places = applied(self.before, text, [(at, at + 1) for at in range(len(text))])
         if self.composition:
-            text, places = self.composition.apply(text)
+            text, own = self.composition.apply(text)
+            places = [(places[first][0], places[last - 1][1]) for first, last in own]
         mapped = [(chr(code), place) for char, place in zip(text, places, strict=True) for code in self.last.of(ord(char))]
-        return "".join(char for char, _ in mapped), [place for _, place in mapped]
+        return applied(self.after, "".join(char for char, _ in mapped), [place for _, place in mapped])
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a rewritten text, in order."""
@@ -99,13 +171,18 @@ class Rewriting:
                 part, part_places = stretch[first:last], places[first:last]
                 if inner is not None:
                     yield Stretch(part, [(part_places[0][0], part_places[-1][1])], inner)
-                elif self.prefix_space and not part.startswith(BLANK):
-                    yield Stretch(BLANK + part, [part_places[0], *part_places], None)
                 else:
-                    yield Stretch(part, part_places, None)
+                    yield self._part(part, part_places)
+
+    def _part(self, text: str, places: Sequence[Place]) -> Stretch:
+        """A part of a normalised stretch, in which no token stands, with the blanks that it gets."""
+        adds_blank = self.prefix_space and not text.startswith(BLANK)
+        ends = [0, *([0] if adds_blank else []), *self.cuts.ends(text), len(text)]
+        parts = [text[begin:end] for begin, end in pairwise(ends)]
+        parts_places = [place for begin, end in pairwise(ends) for place in (*places[begin:end], places[max(end - 1, 0)])]
+        return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
 
-MAX_ORDER, MAX_LISTS = 255, 1 << 14
 NOTHING = Rewriting(None, Images([]), prefix_space=False)
 
 
@@ -166,6 +243,12 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 def flagged(token: ContextualToken) -> bool:
     """Whether the neighbours of a token decide whether it is found, and how much it takes."""
     return token.single_word or token.lstrip or token.rstrip
+
+
+def _edits(stored: Any) -> Edits:
+    if not isinstance(stored, list) or len(stored) > MAX_EDITS:
+        raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
+    return tuple(map(Edit.from_stored, stored))
 
 
 def _word(added: AddedTokens) -> frozenset[int]:

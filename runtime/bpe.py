@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.dropout import Dropout
 from fst.errors import UnsupportedError
@@ -131,17 +132,20 @@ class BpeTokenizer(Tokenizer):
     def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
         batch = super()._encode(source, with_spans=with_spans, **options)
         if batch.offsets is not None:
-            self._trim(batch.ids, batch.offsets)
+            before, after = map(len, options["frame"])
+            firsts = batch.row_splits[:-1] + before
+            is_first = np.zeros(len(batch.ids), np.bool_)
+            is_first[firsts[firsts < batch.row_splits[1:] - after]] = True
+            self._trim(batch.ids, batch.offsets, is_first)
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints) -> None:
-        """Leave the blanks at the ends of tokens out of their spans, as the reference does. Changes `offsets` in place."""
+    def _trim(self, ids: Ids, offsets: Ids | Ints, is_first: NDArray[np.bool_]) -> None:
         keeps_first = self._table.metadata.text.trimming  # whether a single blank at the start of a text stays in its span
         if keeps_first is None:
             return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
-        leading = leading * ~(keeps_first & (begins == 0) & (leading == 1))
+        leading = leading * ~(keeps_first & (is_first | (begins == 0)) & (leading == 1))
         offsets[:, 0] = np.minimum(begins + leading, ends)
         offsets[:, 1] = np.where(ends >= trailing, np.maximum(ends - trailing, offsets[:, 0]), ends)
 
@@ -151,6 +155,8 @@ class BpeTokenizer(Tokenizer):
         counts = np.zeros((2, int(self._table.token_ids.max()) + 1), np.int32)
         for number, content in zip(self._table.token_ids.tolist(), self._table.contents, strict=True):
             counts[:, number] = len(content) - len(content.lstrip(b" ")), len(content) - len(content.rstrip(b" "))
-        for content, number in self._metadata.added_tokens.ids.items():
+        added = self._metadata.added_tokens
+        late = {token.id: token.decoded for token in added.contextual.values() if token.normalized}
+        for content, number in ((late.get(number, content), number) for content, number in added.ids.items()):
             counts[:, number] = len(content) - len(content.lstrip(WHITE_SPACE)), len(content) - len(content.rstrip(WHITE_SPACE))
         return counts[0], counts[1]

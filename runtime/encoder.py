@@ -6,6 +6,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.cores import thread_count
 from fst.dropout import Dropout
@@ -313,8 +314,8 @@ class Encoder:
     def _runs(self, with_spans: bool) -> Runs | None:  # noqa: ARG002 - of machines that have runs of marks
         return None
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints) -> None:
-        """Leave blanks out of the offsets of ids, for machines that do."""
+    def _trim(self, ids: Ids, offsets: Ids | Ints, is_first: NDArray[np.bool_]) -> None:
+        """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `is_first` marks the first id of a text."""
 
     def _padding(self) -> tuple[int, str]:
         """The id of the padding, and its side."""

@@ -44,7 +44,7 @@ class Room:
     """
 
     def __init__(self) -> None:
-        self._text, self._places, self._stretch_places = np.empty(0, np.uint8), NOWHERE, NOWHERE
+        self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self.reserve(0, 0, with_spans=False)
 
     def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
@@ -58,14 +58,19 @@ class Room:
                 origins=np.empty(size + 1, np.uint32),
                 stretch=np.empty(size, np.uint8),
                 stretch_places=NOWHERE,
+                spare=np.empty(size, np.uint8),
+                spare_places=NOWHERE,
                 memo=np.zeros(3, np.uint64),
                 late_memo=np.zeros(3, np.uint64),
+                cut_memo=np.zeros(3, np.uint64),
             )
         if with_spans and size > len(self._places):
-            self._places, self._stretch_places = grown(self._places, len(self._places), size), np.empty(size, np.uint64)
+            self._places = grown(self._places, len(self._places), size)
+            self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)
         starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
         self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
-        self.work = self._work._replace(stretch_places=self._stretch_places if with_spans else NOWHERE)
+        own, spare = self._own if with_spans else (NOWHERE, NOWHERE)
+        self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
 class TextRewriter:

@@ -30,6 +30,8 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Frame, Ids, Workspace
 
+Trim = Callable[[Ids, Ints, NDArray[np.bool_]], None]
+
 STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
 
 
@@ -60,10 +62,10 @@ class Stream:
         runs: recognises runs of marks; None if the machine has none.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: leaves out of the offsets of ids what does not count; it writes to the offsets.
+        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument marks the first id.
     """
 
-    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str, trim: Callable[[Ids, Ints], None]) -> None:
+    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str, trim: Trim) -> None:
         self._runner, self._runs, self._frame, self._errors, self._trim = runner, runs, frame, errors, trim
         self._workspace = runner.workspaces.take()
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
@@ -75,7 +77,7 @@ class Stream:
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded, but not read by a kernel yet
         self._is_run = False  # whether `_unread` is a run of marks that may continue, without a special token
-        self._characters = 0  # read by kernels so far
+        self._characters = self._count = 0  # read by kernels so far, and the ids that they gave
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # certain, but not returned yet
 
@@ -207,8 +209,9 @@ class Stream:
         part = Part(buffers.ids[:count].copy())
         if self._spans:
             offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters)
-            self._trim(part.ids, offsets)
+            self._trim(part.ids, offsets, np.arange(self._count, self._count + count) == len(self._frame[0]))
             part = Part(part.ids, offsets, words)
+        self._count += count
         if count:
             self._parts.append(part)
 

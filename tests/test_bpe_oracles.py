@@ -26,7 +26,6 @@ Row = dict[str, Any]
 NOT_BPE = "Unigram, not BPE"
 SENTENCEPIECE = "SentencePiece, not byte-level BPE"
 NOT_BYTE_LEVEL = "BPE without ByteLevel"
-NORMALIZER = "a normalizer that replaces more than a character"
 PARTS = "a part of a tokenizer by itself"
 TRAINING = "training"
 NOT_TEXT = "bytes that are not UTF-8, which tiktoken merges as they are"
@@ -35,13 +34,11 @@ LEFT_OUT = {
     NOT_BPE: 158,
     SENTENCEPIECE: 159,
     NOT_BYTE_LEVEL: 369,
-    NORMALIZER: 143,
     PARTS: 74,
     TRAINING: 3,
     NOT_TEXT: 1,
 }
 REFUSED = {
-    "clip": (NORMALIZER, "normalizer Replace"),
     "hw_doc_summarizer": (NOT_BYTE_LEVEL, "without a pre_tokenizer ByteLevel"),
     "mistral01": (NOT_BYTE_LEVEL, "Metaspace"),
     "sqlpilot": (NOT_BYTE_LEVEL, "Metaspace"),

@@ -23,6 +23,7 @@ from kept import assemble
 from machines import byte_level
 from shared_data import SHARED, needs_shared
 from test_bpe import ENGLISH_MERGES, hold_every_way
+from test_sequences import byte_level_last, split
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
@@ -49,6 +50,11 @@ def to(content: str, pattern: str) -> Json:
     return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
 
 
+def replaced(content: str, regex: str) -> Json:
+    """A normalizer that replaces the matches of a pattern."""
+    return {"type": "Replace", "pattern": {"Regex": regex}, "content": content}
+
+
 def token(content: str, *flags: str) -> Json:
     """An added token with flags."""
     return {"content": content, "special": "normalized" not in flags, **dict.fromkeys(flags, True)}
@@ -57,6 +63,7 @@ def token(content: str, *flags: str) -> Json:
 RAW = (token("<s>"), token("<mask>", "lstrip"), token("<both>", "lstrip", "rstrip"), token("<r>", "rstrip"), token("word", "single_word"))
 LATE = (token("late", "normalized"), token("  ", "normalized"), token("é!", "normalized"), token("<s", "normalized"))
 STRIPS = (token("[L]", "normalized", "lstrip"), token("[R]", "normalized", "rstrip"), token("one", "normalized", "single_word"))
+CLIP = (token("<|endoftext|>"), token("<|startoftext|>", "normalized"), token("<|pad|>"))
 NORMALIZERS: dict[str, Json | None] = {
     "none": None,
     "NFC": NFC,
@@ -68,15 +75,19 @@ NORMALIZERS: dict[str, Json | None] = {
     "lower NFKC": in_turn(LOWER, NFKC),
     "replace": in_turn(to("xyz", "a"), NFC, to("", "e")),
     "bert": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
+    "clip": in_turn(NFC, replaced(" ", r"\s+"), LOWER),
 }
-ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS)}
+CLIP_PATTERN = r"<\|startoftext\|>|<\|endoftext\|>|<\|pad\|>|'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
+PRE_TOKENIZERS = {"clip": byte_level_last(split(CLIP_PATTERN, "Removed", True), use_regex=True)}
+ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS), "clip": CLIP}
 CASES = [
-    *((name, "late", False, True) for name in NORMALIZERS),
+    *((name, "late", False, True) for name in NORMALIZERS if name != "clip"),
     *(("none", added, adds_blank, trims) for added in ADDED for adds_blank in (False, True) for trims in (False, True)),
     ("NFC", "all", False, True),
     ("NFC lower", "all", True, False),
     ("lower NFKC", "raw", True, True),
     ("NFD", "all", True, True),
+    ("clip", "clip", False, False),
 ]
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 2))
 
@@ -88,14 +99,22 @@ def document(case: tuple[str, str, bool, bool]) -> Json:
     byte_level_part = {"type": "ByteLevel", "add_prefix_space": adds_blank, "trim_offsets": trims, "use_regex": True}
     first = len(parts["model"]["vocab"])
     tokens = [{"id": first + place, **part} for place, part in enumerate(ADDED[added])]
-    stages = dict.fromkeys(("pre_tokenizer", "post_processor", "decoder"), byte_level_part)
+    stages = dict.fromkeys(("post_processor", "decoder"), byte_level_part)
+    stages["pre_tokenizer"] = PRE_TOKENIZERS.get(name, byte_level_part)
     return {**parts, **stages, "normalizer": NORMALIZERS[name], "added_tokens": tokens}
 
 
+Machine = tuple[BpeTables, fst.Tokenizer, Tokenizer]
+
+
 @cache
-def machine(case: tuple[str, str, bool, bool]) -> tuple[BpeTables, fst.Tokenizer, Tokenizer]:
-    """The table, the tokenizer and the reference of a case."""
-    parts = document(case)
+def machine(case: tuple[str, str, bool, bool]) -> Machine:
+    """The machine of a case."""
+    return built(document(case))
+
+
+def built(parts: Json) -> Machine:
+    """The table, the tokenizer and the reference of a tokenizer.json."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     whole = {"version": "1.0", **parts, "added_tokens": [{**flags, **part} for part in parts["added_tokens"]]}
     table = assemble(of_document(parts, Path("tokenizer.json")), "auto")
@@ -108,6 +127,7 @@ BITS = (
     *("İ", "\u1100\u1161", "\u11a8", "각", "가", "≯", ">\u0338", "①", "ﬁ", "㍍", "世", " ", "  ", "\n", "\u00a0", "\u3000", "5"),
     *("!", "_", "the ", "and", "<s>", "<mask>", "<both>", "<r>", "word", "late", "LATE", "é!", "e\u0301!", "<s"),
     *("[L]", "[R]", "one", "<m", "wor", "😀", "ｗ"),
+    *("<|endoftext|>", "<|EndOfText|>", "<|ENDOFTEXT|>", "<|Startoftext|>", "<|Pad|>", "<|pad", "|>"),
 )
 
 
@@ -116,17 +136,19 @@ def mixed(draw: random.Random, most: int) -> str:
     return "".join(draw.choice(BITS) for _ in range(draw.randint(0, most)))
 
 
-def hold(case: tuple[str, str, bool, bool], texts: Sequence[str]) -> None:
+def hold(made: Machine, texts: Sequence[str]) -> None:
     """Compare walk and kernels with the reference: ids, offsets and words."""
-    table, tokenizer, reference = machine(case)
+    table, tokenizer, reference = made
     expected = reference.encode_batch([*texts], add_special_tokens=False)
     batch = tokenizer.encode_batch([*texts], offsets=True, add_special_tokens=False)
     assert batch.offsets is not None
+    assert batch.words is not None
     for row, (text, answer) in enumerate(zip(texts, expected, strict=True)):
         own = slice(batch.row_splits[row], batch.row_splits[row + 1])
         assert table.run(text) == answer.ids, text
         assert tokenizer.encode(text, add_special_tokens=False).tolist() == batch[row].tolist() == answer.ids, text
         assert [*map(tuple, batch.offsets[own].tolist())] == answer.offsets, text
+        assert batch.words[own].tolist() == answer.word_ids, text
 
 
 @some_cases
@@ -134,17 +156,17 @@ def hold(case: tuple[str, str, bool, bool], texts: Sequence[str]) -> None:
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
     """With any normalizers, added tokens and leading blank, ids and offsets are the reference's."""
     draw = random.Random(str(case))
-    hold(case, [*BITS, *(mixed(draw, 12) for _ in sample(range(3_000), 150))])
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(3_000), 150))])
 
 
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
 @examples(60)
 def test_any_text_is_rewritten_as_by_the_reference(case: tuple[str, str, bool, bool], texts: list[str]) -> None:
     """Random texts over these characters have the reference's ids and offsets."""
-    hold(case, texts)
+    hold(machine(case), texts)
 
 
-@pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
+@pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> None:
     """In any form, with any number of threads, and in streams cut anywhere, texts have the ids of the walk."""
     draw = random.Random(1)
@@ -153,7 +175,7 @@ def test_every_way_through_the_package(case: tuple[str, str, bool, bool]) -> Non
     hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
 
 
-@pytest.mark.parametrize("case", [CASES[1], CASES[-4], CASES[-3]], ids=str)
+@pytest.mark.parametrize("case", [CASES[1], CASES[-5], CASES[-4], CASES[-1]], ids=str)
 def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
     """A text has the same ids, offsets and words whether it is read in pieces or at once."""
     _, tokenizer, _ = machine(case)
@@ -203,7 +225,7 @@ def test_no_stand_in_for_tiktoken() -> None:
 
 def test_longest_token_from_the_left() -> None:
     """At each place the longest token counts, unless it is inside a word; white space goes to the token that takes it first."""
-    tokens = {part["content"]: replace(machine(CASES[-4])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
+    tokens = {part["content"]: replace(machine(CASES[-5])[0].metadata.added_tokens.contextual["<both>"], **flags) for part, flags in TAKEN}
     assert [*found("x <both> \n<r>  y word sword", tokens, frozenset(map(ord, "swordxy")))] == [
         (0, 1, None),
         (1, 10, 1),
@@ -232,8 +254,6 @@ def test_marks_are_all_different() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"normalizer": {"type": "Strip", "strip_left": True, "strip_right": True}}, "normalizer Strip before byte-level BPE"),
-        ({"normalizer": {"type": "Prepend", "prepend": "_"}}, "normalizer Prepend before byte-level BPE"),
         ({"normalizer": in_turn(NFD, NFC)}, "several normalizers that order marks"),
         ({"normalizer": LOWER, "added_tokens": [token("A", "normalized"), token("a", "normalized")]}, "equal once normalised"),
         ({"normalizer": to("", "a"), "added_tokens": [token("a", "normalized")]}, "nothing is left of it"),
@@ -257,6 +277,11 @@ def test_refusals(parts: Json, message: str) -> None:
         (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
         (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
         (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),
+        (lambda stored: {**stored, "before": {}}, "edits are no list"),
+        (lambda stored: {**stored, "cuts": {}}, "other keys than 'inside' and 'strings'"),
+        (lambda stored: {**stored, "cuts": {"strings": ["é"], "inside": []}}, "no ASCII character"),
+        (lambda stored: {**stored, "cuts": {"strings": ["a"], "inside": [[5, 4]]}}, "not a first and a last"),
+        (lambda stored: {**stored, "cuts": {"strings": ["a" * (1 << 15)], "inside": []}}, "more than 16384 characters"),
     ],
 )
 def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:
@@ -270,7 +295,7 @@ def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> 
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gpt_neox", "mpt", "qwen3", "roberta"])
+@pytest.mark.parametrize("name", ["clip", "gpt_neox", "mpt", "qwen3", "roberta"])
 def test_real_vocabularies(name: str) -> None:
     """With real vocabularies, the corpora, composed and decomposed, have the reference's ids and offsets."""
     folder = SHARED / "vocab_bpe" / name

@@ -171,10 +171,15 @@ def _then_bert(before: Normalization, part: Component) -> Normalization:
 
 
 def _replacement(part: Component) -> Map:
-    pattern = part["pattern"].get("String")
-    if not isinstance(pattern, str) or len(pattern) != 1:
+    if not is_character(part["pattern"]):
         raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])}: only one character, given as a String, can be replaced")
-    return Map.to_lists({ord(pattern): list(map(ord, part["content"]))})
+    return Map.to_lists({ord(part["pattern"]["String"]): list(map(ord, part["content"]))})
+
+
+def is_character(pattern: Component) -> bool:
+    """Whether the pattern of a `Replace` is one character, given as a String."""
+    string = pattern.get("String")
+    return isinstance(string, str) and len(string) == 1
 
 
 def ordered(rows: Symbols) -> tuple[Symbols, NDArray[np.uint8], NDArray[np.bool_]]:

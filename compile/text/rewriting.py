@@ -12,13 +12,15 @@ from fst.compile.text import characters
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
+from fst.compile.text.edits import edit_of, is_edit
 from fst.compile.text.maps import Map, union
 from fst.compile.text.normalizers import Normalization, decomposition, normalization
 from fst.composition import Composition
 from fst.errors import UnsupportedError, quoted
+from fst.machines.rewriting_arguments import MAX_GROWTH, growth
 from fst.metadata import AddedTokens, Context, ContextualToken
-from fst.rewriting import NOTHING, Rewriting, without_context
-from fst.rows import CODE_POINTS
+from fst.rewriting import NO_CUTS, NOTHING, Rewriting, without_context
+from fst.rows import CODE_POINTS, WHITE_SPACE
 
 
 def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting:
@@ -31,14 +33,26 @@ def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting
     Raises:
         UnsupportedError: the normalizers do more than a `Rewriting` can express.
     """
-    for part in normalizers:
-        if part["type"] in ("Strip", "Prepend"):
-            raise UnsupportedError(f"normalizer {part['type']} before byte-level BPE")
-    normal = normalization(normalizers)
+    before, maps, after = _in_three(normalizers)
+    normal = normalization(maps)
     if len(normal.steps) > 1:
         raise UnsupportedError("several normalizers that order marks, before byte-level BPE")
     last = images_of(normal.second if normal.steps else normal.first)
-    return Rewriting(_composition(normal) if normal.steps else None, last, prefix_space)
+    edits = (tuple(map(edit_of, part)) for part in (before, after))
+    by = Rewriting(_composition(normal) if normal.steps else None, last, prefix_space, NO_CUTS, *edits)
+    if growth(by) > MAX_GROWTH:
+        raise UnsupportedError(f"normalizers that may make {growth(by)} bytes of one, before byte-level BPE: more than {MAX_GROWTH}")
+    return by
+
+
+def _in_three(normalizers: Sequence[Component]) -> tuple[Sequence[Component], ...]:
+    """Normalizers that are edits, then those that are maps of characters and order marks, and then edits again."""
+    are_maps = [place for place, part in enumerate(normalizers) if not is_edit(part)]
+    first, last = (are_maps[0], are_maps[-1] + 1) if are_maps else (0, 0)
+    maps = normalizers[first:last]
+    for part in filter(is_edit, maps):
+        raise UnsupportedError(f"normalizer {part['type']} between {maps[0]['type']} and {maps[-1]['type']}, before byte-level BPE")
+    return normalizers[:first], maps, normalizers[last:]
 
 
 def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewriting | None]:
@@ -49,6 +63,7 @@ def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewritin
     """
     contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
     _need_different(contextual)
+    _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
     # A token of normalised text may decide whether its neighbour is found: all of them are searched together.
     are_early = by == NOTHING and all(content in free for content, token in contextual.items() if token.normalized)
@@ -74,6 +89,14 @@ def _need_different(contextual: Mapping[str, ContextualToken]) -> None:
         if token.normalized and first.setdefault(token.decoded, content) != content:
             both = f"{quoted(first[token.decoded])} and {quoted(content)}"
             raise UnsupportedError(f"added tokens {both}, which are equal once normalised: leave one out")
+
+
+def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
+    """Refuse white space that two tokens take: one with ``rstrip``, and one behind it that begins with it and takes more."""
+    takes = {token.normalized for token in contextual.values() if token.rstrip}
+    for content, token in contextual.items():
+        if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
+            raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
 
 
 def _context() -> Context:

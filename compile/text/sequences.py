@@ -54,11 +54,12 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pieces(text)]
         ['in', '1', '9', '8', '4', 'B', '4']
     """
-    splits = [total(_split(part, absent)) for part in parts]
+    splits = [total(split_of(part, absent)) for part in parts]
     return reduce(composed, splits) if splits else whole()
 
 
-def _split(part: Component, absent: Collection[str]) -> Splitter:
+def split_of(part: Component, absent: Collection[str]) -> Splitter:
+    """The splitter of one split, with gaps."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # on request, tiktoken encodes special tokens as ordinary text

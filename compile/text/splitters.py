@@ -95,11 +95,11 @@ def _without(absent: Collection[str], tree: Node) -> Node:
     """A pattern without the alternatives that spell something with an absent string in it."""
     if not isinstance(tree, Choice):
         return tree
-    kept = tuple(part for part in tree.parts if not any(string in _spelled(part) for string in absent))
+    kept = tuple(part for part in tree.parts if not any(string in spelled(part) for string in absent))
     return Choice(kept) if kept else tree
 
 
-def _spelled(node: Node) -> str:
+def spelled(node: Node) -> str:
     """The string of at least two characters that a node spells; empty if it is anything else."""
     letters = [_letter(part) for part in node.parts] if isinstance(node, Sequence) else []
     return "".join(letters) if all(letters) else ""

@@ -9,21 +9,23 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import LONGEST, PREFIX_SPACE, REACH, TRIMS
+from fst.machines.rewriting_arguments import EDITS, LONGEST, PREFIX_SPACE, PREPENDS, REACH, STRIPS, TRIMS
 from fst.matching import LEAST, LENGTH, VALUE
+from fst.runtime.kernels.edits import normalise_and_edit
 from fst.runtime.kernels.normalisation import code_at, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
 from fst.runtime.kernels.utf_8 import LOW_6, count_characters
 
-CHANGES, WORD, WHITE = np.uint8(of.CHANGES), np.uint8(of.WORD), np.uint8(of.WHITE)
+CHANGES, WORD, WHITE, INSIDE = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE))
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
-FIRST, SECOND, ALONE, STOPS = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS))
+FIRST, SECOND, ALONE, STOPS, CUT = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS, of.CUT))
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
 NONE = np.uint64(1 << 32)  # no token
+GOES_ON = ~U0  # in place of a number of characters
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
 
 
@@ -100,15 +102,16 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
         text, first, last: the token, with white space.
         begin, end: the token without it.
         left, right: the span with white space.
-        is_first: whether the text begins with the token.
+        is_first: whether the text begins with the token, or its first id is the token's.
         rewriter: as in `rewrite`.
     """
     trims = rewriter.params[TRIMS]
     if not trims:
         return left, right
-    before = count_characters(text, first, begin)
+    before, after = count_characters(text, first, begin), count_characters(text, end, last)
     before = U0 if trims == KEEPS_FIRST and is_first and before == U1 else before
-    return left + before, right - count_characters(text, end, last)
+    left = min(left + before, right)
+    return left, max(right - min(after, right), left)
 
 
 @inlined
@@ -120,58 +123,93 @@ def copy_place(own, first, last, places, written):
 
 
 @part
-def put_part(text, own, begin, stop, index, adds_blank, into, filled, places, written):
+def next_cut(text, begin, stop, rewriter, memo):
+    """Find the next position in a part at which the splitter begins anew, see `fst.rewriting.Cuts`.
+
+    Args:
+        text, begin, stop: the part, or the rest of it after such a position.
+        rewriter, memo: as in `rewrite`.
+
+    Returns:
+        The position, or the end of the part; and whether a blank goes there.
+    """
+    nodes, at = rewriter.cuts.nodes, begin if len(rewriter.cuts.nodes) > 1 else stop
+    while at < stop:
+        if rewriter.bytes[text[at]] & CUT:
+            node, _ = match_at(text, ITEMS, at, stop, U0, rewriter.cuts, memo)
+            length = np.uint64(nodes[node, LENGTH])
+            if length and (at == begin or not rewriter.kinds[code_at(text, start_before(text, at))[0]] & INSIDE):
+                return at + length, True
+        at += U1
+    return stop, False
+
+
+@part
+def put_part(text, own, begin, stop, index, adds_blank, rewriter, memo, into, filled, places, written):
     """Write a part of a normalised stretch that holds no token.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
         index: the number of its first character in the stretch.
         adds_blank: whether it gets a leading blank.
+        rewriter, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
     if adds_blank:
         into[filled] = BLANK
         filled += U1
         written = copy_place(own, index, index, places, written)
-    for at in range(begin, stop):
-        into[filled] = text[np.uint64(at)]
-        filled += U1
-    for _ in range(count_characters(text, begin, stop)):
-        written = copy_place(own, index, index, places, written)
-        index += U1
+    reset(begin, memo)
+    while begin < stop:
+        end, is_cut = next_cut(text, begin, stop, rewriter, memo)
+        for at in range(begin, end):
+            into[filled] = text[np.uint64(at)]
+            filled += U1
+        for _ in range(count_characters(text, begin, end)):
+            written = copy_place(own, index, index, places, written)
+            index += U1
+        if is_cut:
+            into[filled] = BLANK
+            filled += U1
+            written = copy_place(own, index - U1, index - U1, places, written)
+        begin = end
     return filled, written
 
 
 @part
-def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
+def put_stretch(text, begin, stop, origin, is_inside, row, rewriter, work, into, filled, places, written):
     """Write a stretch between tokens of the raw text.
 
     Args:
         text, begin, stop: the stretch.
         origin: the number of its first character in the raw text.
         is_inside: whether text stands before the stretch, without a token between the two.
+        row: how many characters were written before the text; none knows for a text that goes on.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
     has_late, adds_blank = rewriter.params[LONGEST] > U0, rewriter.params[PREFIX_SPACE] > U0
-    if not has_late and not adds_blank:
+    if not has_late and not adds_blank and not rewriter.params[EDITS]:
         return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
-    end, _ = normalise(text, begin, stop, origin, rewriter, work, stretch, U0, own, U0)
+    end = normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work)
     reset(U0, work.late_memo)
     at = begun = white = index = number = U0
     while number != NONE:
         first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
         if begun < first:
             needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
-            filled, written = put_part(stretch, own, begun, first, index, needs_blank, into, filled, places, written)
+            filled, written = put_part(
+                stretch, own, begun, first, index, needs_blank, rewriter, work.cut_memo, into, filled, places, written
+            )
             index += count_characters(stretch, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             index -= count_characters(stretch, first, begun)
         if number != NONE:
             after = index + count_characters(stretch, first, last)
-            is_first = len(own) > 0 and own[index] & LOW_HALF == U0
-            left, right = without_blanks(stretch, first, start, at, last, index, after, is_first, rewriter)
-            filled, written = put_mark(number, into, filled), copy_place(own, left, right - U1, places, written)
+            left, right = (own[index] & LOW_HALF, own[after - U1] >> HALF) if len(own) else (U0, U0)
+            is_first = left == U0 or written == row
+            left, right = without_blanks(stretch, first, start, at, last, left, right, is_first, rewriter)
+            filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, index = last, after
     return filled, written
 
@@ -180,19 +218,21 @@ def put_stretch(text, begin, stop, origin, is_inside, rewriter, work, into, fill
 def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
     """Write a text. The arguments are as in `put_stretch`."""
     reset(begin, work.memo)
+    row = GOES_ON if is_inside else written
     at = begun = white = begin
     number = U0 if begin < stop else NONE
     while number != NONE:
         first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
         if begun < first:
             inside = is_inside and begun == begin
-            filled, written = put_stretch(text, begun, first, origin, inside, rewriter, work, into, filled, places, written)
+            filled, written = put_stretch(text, begun, first, origin, inside, row, rewriter, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             origin -= count_characters(text, first, begun)
         if number != NONE:
             after = origin + count_characters(text, first, last)
-            left, right = without_blanks(text, first, start, at, last, origin, after, origin == U0, rewriter)
+            is_first = origin == U0 or written == row
+            left, right = without_blanks(text, first, start, at, last, origin, after, is_first, rewriter)
             filled, written = put_mark(number, into, filled), put_place(left, right, places, written)
             begun, origin = last, after
     return filled, written
@@ -244,6 +284,10 @@ def restore(output, begin, end, rewritten):
 def is_unchanged(text, starts, rewriter, memo):
     """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
     at, stop, every = np.uint64(starts[0]), np.uint64(starts[-1]), rewriter.every
+    if rewriter.params[PREFIX_SPACE] or rewriter.params[PREPENDS]:
+        return False
+    if rewriter.params[STRIPS] and has_blank_ends(text, starts, rewriter.kinds):
+        return False
     reset(at, memo)
     while at < stop:
         while at < stop and not rewriter.bytes[text[at]] & STOPS:
@@ -256,7 +300,17 @@ def is_unchanged(text, starts, rewriter, memo):
             code, at = code_at(text, at)
             if rewriter.kinds[code] & CHANGES:
                 return False
-    return not rewriter.params[PREFIX_SPACE]
+    return True
+
+
+@inlined
+def has_blank_ends(text, starts, kinds):
+    """Whether a text begins or ends with white space."""
+    for row in range(len(starts) - 1):
+        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        if begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE:
+            return True
+    return False
 
 
 @kernel
@@ -264,7 +318,8 @@ def last_border(text, begin, stop, rewriter, memo):
     """Find the last border of a text that goes on: a place such that rewriting on either side does not depend on the other side.
 
     No token spans a border or touches it. The characters on both sides, as far as a token of normalised text may reach, stay as they are;
-    those beside the border are not white space.
+    those beside the border are not white space. If there are edits, no text that tokens or edits may take stays as it is, nor does white
+    space after it.
 
     Returns:
         The border; `begin` if there is none.
@@ -280,7 +335,7 @@ def last_border(text, begin, stop, rewriter, memo):
 @part
 def border_between(text, begin, stop, covered, rewriter, memo):
     """The last border between two places; `begin` if there is none. Tokens from before `begin` may cover the text up to `covered`."""
-    kinds, nodes, longest = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST]
+    kinds, nodes, longest, has_edits = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST], rewriter.params[EDITS] > U0
     reset(begin, memo)
     border = waiting = at = same = begin  # `same`: since where characters stay
     is_open, is_after_letter = False, False
@@ -291,7 +346,7 @@ def border_between(text, begin, stop, covered, rewriter, memo):
             node, is_open = match_at(text, ITEMS, at, stop, U1, rewriter.every, memo)
             is_free = is_free and not nodes[node, LENGTH] and not is_open
             covered = max(covered, at + np.uint64(nodes[node, LENGTH]))
-        if kinds[code] & CHANGES:
+        if kinds[code] & CHANGES or (has_edits and (at < covered or (at == same and kinds[code] & WHITE))):
             waiting, same, is_after_letter = begin, after, False
         else:
             is_letter = not kinds[code] & WHITE

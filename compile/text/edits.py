@@ -1,0 +1,59 @@
+"""Normalizers that are edits (`fst.edits`), and no maps of characters: `Strip`, `Prepend`, and `Replace` of strings and of runs."""
+
+from __future__ import annotations
+
+from fst.compile.text import code_points, regex
+from fst.compile.text.code_points import SURROGATES
+from fst.compile.text.components import Component
+from fst.compile.text.normalizers import is_character
+from fst.compile.text.regex_tree import Atomic, Characters, Node, Repeat, Sequence
+from fst.edits import MAX_RUNS, MAX_STRING, PREPEND, REPLACE, RUNS, STRIP, Edit
+from fst.errors import UnsupportedError, quoted
+
+
+def is_edit(part: Component) -> bool:
+    """Whether a normalizer is an edit."""
+    return part["type"] in ("Strip", "Prepend") or (part["type"] == "Replace" and not is_character(part["pattern"]))
+
+
+def edit_of(part: Component) -> Edit:
+    """The edit that a normalizer is.
+
+    Raises:
+        UnsupportedError: it does more than an edit.
+    """
+    if part["type"] == "Strip":
+        return Edit(STRIP, left=part["strip_left"], right=part["strip_right"])
+    content = part["prepend"] if part["type"] == "Prepend" else part["content"]
+    edit = Edit(PREPEND, content=content) if part["type"] == "Prepend" else _replacement(part)
+    if max(len(edit.content.encode()), len(edit.string.encode())) > MAX_STRING:
+        raise UnsupportedError(f"normalizer {part['type']} with a string of more than {MAX_STRING} bytes")
+    return edit
+
+
+def _replacement(part: Component) -> Edit:
+    """The edit that replaces a string, or runs of some characters."""
+    pattern, content = part["pattern"], part["content"]
+    ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
+    if form == "String" and isinstance(spelling, str) and spelling:
+        return Edit(REPLACE, content=content, string=spelling)
+    found = _run(regex.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
+    if found is None:
+        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: there are Strings, and runs of one set of characters")
+    edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))
+    runs = tuple((first, end - 1) for first, end in edges.reshape(-1, 2).tolist())
+    edit = Edit(RUNS, content=content, runs=runs, least=found[1])
+    if len(runs) > MAX_RUNS or edit.least > MAX_STRING or edit.triggers is None:
+        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}, which are too many strings")
+    return edit
+
+
+def _run(node: Node) -> tuple[code_points.Set, int] | None:
+    """The characters of a run that is as long as it can be, and the least length; None if a pattern matches something else."""
+    if isinstance(node, Atomic):
+        return _run(node.body)
+    if isinstance(node, Sequence) and len(node.parts) == 1:
+        return _run(node.parts[0])
+    if isinstance(node, Repeat) and isinstance(node.body, Characters) and node.most is None and node.least and not node.lazy:
+        return node.body.edges, node.least
+    return None

@@ -1,0 +1,215 @@
+r"""Separators: characters that a splitter drops, and at which it begins anew.
+
+What stands between two runs of separators is cut as if it stood alone. So a run of them may be replaced by another one. Two things follow
+from this:
+
+- A `Replace` that makes white space of white space, as CLIP's of ``\s+`` by a blank, changes no id, no word and no offset.
+- A pattern may spell added tokens. Usually no text has them, since they are cut out before, and the automata of `sequences` know nothing of
+  them. Normalizers may yet make one of something else; then a blank behind it does what the pattern does (`fst.rewriting.Cuts`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations, takewhile
+
+import numpy as np
+
+from fst.compile.text import code_points, regex
+from fst.compile.text.added_tokens import runs
+from fst.compile.text.automata import Automaton, Step
+from fst.compile.text.code_points import SURROGATES
+from fst.compile.text.components import Component
+from fst.compile.text.normalizers import is_character
+from fst.compile.text.regex_tree import Characters, Choice, LookAhead, Node, children, matches_nothing
+from fst.compile.text.sequences import in_sequence, split_of
+from fst.compile.text.splitters import spelled
+from fst.compile.text.totals import total
+from fst.errors import UnsupportedError, quoted
+from fst.metadata import ContextualToken
+from fst.rewriting import BLANK, MAX_CUTS, NO_CUTS, Cuts, Rewriting
+from fst.rows import WHITE_SPACE
+from fst.splitting import DEAD, START, Span, Splitter
+
+LITERAL = {("Isolated", False), ("Isolated", True), ("Removed", True)}  # behaviors that keep each match as a piece, and whether inverted
+NO_WHITE_SPACE = "."
+UNCLEAR = -1  # in place of an end
+
+
+def are_separators(chars: Iterable[str], split: Splitter) -> bool:
+    """Whether characters are separators of a splitter without gaps, all of them alike."""
+    classes = {int(split.classes[ord(char)]) for char in chars}
+    if not classes <= split.dropped:
+        return False
+    automaton = Automaton.of(split.moves)
+    steps, others = automaton.steps(), [number for number in range(split.moves.shape[1] - 1) if number not in split.dropped]
+    in_pieces = _reached(steps, others, range(len(steps[START])))
+    in_gaps = _reached(steps, split.dropped, split.dropped)
+    same_ends = all(len({steps[state][number] for number in classes}) <= 1 for state in in_pieces)
+    ends = all(steps[state][number][0] == DEAD for state in in_pieces for number in classes)
+    return ends and same_ends and all(steps[state][number] == (DEAD, True) for state in in_gaps for number in others)
+
+
+def _reached(steps: Sequence[Sequence[Step]], firsts: Iterable[int], others: Iterable[int]) -> set[int]:
+    """The states that a search may be in after a first and any number of other symbols."""
+    others, found = [*others], {steps[START][symbol][0] for symbol in firsts} - {DEAD}
+    waiting = [*found]
+    for state in waiting:  # grows
+        fresh = {steps[state][symbol][0] for symbol in others} - found - {DEAD}
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+# White space that becomes other white space.
+
+
+def makes_white_space(part: Component) -> bool:
+    """Whether a normalizer is a `Replace` of nothing but white space by white space. (That of one character is a map.)"""
+    if part["type"] != "Replace" or not part["content"]:
+        return False
+    return not is_character(part["pattern"]) and {*_replaced(part["pattern"]), *part["content"]} <= {*WHITE_SPACE}
+
+
+def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, ContextualToken], split: Splitter) -> None:
+    """Refuse a normalizer that makes white space of white space unless nothing that follows tells the one from the other.
+
+    Args:
+        part: the normalizer.
+        after: what rewriting does after it.
+        late: the added tokens of normalised text by their spelling there.
+        split: the splitter.
+
+    Raises:
+        UnsupportedError: something may.
+    """
+    chars = {*_replaced(part["pattern"]), *part["content"]}
+    images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.prefix_space else set())
+    is_apart = not any(token.lstrip or token.rstrip or images.intersection(spelling) for spelling, token in late.items())
+    if after.edits or not (is_apart and "" not in images and are_separators(images, split)):
+        raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])} where the pre_tokenizer does not drop all white space")
+
+
+def _replaced(pattern: Component) -> str:
+    """The characters of which the matches of a pattern consist, if all are white space; else a character that is none."""
+    ((form, spelling),) = pattern.items() if len(pattern) == 1 else [("", None)]
+    if form not in ("String", "Regex") or not isinstance(spelling, str):
+        return NO_WHITE_SPACE
+    try:
+        tree = regex.literal(spelling) if form == "String" else regex.parse(spelling)
+    except UnsupportedError:
+        return NO_WHITE_SPACE
+    taken = code_points.union(*_taken(tree))
+    if matches_nothing(tree) or len(code_points.difference(taken, code_points.of_text(WHITE_SPACE))):
+        return NO_WHITE_SPACE
+    return "".join(map(chr, code_points.members(taken).tolist()))
+
+
+def _taken(node: Node) -> Iterator[code_points.Set]:
+    """The sets of the characters that a node takes; it only looks at others."""
+    if isinstance(node, Characters):
+        yield node.edges
+    elif not isinstance(node, LookAhead):
+        for child in children(node):
+            yield from _taken(child)
+
+
+def _images(after: Rewriting, char: str) -> str | tuple[str]:
+    """What becomes of a character, whatever stands beside it; an empty string among them if nothing does, or if neighbours count."""
+    image, _ = after.normalized(char)
+    parts, step = image, after.composition
+    if step:
+        parts += step.apply(char)[0] + replace(step, pairs={}).apply(char)[0]
+        beside = {code for pair in step.pairs for code in pair} | step.orders.keys()
+        if not beside.isdisjoint(map(ord, parts)):
+            return ("",)
+    return image or ("",)
+
+
+# Strings that a pattern spells.
+
+
+def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early: Collection[str]) -> tuple[Splitter, Cuts]:
+    """The splitter of splits in sequence, and the strings behind which it needs a separator.
+
+    Args:
+        parts: as in `fst.compile.text.sequences.in_sequence`.
+        absent: strings that no stretch holds.
+        early: added tokens of raw text, which rewriting may spell anew.
+
+    Raises:
+        UnsupportedError: there is no splitter.
+    """
+    try:
+        return in_sequence(parts, absent), NO_CUTS
+    except UnsupportedError:
+        strings = _strings(parts[0], absent, early)
+        if not strings or any(_holds(spelling, strings) for part in parts[1:] for spelling in _spellings(part)):
+            raise
+        split = in_sequence(parts, [*absent, *strings])
+        inside = _inside(total(split_of(parts[0], [*absent, *strings])), strings)
+        are_cut_alike = all(_alone(parts[1:], string) == _followed(split, string) for string in strings)
+        if inside is None or not are_cut_alike or not are_separators(BLANK, split):
+            raise
+        return split, Cuts(strings, inside)
+
+
+def _strings(part: Component, absent: Collection[str], early: Collection[str]) -> list[str]:
+    """The strings among `early` that a split's pattern spells, before it says anything else."""
+    spellings = _spellings(part) if (part["behavior"], part["invert"]) in LITERAL and "dialect" not in part else []
+    known = [*takewhile(lambda string: string in early or _holds(string, absent), spellings)]
+    found = [string for string in known if not _holds(string, absent)]
+    others = [string for string in spellings if string not in found]
+    are_apart = len({*found}) == len(found) and not any(one.startswith(other) for one, other in permutations(found, 2))
+    have_room = all(any(map(str.isascii, string)) for string in found) and sum(map(len, found)) <= MAX_CUTS
+    return found if are_apart and have_room and not any(_holds(string, found) for string in others) else []
+
+
+def _spellings(part: Component) -> list[str]:
+    """What each alternative of a split's pattern spells; empty for one that does more."""
+    tree = regex.parse(part["pattern"]["Regex"]) if "Regex" in part["pattern"] else None
+    return [spelled(node) for node in tree.parts] if isinstance(tree, Choice) else []
+
+
+def _holds(string: str, others: Iterable[str]) -> bool:
+    return any(other in string for other in others)
+
+
+def _inside(split: Splitter, strings: Sequence[str]) -> list[list[int]] | None:
+    """Runs of characters behind which no piece of a splitter begins, if one of the strings follows; behind all others one does.
+
+    None if this is not known.
+    """
+    steps, symbols = Automaton.of(split.moves).steps(), range(split.moves.shape[1] - 1)
+    rows = [[int(split.classes[ord(char)]) for char in string] for string in strings]
+    befores = [{steps[state][symbol][0] for state in range(START, len(steps))} - {DEAD} for symbol in symbols]
+    ends = [{_end(steps, before, row) for before in states for row in rows} - {None} for states in befores]
+    if any(UNCLEAR in found or (0 in found and len(found) > 1) for found in ends):
+        return None
+    inside = [symbol for symbol in symbols if 0 not in ends[symbol]]
+    flags = np.isin(split.classes, inside)
+    flags[SURROGATES[0] : SURROGATES[1] + 1] = False
+    edges = runs(flags)
+    return [[*run] for run in zip(edges[0::2], edges[1::2], strict=True)]
+
+
+def _end(steps: Sequence[Sequence[Step]], state: int, symbols: Sequence[int]) -> int | None:
+    """How many symbols a piece takes that a search in some state has begun; None if it ended before them."""
+    end = None
+    for place, symbol in enumerate(symbols):
+        state, ends = steps[state][symbol]
+        end = place if ends else end
+        if state == DEAD:
+            return end
+    return UNCLEAR
+
+
+def _alone(parts: Sequence[Component], string: str) -> list[Span]:
+    """The pieces of a string that is a piece of the first split, by the others."""
+    return in_sequence(parts).pieces(string)
+
+
+def _followed(split: Splitter, string: str) -> list[Span]:
+    """The pieces of a string with a blank behind it."""
+    return split.pieces(string + BLANK)

@@ -1,0 +1,164 @@
+"""Edits: normalizers that are no maps of characters, since they act on strings, on runs, or at the ends of a stretch.
+
+They act on a stretch of text between added tokens, one after the other, and each keeps the spans of the characters in the raw text, as the
+reference does: what takes the place of a string has the span of the string's last character, and what goes before a stretch that of its
+first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product, repeat
+from typing import Any
+
+from fst.composition import Place
+from fst.rows import CODE_POINTS, WHITE_SPACE
+
+STRIP, PREPEND, REPLACE, RUNS = KINDS = "strip", "prepend", "replace", "runs"
+MAX_STRING = 256  # bytes of a string that is replaced or put
+MAX_RUNS = 1 << 10  # runs of code points of an edit
+MAX_SHORTEST = 1 << 10  # shortest strings that a run may be, see `Edit.triggers`
+MAX_EDITS = 100
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit.
+
+    Attributes:
+        kind: `STRIP`: remove white space at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
+            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be.
+        left, right: whether this end is stripped.
+        content: what is put.
+        string: what is replaced.
+        runs: the characters of runs, as runs of code points: the first and the last.
+        least: the fewest characters of a run that is replaced.
+    """
+
+    kind: str
+    left: bool = False
+    right: bool = False
+    content: str = ""
+    string: str = ""
+    runs: Sequence[Sequence[int]] = ()
+    least: int = 1
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {**asdict(self), "runs": [[*run] for run in self.runs]}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Edit:
+        """Read an edit from its JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys() or stored["kind"] not in KINDS:
+            raise ValueError("an edit has other keys than it should, or is of no known kind")
+        if not all(isinstance(stored[name], bool) for name in ("left", "right")):
+            raise ValueError("an edit strips sides that are not true or false")
+        if not all(isinstance(stored[name], str) and _size(stored[name]) <= MAX_STRING for name in ("content", "string")):
+            raise ValueError(f"an edit puts or replaces what is no string, or one of more than {MAX_STRING} bytes")
+        if not isinstance(stored["runs"], list) or len(stored["runs"]) > MAX_RUNS or not all(map(_is_run, stored["runs"])):
+            raise ValueError(f"an edit has other than runs of code points, or more than {MAX_RUNS}")
+        if type(stored["least"]) is not int or not 1 <= stored["least"] <= MAX_STRING:
+            raise ValueError(f"an edit replaces runs of {stored['least']!r} characters; at least 1 and at most {MAX_STRING} are possible")
+        edit = cls(**{**stored, "runs": tuple(map(tuple, stored["runs"]))})
+        if edit.kind == REPLACE and not edit.string:
+            raise ValueError("an edit replaces nothing")
+        if edit.kind == RUNS and edit.triggers is None:
+            raise ValueError(f"the runs of an edit have more than {MAX_SHORTEST} shortest strings")
+        return edit
+
+    def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
+        """The text after the edit, and the span of each character."""
+        if self.kind == STRIP:
+            end = len(text.rstrip(WHITE_SPACE)) if self.right else len(text)
+            begin = min(len(text) - len(text.lstrip(WHITE_SPACE)), end) if self.left else 0
+            return text[begin:end], [*places[begin:end]]
+        if self.kind == PREPEND:
+            return (self.content + text, [*repeat(places[0], len(self.content)), *places]) if text else ("", [])
+        parts, kept, at = list[str](), list[Place](), 0
+        for begin, end in self._matches(text):
+            parts += text[at:begin], self.content
+            kept += [*places[at:begin], *repeat(places[end - 1], len(self.content))]
+            at = end
+        return "".join([*parts, text[at:]]), [*kept, *places[at:]]
+
+    def _matches(self, text: str) -> Iterator[tuple[int, int]]:
+        """The spans of what is replaced."""
+        at = 0
+        while at < len(text):
+            end = at + len(self.string) if self.kind == REPLACE and text.startswith(self.string, at) else at
+            while self.kind == RUNS and end < len(text) and self.holds(ord(text[end])):
+                end += 1
+            if end - at >= (self.least if self.kind == RUNS else 1):
+                yield at, end
+            at = max(end, at + 1)
+
+    def holds(self, code: int) -> bool:
+        """Whether a character belongs to runs."""
+        return any(first <= code <= last for first, last in self.runs)
+
+    @property
+    def singles(self) -> Sequence[Sequence[int]]:
+        """Runs of characters that the edit may change, also if each stands alone."""
+        if self.kind != RUNS or self.least > 1:
+            return []
+        kept = ord(self.content) if len(self.content) == 1 else -1
+        parts = [part for first, last in self.runs for part in ((first, min(last, kept - 1)), (max(first, kept + 1), last))]
+        return [(first, last) for first, last in parts if first <= last] if kept >= 0 else self.runs
+
+    @property
+    def triggers(self) -> Sequence[str] | None:
+        """Strings of which each text has one that the edit changes, unless it has one of `singles` or white space to strip.
+
+        None if there are too many.
+        """
+        if self.kind == REPLACE:
+            return [self.string]
+        if self.kind != RUNS:
+            return []
+        if self.least == 1:
+            return [self.content * 2] if len(self.content) == 1 else []
+        count = sum(last - first + 1 for first, last in self.runs)
+        if count > MAX_SHORTEST or count**self.least > MAX_SHORTEST:
+            return None
+        chars = [chr(code) for first, last in self.runs for code in range(first, last + 1)]
+        return ["".join(string) for string in product(chars, repeat=self.least)]
+
+    @property
+    def reach(self) -> int:
+        """How many bytes of text that stays may the edit replace together with other text."""
+        return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
+
+    @property
+    def growth(self) -> int:
+        """The maximum of bytes that the edit makes of one byte."""
+        size = _size(self.content)
+        if self.kind in (REPLACE, RUNS):
+            return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
+        return 1 + size if self.kind == PREPEND else 1
+
+
+def _size(string: str) -> int:
+    """The bytes of a string."""
+    return len(string.encode())
+
+
+def _is_run(run: Any) -> bool:
+    if not isinstance(run, list) or len(run) != 2 or not all(type(code) is int for code in run):
+        return False
+    return 0 <= run[0] <= run[1] < CODE_POINTS and not any(0xD800 <= code < 0xE000 for code in run)
+
+
+Edits = Sequence[Edit]
+
+
+def applied(edits: Edits, text: str, places: Sequence[Place]) -> tuple[str, Sequence[Place]]:
+    """The text after some edits, and the span of each character."""
+    for edit in edits:
+        text, places = edit.apply(text, places)
+    return text, places
