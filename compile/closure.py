@@ -8,12 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import kernel, part
+from fst.pairs import NO_RANK, insert, key_of, rank_of
 
-EMPTY = np.uint64(2**64 - 1)
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
-NO_RANK = np.int32(0x7FFFFFFF)
 
 
 @part
@@ -23,40 +22,8 @@ def mixed(key):
     return key ^ key >> HALF
 
 
-@part
-def slot_of(key, keys):
-    """The slot of a pair, or the free one where it belongs."""
-    mask = np.uint64(len(keys) - 1)
-    slot = mixed(key) & mask
-    while keys[slot] != key and keys[slot] != EMPTY:
-        slot = (slot + np.uint64(1)) & mask
-    return slot
-
-
-@part
-def rank_of(left, right, keys, ranks):
-    """The rank of a pair, or `NO_RANK`."""
-    slot = slot_of(np.uint64(left) << HALF | np.uint64(right), keys)
-    return NO_RANK if keys[slot] == EMPTY else ranks[slot]
-
-
 @kernel
-def insert_pairs(pairs, keys, ranks):
-    """Fill a hash table with pairs. If a pair is listed twice, its last rank counts.
-
-    Args:
-        pairs: uint64[n], in the order of their ranks.
-        keys: uint64[slots], all `EMPTY`; slots are a power of two. Filled.
-        ranks: int32[slots], filled.
-    """
-    for rank in range(len(pairs)):
-        slot = slot_of(pairs[rank], keys)
-        keys[slot] = pairs[rank]
-        ranks[slot] = rank
-
-
-@kernel
-def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks, parts, pair_ranks, left, right, rank):
+def last_merges(symbols, starts, lengths, atoms, order, own, result, pairs, parts, pair_ranks, left, right, rank):
     """Run BPE on the bytes of each token until two parts are left.
 
     Args:
@@ -64,7 +31,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks
         order: int64[n], the tokens of two bytes or more, short ones first, so that the pairs of their parts are in the table already.
         own: int32[tokens]: the rank at which any two parts make the token; -1 if only listed pairs do.
         result: int32[ranks], the token that the merge of each rank makes.
-        keys, ranks: the table of pairs. A token with an `own` rank inserts its last pair.
+        pairs: uint64[2 * slots], see `fst.merge_list.room_for`. A token with an `own` rank inserts its last pair.
         parts, pair_ranks: int32[longest token], scratch.
         left, right, rank: int32[tokens], all -1; filled for canonical tokens.
     """
@@ -77,7 +44,7 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks
         if not spelled:
             continue
         for place in range(count - 1):
-            pair_ranks[place] = rank_of(parts[place], parts[place + 1], keys, ranks)
+            pair_ranks[place] = rank_of(parts[place], parts[place + 1], pairs)
         while count > 2:
             best = 0
             for place in range(1, count - 1):
@@ -91,18 +58,15 @@ def last_merges(symbols, starts, lengths, atoms, order, own, result, keys, ranks
                 parts[place] = parts[place + 1]
                 pair_ranks[place - 1] = pair_ranks[place]
             if best > 0:
-                pair_ranks[best - 1] = rank_of(parts[best - 1], parts[best], keys, ranks)
+                pair_ranks[best - 1] = rank_of(parts[best - 1], parts[best], pairs)
             if best < count - 1:
-                pair_ranks[best] = rank_of(parts[best], parts[best + 1], keys, ranks)
+                pair_ranks[best] = rank_of(parts[best], parts[best + 1], pairs)
         found = own[token] if own[token] >= 0 else pair_ranks[0]
         if count > 2 or found == NO_RANK:
             continue
         left[token], right[token], rank[token] = parts[0], parts[1], found
         if own[token] >= 0:
-            key = np.uint64(parts[0]) << HALF | np.uint64(parts[1])
-            slot = slot_of(key, keys)
-            keys[slot] = key
-            ranks[slot] = found
+            insert(key_of(parts[0], parts[1]), found, pairs)
 
 
 @part

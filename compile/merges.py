@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.jit import Deferred
+from fst.merge_list import room_for
 from fst.merging import MAX_ID, MAX_LENGTH, UTF8_BYTES
 from fst.trie import NULL, Ints
 
-EMPTY = np.uint64(2**64 - 1)  # the key of a slot that holds no pair
-last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.compile.closure", "insert_pairs")
+last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.pairs", "insert_pairs")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Merges:
         by_rank = np.argsort(spelled.ids, kind="stable")
         own = np.empty(len(by_rank), np.int32)
         own[by_rank] = np.arange(len(by_rank), dtype=np.int32)
-        left, right, _ = _last_merges(spelled, own, by_rank.astype(np.int32), *_table_of_pairs(len(by_rank)))
+        left, right, _ = _last_merges(spelled, own, by_rank.astype(np.int32), room_for(len(by_rank)))
         names = list(ranks)
         made = by_rank[left[by_rank] != NULL]
         return cls(ranks, [(names[a], names[b]) for a, b in zip(left[made].tolist(), right[made].tolist(), strict=True)])
@@ -152,10 +152,10 @@ def canonical(merges: Merges) -> Canonical:
         UnsupportedError: a token is too long.
     """
     spelled = Spelled.of(merges.tokens, merges.affixes)
-    pairs, result = _numbered(merges)
-    keys, ranks = _table_of_pairs(len(pairs))
-    insert_pairs.call(pairs, keys, ranks)
-    left, right, rank = _last_merges(spelled, np.full(len(spelled.ids), NULL, np.int32), result, keys, ranks)
+    keys, result = _numbered(merges)
+    pairs = room_for(len(keys))
+    insert_pairs.call(keys, pairs)
+    left, right, rank = _last_merges(spelled, np.full(len(spelled.ids), NULL, np.int32), result, pairs)
     made = left != NULL
     proper = bool(np.all(np.maximum(rank[left[made]], rank[right[made]]) < rank[made]))
     return Canonical(spelled, left, right, rank, proper)
@@ -200,14 +200,8 @@ def _fault(rank: int, left: bytes, right: bytes, made: bytes, tokens: Mapping[by
     return f"{told}: {quoted(missing[0])} is not a token" if missing else None
 
 
-def _table_of_pairs(count: int) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
-    """An empty hash table with room for pairs: their keys and their ranks."""
-    slots = 1 << (2 * count + 2).bit_length()
-    return np.full(slots, EMPTY), np.empty(slots, np.int32)
-
-
 def _last_merges(
-    tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], keys: NDArray[np.uint64], ranks: NDArray[np.int32]
+    tokens: Spelled, own: NDArray[np.int32], result: NDArray[np.int32], pairs: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """`left`, `right` and `rank` of `Canonical`: run BPE on every token, see `fst.compile.closure.last_merges`."""
     order = np.argsort(tokens.lengths, kind="stable")
@@ -215,5 +209,5 @@ def _last_merges(
     longest = int(tokens.lengths.max())
     parts, pair_ranks = np.empty(longest, np.int32), np.empty(longest, np.int32)
     of_tokens = tokens.codes, tokens.starts, tokens.lengths, tokens.atoms
-    last_merges.call(*of_tokens, order[tokens.lengths[order] > 1], own, result, keys, ranks, parts, pair_ranks, left, right, rank)
+    last_merges.call(*of_tokens, order[tokens.lengths[order] > 1], own, result, pairs, parts, pair_ranks, left, right, rank)
     return left, right, rank

@@ -22,10 +22,9 @@ from fst.proof import need, need_none
 from fst.rows import Array
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
-EMPTY = (1 << 64) - 1  # the key of a slot that holds no pair
-NO_RANK = -1
+EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
 SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.kernels.merge_queue.merge`
-insert_pairs = Deferred("fst.runtime.kernels.merge_queue", "insert_pairs")
+insert_pairs = Deferred("fst.pairs", "insert_pairs")
 
 
 def steps(ranks: Mapping[tuple[int, int], int], merges: Array, ids: list[int]) -> Iterator[tuple[int, int, int]]:
@@ -57,12 +56,21 @@ def ranks_of(merges: Array) -> dict[tuple[int, int], int]:
     return {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
 
 
+def room_for(count: int) -> NDArray[np.uint64]:
+    """An empty hash table with room for some pairs.
+
+    Returns:
+        uint64[2 * slots]. A slot is a pair, ``left << 32 | right``, or `EMPTY`; and its rank. The number of slots is a power of two, and
+        more than twice that of the pairs.
+    """
+    return np.full(4 << count.bit_length(), EMPTY)
+
+
 def pairs_of(merges: Array) -> NDArray[np.uint64]:
-    """The hash table of pairs, uint64[2 * slots]: ``left << 32 | right`` and the rank. At most half of the slots are filled."""
-    pairs = np.full((2 << len(merges).bit_length(), 2), EMPTY, np.uint64)
-    wide = merges.astype(np.uint64)
-    insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs.ravel())
-    return pairs.ravel()
+    """The hash table of the pairs of merges, see `room_for`."""
+    pairs, wide = room_for(len(merges)), merges.astype(np.uint64)
+    insert_pairs.call(wide[:, LEFT] << np.uint64(32) | wide[:, RIGHT], pairs)
+    return pairs
 
 
 def prove(merges: Array, lengths: Array, atoms: Array) -> None:

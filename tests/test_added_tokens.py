@@ -79,6 +79,7 @@ def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None
         assert tokenizer.encode(text).tolist() == of.encode(text).ids
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", thinned(range(80), 40))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
@@ -91,7 +92,7 @@ def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     added = [token for token in different(added) if options["clean_text"] or not token.normalized or " " not in token.content]
     strip_accents = chosen.choice([None, True, False])
     of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
-    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in range(TEXTS)]
+    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in sample(range(TEXTS), 4)]
     check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
 
 

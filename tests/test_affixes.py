@@ -74,7 +74,7 @@ def hold(written: Json, texts: Sequence[str]) -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("affixes", [Affixes(b"", b"</w>"), Affixes(b"##", b""), Affixes(b"##", b"$$")], ids=str)
-@examples(100)
+@examples(60)
 @given(data=some.data(), texts=some.lists(some.text("ab ", max_size=12), max_size=20))
 def test_reference_on_any_list(affixes: Affixes, data: some.DataObject, texts: list[str]) -> None:
     """With any merges, and a prefix, a suffix or both, ids, offsets and decoded texts are the reference's."""

@@ -457,7 +457,7 @@ CHARACTERS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE0
 @needs_shared
 @pytest.mark.sampled
 @pytest.mark.parametrize("context", CONTEXTS)
-@each_model
+@pytest.mark.parametrize("name", ["gpt2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k_base", "o200k_base"))])
 def test_reference_on_every_code_point(name: str, context: str) -> None:
     """Every code point, alone and in contexts, has the reference's ids."""
     hold(name, [context.format(char) for char in sample(CHARACTERS, 300, context)])

@@ -897,6 +897,7 @@ class TestManners:
         assert done.stdout == b""
         assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", done.stderr.decode().splitlines()[1])
 
+    @pytest.mark.slow
     @posix
     def test_first_run(self, table: Path, tmp_path: Path) -> None:
         """Whoever waits for kernels to be compiled is told how long and where they are kept, also off a terminal, and data stays clean."""

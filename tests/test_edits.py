@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from machines import byte_level
 from test_bpe import ENGLISH_MERGES, hold_every_way
 from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
-from tiers import examples, sample
+from tiers import examples, sample, thinned
 
 import fst
 from fst.errors import TableError, UnsupportedError
@@ -47,7 +47,7 @@ CASES: dict[str, tuple[Json, str, bool, bool]] = {
     "white space": (in_turn(LOWER, replaced(" ", r"\s+"), to("_", "a ")), "all", False, False),
     "runs": (in_turn(replaced("b", "[ab]{2,}"), LOWER, replaced("", "x++"), replaced("<>", "e+")), "all", True, False),
 }
-each_case = pytest.mark.parametrize("name", CASES)
+each_case = pytest.mark.parametrize("name", thinned(CASES, 2))
 BITS = (
     *("a", "b", "ab", "aba", "x", "e", "xe", "é", "e\u0301", "\u0301", "E", "A", "_", "!", " ", "  ", "   ", "\n", "\t", "\u00a0"),
     *("\u3000", "\x1c", "world", "the ", "<s>", "<mask>", "<both>", "<r>", "word", "late", "é!", "<s", "[L]", "[R]", "one"),

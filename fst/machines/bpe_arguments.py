@@ -74,7 +74,7 @@ class MergeArguments(NamedTuple):
 
     Attributes:
         beside: the arrays that both kernels read; `entries` is empty.
-        pairs: uint64[2 * slots], the hash table of pairs, see `fst.merge_list.pairs_of`.
+        pairs: uint64[2 * slots], the hash table of pairs, see `fst.merge_list.room_for`.
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id of each byte by its code, see `fst.affixes`.
     """

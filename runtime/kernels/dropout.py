@@ -21,8 +21,9 @@ import numpy as np
 from fst import dropout
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
+from fst.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.bpe import begin_call, put_other
-from fst.runtime.kernels.merge_queue import NO_RANK, begin_merging, collect, rank_of
+from fst.runtime.kernels.merge_queue import begin_merging, collect
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped

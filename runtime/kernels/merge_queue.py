@@ -13,47 +13,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import affixes, merge_list
+from fst import affixes
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE
+from fst.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
-from fst.runtime.kernels.numbers import HALF, HASH_MULTIPLIER, LOW_HALF, U0, U1, U2, U3
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
 
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
-EMPTY, NO_RANK = np.uint64(merge_list.EMPTY), np.int32(merge_list.NO_RANK)
-
-
-@inlined
-def slot_of(key, pairs):
-    """The slot of a pair, or the free one where it belongs. At least half of the slots are free, so the search ends."""
-    last = np.uint64(len(pairs) >> 1) - U1
-    slot = (key * HASH_MULTIPLIER >> HALF) & last
-    while pairs[slot << U1] != key and pairs[slot << U1] != EMPTY:
-        slot = slot + U1 & last
-    return slot << U1
-
-
-@kernel
-def insert_pairs(keys, pairs):
-    """Fill the table of pairs, see `fst.merge_list.pairs_of`.
-
-    Args:
-        keys: uint64[merges], the pair of each rank.
-        pairs: uint64[2 * slots], all `EMPTY`.
-    """
-    for rank in range(len(keys)):
-        slot = slot_of(keys[rank], pairs)
-        pairs[slot], pairs[slot + U1] = keys[rank], rank
-
-
-@inlined
-def rank_of(left, right, pairs):
-    """The rank of a pair, or `NO_RANK`."""
-    slot = slot_of(np.uint64(left) << HALF | np.uint64(right), pairs)
-    return np.int32(pairs[slot + U1]) if pairs[slot] != EMPTY else NO_RANK
 
 
 @inlined

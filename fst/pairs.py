@@ -1,0 +1,57 @@
+"""Kernels of the hash table of pairs, see `fst.merge_list.room_for`. The compiler of BPE and the kernels that merge share them.
+
+A pair stands in the slot that its hash names, or in the next free one after it. Some slots are free, so every search ends.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel
+from fst.merge_list import EMPTY
+from fst.rows import MULTIPLIERS
+
+NO_RANK = np.int32((1 << 31) - 1)  # above all ranks
+MULTIPLIER, HALF, ONE = np.uint64(MULTIPLIERS[0]), np.uint64(32), np.uint64(1)
+
+
+@inlined
+def key_of(left, right):
+    """The number of a pair."""
+    return np.uint64(left) << HALF | np.uint64(right)
+
+
+@inlined
+def slot_of(key, pairs):
+    """The index of a pair's slot, or of the free one where it belongs."""
+    last = np.uint64(len(pairs) >> 1) - ONE
+    slot = (key * MULTIPLIER >> HALF) & last
+    while pairs[slot << ONE] != key and pairs[slot << ONE] != EMPTY:
+        slot = slot + ONE & last
+    return slot << ONE
+
+
+@inlined
+def rank_of(left, right, pairs):
+    """The rank of a pair, or `NO_RANK`."""
+    slot = slot_of(key_of(left, right), pairs)
+    return np.int32(pairs[slot + ONE]) if pairs[slot] != EMPTY else NO_RANK
+
+
+@inlined
+def insert(key, rank, pairs):
+    """Give a pair a rank; if it has one already, the new one counts."""
+    slot = slot_of(key, pairs)
+    pairs[slot], pairs[slot + ONE] = key, rank
+
+
+@kernel
+def insert_pairs(keys, pairs):
+    """Fill a table. If a pair is listed twice, its last rank counts.
+
+    Args:
+        keys: uint64[n], the pair of each rank.
+        pairs: uint64[2 * slots], from `fst.merge_list.room_for`; filled.
+    """
+    for rank in range(len(keys)):
+        insert(keys[rank], rank, pairs)
