@@ -61,6 +61,12 @@ WORDS = (
     *("\u302e", "\u1b44", "\u0301", "\0", "\x85", "\u200b", "\ufeff", "\ufffd", "ß", "½", "ﷺ", "\U0001d15e", "q" * 99, "12", "²"),
     *("foobfoo", "[MAS", "<s", "aaaaaaaaaaaaaaaaaaaaaaaa", "foobfoo" * 5, "unaffableunaffable", "_a_", "FOO", "ÉA", "x-b-x", "a1a22!!b"),
 )
+EDITS = (
+    {"type": "Strip", "strip_left": True, "strip_right": True},
+    {"type": "Prepend", "prepend": "_"},
+    {"type": "Replace", "pattern": {"String": "foo"}, "content": "o"},
+    {"type": "Replace", "pattern": {"Regex": "a{2,}"}, "content": "ab"},
+)
 PATTERNS = (GPT2, r"\p{L}+|[\s\S]", "[\\s\\S]+", "a+b|[\\s\\S]", r" ?(?:foo|[^\s])+|\s+")
 KINDS = (pa.string(), pa.large_string(), pa.string_view(), pa.binary(), pa.large_binary(), pa.binary_view())
 
@@ -130,7 +136,8 @@ def rewritten(found: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     flags = ("single_word", "lstrip", "rstrip", "normalized")
     for token in found["added_tokens"]:
         token.update({flag: draw.random() < 0.3 for flag in flags})
-    normalizers = [{"type": kind} for kind in draw.sample(("NFC", "NFKD", "Lowercase"), draw.choice((0, 1, 1, 2)))]
+    maps = [{"type": kind} for kind in draw.sample(("NFC", "NFKD", "Lowercase"), draw.choice((0, 1, 1, 2)))]
+    normalizers = [*draw.sample(EDITS, draw.choice((0, 1, 3))), *maps]
     return {**found, "normalizer": {"type": "Sequence", "normalizers": normalizers}}
 
 
