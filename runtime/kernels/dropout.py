@@ -21,9 +21,9 @@ import numpy as np
 from fst import dropout
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
-from fst.pairs import NO_RANK, rank_of
+from fst.pairs import NO_RANK
 from fst.runtime.kernels.bpe import begin_call, put_other
-from fst.runtime.kernels.merge_queue import begin_merging, collect
+from fst.runtime.kernels.merge_queue import begin_merging, collect, link, note_rank
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3, U5, U6, U7
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
@@ -164,27 +164,21 @@ def candidate_after(numbers, at, size, count):
 
 @inlined
 def offer(numbers, at, size, place, pairs, stream):
-    """Note the rank of the pair at a place of the piece, and make it a candidate if it may merge."""
-    following = np.uint64(numbers[at + size + place])
-    rank = rank_of(numbers[at + place], numbers[at + following], pairs) if following < size else NO_RANK
-    numbers[at + size * U3 + place] = rank
-    if rank != NO_RANK:
+    """Make the pair at a place of the piece a candidate if it may merge."""
+    if note_rank(numbers, at, size, place, pairs) != NO_RANK:
         insert(numbers, at, size, place, stream)
 
 
 @part
 def join(numbers, at, size, place, machine, stream):
     """Merge the pair at a place, and offer the pairs of the new token with its neighbours."""
-    nexts, befores, pairs = at + size, at + (size << U1), machine.pairs
-    gone, before = np.uint64(numbers[nexts + place]), np.uint64(numbers[befores + place])
-    following, token = np.uint64(numbers[nexts + gone]), machine.made[numbers[at + size * U3 + place]]
+    token, pairs = machine.made[numbers[at + size * U3 + place]], machine.pairs
+    gone = link(numbers, at, size, place, token)
     withdraw(numbers, at, size, place, stream)
     withdraw(numbers, at, size, gone, stream)
-    numbers[at + place], numbers[nexts + place] = token, following
-    if following < size:
-        numbers[befores + following] = place
     offer(numbers, at, size, place, pairs, stream)
     if place:
+        before = np.uint64(numbers[at + (size << U1) + place])
         withdraw(numbers, at, size, before, stream)
         offer(numbers, at, size, before, pairs, stream)
 

@@ -70,27 +70,41 @@ def pop(numbers, queue, count):
 
 
 @inlined
-def offer(numbers, at, size, place, pairs, count):
-    """Note the rank of the pair at a place of the piece, and put it into the queue if it may merge. Returns the new count of the queue."""
+def note_rank(numbers, at, size, place, pairs):
+    """Note the rank of the pair at a place of the piece, and return it; `NO_RANK` if the pair may not merge."""
     following = np.uint64(numbers[at + size + place])
     rank = rank_of(numbers[at + place], numbers[at + following], pairs) if following < size else NO_RANK
     numbers[at + size * U3 + place] = rank
+    return rank
+
+
+@inlined
+def link(numbers, at, size, place, token):
+    """Put a token in the place of a pair. Returns the place of the pair's second token, which nothing leads to any more."""
+    nexts, befores = at + size, at + (size << U1)
+    gone = np.uint64(numbers[nexts + place])
+    following = np.uint64(numbers[nexts + gone])
+    numbers[at + place], numbers[nexts + place] = token, following
+    if following < size:
+        numbers[befores + following] = place
+    return gone
+
+
+@inlined
+def offer(numbers, at, size, place, pairs, count):
+    """Put the pair at a place of the piece into the queue if it may merge. Returns the new count of the queue."""
+    rank = note_rank(numbers, at, size, place, pairs)
     return push(numbers, at + (size << U2), count, np.uint64(rank) << HALF | place) if rank != NO_RANK else count
 
 
 @part
 def join(numbers, at, size, place, token, pairs, count):
     """Merge the pair at a place into a token, and offer the token's pairs with its neighbours. Returns the new count of the queue."""
-    nexts, befores = at + size, at + (size << U1)
-    gone = np.uint64(numbers[nexts + place])
-    following = np.uint64(numbers[nexts + gone])
-    numbers[at + place], numbers[nexts + place] = token, following
+    gone = link(numbers, at, size, place, token)
     numbers[at + size * U3 + gone] = NO_RANK
-    if following < size:
-        numbers[befores + following] = place
     count = offer(numbers, at, size, place, pairs, count)
     if place:
-        count = offer(numbers, at, size, np.uint64(numbers[befores + place]), pairs, count)
+        count = offer(numbers, at, size, np.uint64(numbers[at + (size << U1) + place]), pairs, count)
     return count
 
 
