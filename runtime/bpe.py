@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.dropout import Dropout
 from fst.errors import UnsupportedError
@@ -134,18 +133,18 @@ class BpeTokenizer(Tokenizer):
         if batch.offsets is not None:
             before, after = map(len, options["frame"])
             firsts = batch.row_splits[:-1] + before
-            is_first = np.zeros(len(batch.ids), np.bool_)
-            is_first[firsts[firsts < batch.row_splits[1:] - after]] = True
-            self._trim(batch.ids, batch.offsets, is_first)
+            self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
         return batch
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints, is_first: NDArray[np.bool_]) -> None:
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         keeps_first = self._table.metadata.text.trimming  # whether a single blank at the start of a text stays in its span
         if keeps_first is None:
             return
         leading, trailing = (blanks[ids] for blanks in self._blanks)
         begins, ends = offsets[:, 0].copy(), offsets[:, 1].copy()
-        leading = leading * ~(keeps_first & (is_first | (begins == 0)) & (leading == 1))
+        may_keep = begins == 0
+        may_keep[firsts] = True
+        leading = leading * ~(keeps_first & may_keep & (leading == 1))
         offsets[:, 0] = np.minimum(begins + leading, ends)
         offsets[:, 1] = np.where(ends >= trailing, np.maximum(ends - trailing, offsets[:, 0]), ends)
 

@@ -6,7 +6,6 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.cores import thread_count
 from fst.dropout import Dropout
@@ -314,8 +313,8 @@ class Encoder:
     def _runs(self, with_spans: bool) -> Runs | None:  # noqa: ARG002 - of machines that have runs of marks
         return None
 
-    def _trim(self, ids: Ids, offsets: Ids | Ints, is_first: NDArray[np.bool_]) -> None:
-        """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `is_first` marks the first id of a text."""
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
+        """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""
 
     def _padding(self) -> tuple[int, str]:
         """The id of the padding, and its side."""

@@ -30,7 +30,7 @@ from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Frame, Ids, Workspace
 
-Trim = Callable[[Ids, Ints, NDArray[np.bool_]], None]
+Trim = Callable[[Ids, Ints, Ints], None]
 
 STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
 
@@ -62,7 +62,8 @@ class Stream:
         runs: recognises runs of marks; None if the machine has none.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument marks the first id.
+        trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument holds the index of the
+            text's first id, if this is among the ids.
     """
 
     def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str, trim: Trim) -> None:
@@ -209,7 +210,8 @@ class Stream:
         part = Part(buffers.ids[:count].copy())
         if self._spans:
             offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters)
-            self._trim(part.ids, offsets, np.arange(self._count, self._count + count) == len(self._frame[0]))
+            first = len(self._frame[0]) - self._count
+            self._trim(part.ids, offsets, np.array([first] if 0 <= first < count else [], np.int64))
             part = Part(part.ids, offsets, words)
         self._count += count
         if count:
