@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import naive
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -267,6 +268,16 @@ def hold_every_way(tokenizer: fst.Tokenizer, texts: Sequence[str], expected: lis
     for kind in (pyarrow.string(), pyarrow.large_string(), pyarrow.string_view(), pyarrow.binary()):
         column = pyarrow.array(texts, pyarrow.string()).cast(kind)
         assert tokenizer.encode_arrow(column).to_pylist() == expected
+
+
+def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare what a text gives when it is read in pieces of a size with what it gives when it is read at once."""
+    whole = tokenizer.encode_batch([text], offsets=True)
+    with monkeypatch.context() as patched:
+        patched.setattr("fst.runtime.batch.BLOCK", size)
+        pieces = tokenizer.encode_batch([text], offsets=True)
+    for one, other in zip(vars(whole).values(), vars(pieces).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @each_way_pattern

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise, product
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import naive
@@ -24,6 +20,7 @@ import pytest
 from commands import call
 from hypothesis import given
 from hypothesis import strategies as some
+from interpreted import printed, steps
 from machines import Merges, byte_level, compiled
 from pyarrow import parquet
 from test_bpe import LISTS, ids_of, small
@@ -180,11 +177,7 @@ def test_kernel_is_the_walk_on_texts(name: str, share: float) -> None:
 
 def test_steps_grow_with_the_logarithm() -> None:
     """A run of twice the length takes at most some more than twice the steps, also if nearly all merges are skipped."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent), "PYTHONWARNINGS": "ignore"}
-    program = [sys.executable, "-c", "import test_dropout; test_dropout.print_steps()"]
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    for few, more, most in json.loads(done.stdout):
+    for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.7 * few
         assert most < 2.7 * more
 
@@ -193,22 +186,11 @@ def print_steps() -> None:
     """Count the lines that the kernel runs without machine code, for runs of three lengths."""
     merges: list[tuple[bytes, bytes]] = [(b"a" * 2**power, b"a" * 2**power) for power in range(6)]
     tokenizer = fst.Tokenizer(assemble(of_document(byte_level(ONE_PIECE, merges), Path("tokenizer.json")), "auto"))
-    print(json.dumps([[steps(tokenizer, "a" * size, share) for size in (64, 128, 256)] for share in (0.01, 0.5, 0.98)]))
 
+    def found(size: int, share: float) -> int:
+        return steps(kernels, lambda: tokenizer.encode("a" * size, dropout=share, seed=3))
 
-def steps(tokenizer: fst.Tokenizer, text: str, share: float) -> int:
-    """The lines that run in the file of the kernel."""
-    count = 0
-
-    def watch(frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return watch if frame.f_code.co_filename == kernels.__file__ else None
-
-    sys.settrace(watch)
-    tokenizer.encode(text, dropout=share, seed=3)
-    sys.settrace(None)
-    return count
+    print(json.dumps([[found(size, share) for size in (64, 128, 256)] for share in (0.01, 0.5, 0.98)]))
 
 
 @pytest.mark.parametrize("share", [0.001, 0.5, 0.99999])

@@ -8,12 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from machines import byte_level
-from test_bpe import ENGLISH_MERGES, hold_every_way
+from test_bpe import ENGLISH_MERGES, hold_every_way, hold_in_pieces
 from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
 from tiers import examples, sample, thinned
 
@@ -99,12 +98,7 @@ def test_long_texts_are_read_in_pieces(name: str, monkeypatch: pytest.MonkeyPatc
     draw = random.Random(name)
     for _ in sample(range(100), 8):
         text = "".join(mixed(draw, 12) + "worldly" * draw.randint(0, 9) for _ in range(9))
-        whole = tokenizer.encode_batch([text], offsets=True)
-        with monkeypatch.context() as patched:
-            patched.setattr("fst.runtime.batch.BLOCK", draw.choice((4, 16, 64)))
-            pieces = tokenizer.encode_batch([text], offsets=True)
-        for one, other in zip(vars(whole).values(), vars(pieces).values(), strict=True):
-            np.testing.assert_array_equal(one, other)
+        hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
 
 
 def test_every_way_through_the_package() -> None:

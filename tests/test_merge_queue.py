@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from interpreted import printed, steps
 from machines import Merges, byte_level
 from test_bpe import Small, hold_every_way, ids_of, small
 from tiers import examples, sample
@@ -155,11 +151,7 @@ def test_table_of_pairs() -> None:
 
 def test_steps_grow_with_the_logarithm() -> None:
     """A run of twice the length takes little more than twice the steps of the queue."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parent), "PYTHONWARNINGS": "ignore"}
-    program = [sys.executable, "-c", "import test_merge_queue; test_merge_queue.print_steps()"]
-    done = subprocess.run(program, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    for few, more, most in json.loads(done.stdout):
+    for few, more, most in json.loads(printed(print_steps)):
         assert more < 2.5 * few
         assert most < 2.5 * more
 
@@ -170,19 +162,8 @@ def print_steps() -> None:
     improper = (LATE, [*merges[1:], (b"aa", b"a"), merges[0]])
     sources = [of_document(byte_level(ONE_PIECE, listed), Path("tokenizer.json")) for listed in improper]
     tokenizers = [fst.Tokenizer(assemble(source, "auto")) for source in sources]
-    print(json.dumps([[steps(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))
 
+    def found(tokenizer: fst.Tokenizer, text: str) -> int:
+        return steps(merge_queue, lambda: tokenizer.encode(text))
 
-def steps(tokenizer: fst.Tokenizer, text: str) -> int:
-    """The number of lines that run in the kernel's file."""
-    count = 0
-
-    def watch(frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return watch if frame.f_code.co_filename == merge_queue.__file__ else None
-
-    sys.settrace(watch)
-    tokenizer.encode(text)
-    sys.settrace(None)
-    return count
+    print(json.dumps([[found(tokenizer, unit * size) for size in (32, 64, 128)] for tokenizer in tokenizers for unit in ("a", "abc")]))

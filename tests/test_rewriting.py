@@ -15,14 +15,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from kept import assemble
 from machines import byte_level
 from shared_data import SHARED, needs_shared
-from test_bpe import ENGLISH_MERGES, hold_every_way
+from test_bpe import ENGLISH_MERGES, hold_every_way, hold_in_pieces
 from test_sequences import byte_level_last, split
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
@@ -182,12 +181,7 @@ def test_long_texts_are_read_in_pieces(case: tuple[str, str, bool, bool], monkey
     draw = random.Random(2)
     for _ in range(20):
         text = mixed(draw, 400)
-        whole = tokenizer.encode_batch([text], offsets=True)
-        with monkeypatch.context() as patched:
-            patched.setattr("fst.runtime.batch.BLOCK", draw.choice((4, 16, 64)))
-            pieces = tokenizer.encode_batch([text], offsets=True)
-        for one, other in zip(vars(whole).values(), vars(pieces).values(), strict=True):
-            np.testing.assert_array_equal(one, other)
+        hold_in_pieces(tokenizer, text, draw.choice((4, 16, 64)), monkeypatch)
 
 
 def test_long_runs_of_marks_are_sorted() -> None:
