@@ -447,8 +447,7 @@ def known(name: str) -> Known:
         table = bpe(VOCABULARIES / name / f"{name}.tiktoken")
 
         def ask(texts: Sequence[str]) -> list[list[int]]:
-            found: list[list[int]] = encoding.encode_batch([*texts], allowed_special="all", num_threads=2)
-            return found
+            return [encoding.encode(text, allowed_special="all", disallowed_special=()) for text in texts]
 
     return Known(table, fst.Tokenizer(table), [*table.metadata.added_tokens.specials], ask)
 

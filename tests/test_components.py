@@ -320,7 +320,7 @@ def test_any_sequence(normalizer: list[Part], pre_tokenizer: list[Part], texts: 
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     normalizer=st.lists(ANY_NORMALIZER, max_size=6),
     pre_tokenizer=st.lists(ANY_PRE_TOKENIZER, max_size=4),

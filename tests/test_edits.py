@@ -80,7 +80,7 @@ def mixed(draw: random.Random, most: int) -> str:
 def test_encodings_are_those_of_the_reference(name: str) -> None:
     """Whatever is edited, ids, offsets and words are the reference's."""
     draw = random.Random(name)
-    hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(3_000), 200))])
+    hold(machine(name), ["", *BITS, *(mixed(draw, 10) for _ in sample(range(1_500), 100))])
 
 
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
