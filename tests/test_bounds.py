@@ -265,7 +265,7 @@ def drive(seed: int, size: int) -> None:
             patch.setattr(kernel_call, "CHUNK", 0)
         if DISABLED:
             patch.setattr(pieces, "CHUNK", np.uint64(16))  # so that short texts have pieces longer than a chunk
-        tok, texts = tokenizer(draw, bytewise if seed % 3 == 2 else vocabulary), texts_of(draw, size)
+        tok, texts = tokenizer(draw, vocabulary if seed % 3 == 1 else bytewise), texts_of(draw, size)
         for use in (drive_batches, drive_dropout, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
 
