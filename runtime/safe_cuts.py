@@ -85,5 +85,5 @@ def blanks(tables: Tables) -> str:
     """The characters after which any text may be cut; empty if the tables do not end words at blanks."""
     codes = np.array(list(map(ord, CANDIDATES)))
     are_blank = tables.classes[2 * tables.classes_of(codes).astype(np.int64)] == BLANK
-    in_specials = np.isin(codes, tables.specials[1:, 0])
+    in_specials = (codes[:, None] == tables.specials[1:, 0]).any(axis=1)
     return "".join(map(chr, codes[are_blank & ~in_specials]))

@@ -271,6 +271,32 @@ def test_processes_of_every_kind_are_handed_a_tokenizer(method: str) -> None:
     assert found == expected
 
 
+IMPORT_AFTER_LOAD = """
+import sys
+import fst
+from fst import jit
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if not jit._first_call._is_owned():
+            print(name)
+
+tokenizer = fst.load(sys.argv[1])
+sys.meta_path.insert(0, Finder())
+ids = tokenizer(["un b"], return_offsets_mapping=True)["input_ids"][0]
+stream = tokenizer.stream()
+stream.write("un b")
+stream.close(), tokenizer.decode(ids), tokenizer.tokenize("un b"), tokenizer.count_tokens(["un b"])
+"""
+
+
+def test_first_use_imports_under_a_lock(tmp_path: Path) -> None:
+    """What a loaded tokenizer still imports, it imports with the first kernel, while forks wait: no child has a half-imported module."""
+    tables().save(tmp_path / "table.npz")
+    command = [sys.executable, "-c", IMPORT_AFTER_LOAD, str(tmp_path / "table.npz")]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == ""
+
+
 FORK_WHILE_FIRST = """
 import faulthandler, os, sys, threading, time
 import fst
