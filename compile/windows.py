@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton
-from fst.machines.bpe import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
+from fst.machines.bpe_windows import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECIDED
 from fst.splitting import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried

@@ -23,7 +23,7 @@ ERRORS = ("strict", "replace")
 UTF_16 = "utf-16-le" if sys.byteorder == "little" else "utf-16-be"
 encode_utf_16 = utf_16_le_encode if sys.byteorder == "little" else utf_16_be_encode  # skips the look-up of the codec by name
 MAX_GATHERED = 1 << 18  # characters or bytes gathered at a time
-PAST_END = 32  # units that a kernel may read or write past the last one
+PAST_END = 64  # units that a kernel may read or write past the last one
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # of a character
 ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units needed for `MAX_GATHERED`
 

@@ -309,6 +309,21 @@ def test_special_tokens_anywhere(pattern: str) -> None:
             assert streamed(tokenizer, whole, cuts(draw, len(whole), 2)) == expected
 
 
+ASCII_UNITS = ("it's", " a", "1234", "   ", "\n\n", "\r\n  x", "!?...", " = (BAR);", "\t\tI'LL'd", "aB", "_", "\x7f", "' ")
+
+
+@each_way_pattern
+@pytest.mark.parametrize("is_factored", [True, False])
+def test_runs_of_ascii(pattern: str, is_factored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of ASCII of any length have the walk's ids, whether their places are decided 64 at a time or one by one."""
+    if not is_factored:
+        monkeypatch.setattr("fst.machines.bpe_arguments.factors", lambda *_: np.empty(0, np.uint8))
+    draw, table = random.Random(pattern), small(pattern, ENGLISH_MERGES).table
+    runs = ["".join(draw.choices(ASCII_UNITS, k=length))[:length] for length in range(210)]
+    texts = [*runs, *(end.join(draw.choices(runs, k=3)) for end in ("é", "\u2019", "世", "\x80") for _ in range(60))]
+    assert ids_of(fst.Tokenizer(table).encode_batch(texts)) == [table.run(text) for text in texts]
+
+
 def around(size: int, by: int) -> list[int]:
     """Lengths around a size."""
     return [*range(size - by, size + by + 1)]

@@ -20,6 +20,7 @@ from fst.compile import wordpiece
 from fst.compile.compilers import assembled
 from fst.compile.sources import tiktoken
 from fst.compile.text.splits import GPT2
+from fst.machines.bpe_windows import MATRIX, RIGHT, SIZE
 from fst.runtime.kernels import intrinsics, plain_intrinsics
 from fst.runtime.kernels.intrinsics import DISABLED
 
@@ -108,6 +109,10 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     if name in ("widen", "copy_bytes"):
         target = symbols if name == "widen" else symbols.astype(np.uint8)
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, target, place
+    if name == "decide":
+        factors = np.concatenate([RANDOM.choice([*range(16), 255], 128, p=[*[0.06] * 16, 0.04]), RANDOM.integers(0, 256, SIZE - 128)])
+        factors[RIGHT:MATRIX] &= 15
+        return RANDOM.integers(0, 130, 100).astype(np.uint8), at, factors.astype(np.uint8), np.uint64(0), masks, place
     if name == "copy_16":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
@@ -120,7 +125,7 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-ON_ARRAYS = ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up"]
+ON_ARRAYS = ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide"]
 
 
 @pytest.mark.parametrize("name", ON_ARRAYS)

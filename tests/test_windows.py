@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from numpy.typing import NDArray
 from tiers import examples, sample
 
 from fst.compile.sources.tiktoken import ENCODINGS
@@ -18,7 +19,7 @@ from fst.compile.text.automata import Automaton
 from fst.compile.text.splits import GPT2
 from fst.compile.text.splitters import splitter
 from fst.compile.windows import Windows, windows
-from fst.machines.bpe import AROUND, INSIDE, MAX_WINDOW, UNDECIDED
+from fst.machines.bpe_windows import AROUND, INSIDE, LEFT, MATRIX, MAX_WINDOW, RIGHT, UNDECIDED, factors
 from fst.splitting import START, Splitter
 
 CL100K, O200K = ENCODINGS["cl100k_base"].pattern, ENCODINGS["o200k_base"].pattern
@@ -139,6 +140,39 @@ def test_symbols_are_merged_where_there_are_many() -> None:
     _, found = compiled(PATTERNS["o200k"])
     assert len({*found.symbols.tolist()}) <= 1 << found.bits < classes_of(PATTERNS["o200k"]) + AROUND
     assert compiled(PATTERNS["runs"])[1].symbols.tolist() == [0, 1, 2, 3, 4][: classes_of(PATTERNS["runs"]) + AROUND]
+
+
+FACTORED = ("gpt2", "cl100k", "o200k", "qwen", "far end", "counted", "never dead")
+
+
+@pytest.mark.parametrize("name", FACTORED)
+def test_factors_decide_as_windows(name: str) -> None:
+    """Two halves of a window decide what all windows that end in them do, and leave open what these do not agree about."""
+    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
+    held = factors(symbols, found.decisions, found.bits).astype(int)
+    kinds = sorted({*symbols.tolist()} - {255})
+    width = (len(found.decisions).bit_length() - 1) // found.bits
+    table = found.decisions.reshape((1 << found.bits,) * width)
+    assert (held[:LEFT] == symbols).all()
+    for first, second, third, last in product(kinds, repeat=4):
+        row, column = held[LEFT + (first << 4 | second)], held[RIGHT + (third << 4 | last)]
+        decided = held[MATRIX + (row & 0xF0 | column)] >> 2 * (row & 1) & 3
+        agreed = {*table[np.ix_(*[kinds] * (width - 4), [first], [second], [third], [last])].ravel().tolist()}
+        assert decided == (agreed.pop() if len(agreed) == 1 else UNDECIDED)
+
+
+def symbols_of_ascii(pattern: str) -> NDArray[np.uint8]:
+    """The symbols of ASCII characters; some have none, as where special tokens may begin."""
+    symbols: NDArray[np.uint8] = compiled(pattern)[1].symbols[splitter(pattern).classes[:128]]
+    symbols[[*b"<["]] = 255
+    return symbols
+
+
+@pytest.mark.parametrize(("name", "bits", "width"), [("many classes", 0, 0), ("gpt2", 4, 3), ("gpt2", 2, 8)])
+def test_windows_without_factors(name: str, bits: int, width: int) -> None:
+    """Symbols of more than four bits, and windows that are too narrow or too wide for the kernel, have no factors."""
+    found, symbols = compiled(PATTERNS[name])[1], symbols_of_ascii(PATTERNS[name])
+    assert len(factors(symbols, np.zeros(1 << bits * width, np.uint8) if bits else found.decisions, bits or found.bits)) == 0
 
 
 @each_pattern

@@ -31,6 +31,7 @@ from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import KEY_PARTS, Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
+from fst.machines.bpe_windows import AROUND, MAX_WINDOW
 from fst.machines.byte_letters import bytes_of, spelled
 from fst.machines.rewriting_arguments import growth, marks, prove_rewriting
 from fst.proof import need, need_ids, need_none, prove_around
@@ -40,9 +41,6 @@ from fst.splitting import Splitter, prove_moves
 from fst.table import Each, Table, member
 
 WORD_BYTES = 8 * KEY_PARTS
-AROUND = 2  # symbols of windows that stand for no class: after the end of the text, and before its start
-INSIDE, BEGINS, UNDECIDED = 0, 1, 3  # decisions; the lowest bit: a piece begins there, or may begin
-MAX_WINDOW = 20  # bits of a window: the decisions take 1 MiB, but those that a text uses stay in a core's own cache
 
 
 @dataclass(frozen=True, eq=False)

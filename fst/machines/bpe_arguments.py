@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import merge_list
+from fst.machines.bpe_windows import factors
 from fst.machines.kernel_call import CHUNK, MARGIN
 from fst.machines.reading_arguments import borrowable
 from fst.matching import Trie, trie
@@ -43,6 +44,7 @@ class Arguments(NamedTuple):
             or if a special token has only one byte.
         pages, blocks, symbols, decisions, entries, words, displacements: as in `fst.machines.bpe.BpeTables`.
         moves: as in `BpeTables`, flat, row after row.
+        factors: uint8, see `fst.machines.bpe_windows`; empty if windows do not factor.
         drops: as in `BpeTables`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes of each id's token.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
@@ -59,6 +61,7 @@ class Arguments(NamedTuple):
     symbols: Array
     decisions: Array
     moves: Array
+    factors: Array
     drops: Array
     entries: Array
     lengths: Array
@@ -112,6 +115,7 @@ class Work(NamedTuple):
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
         memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """
 
     state: Array
@@ -126,6 +130,7 @@ class Work(NamedTuple):
     tokens: Array
     longer: Array
     memo: Array
+    masks: Array
 
 
 def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
@@ -155,6 +160,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         symbols=borrowable(table.symbols, np.uint8),
         decisions=borrowable(table.decisions, np.uint8),
         moves=borrowable(table.moves, np.uint16).ravel(),
+        factors=factors(ascii_symbols[:128], table.decisions, bits),
         drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
@@ -192,4 +198,5 @@ def work() -> Work:
         tokens=room(np.uint64, 2),
         longer=np.empty(LONGEST + 2, np.uint64),
         memo=np.zeros(3, np.uint64),
+        masks=np.zeros(2, np.uint64),
     )

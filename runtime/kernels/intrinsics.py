@@ -16,6 +16,7 @@ from numba import config, types
 from numba.extending import intrinsic
 
 from fst.jit import has_private_parts
+from fst.machines.bpe_windows import HALVES, LEFT, MATRIX, RIGHT, SIZE
 from fst.rows import MULTIPLIERS
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environment
@@ -25,7 +26,7 @@ BIT, BYTE, UNIT, FLAG, WORD = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a slot in the table of words has twelve, and its value in the last quarter
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # of UTF-8, and of UTF-16
-HALF_BYTES = ir.VectorType(BYTE, 16)
+HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
 
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # the type of a str's characters, by their size in bytes
 
@@ -173,11 +174,15 @@ def _copy_16(builder: Any, data: Any, out: Any) -> Any:
     return ir.Constant(BYTE.as_pointer(), None)
 
 
-def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
+def _has(feature: str) -> bool:
+    """Whether the processor has a feature, by LLVM's name."""
     from numba.core.registry import cpu_target
 
-    permutes = "+avx512bw" in cpu_target.target_context.codegen().magic_tuple()[2].split(",")
-    return _classes_by(_permuted if permutes else _looked_up, builder, direct, text, symbols)
+    return f"+{feature}" in cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+
+
+def _classes(builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
+    return _classes_by(_permuted if _has("avx512bw") else _looked_up, builder, direct, text, symbols)
 
 
 def _classes_by(read: Callable[..., Any], builder: Any, direct: Any, text: Any, symbols: Any) -> Any:
@@ -207,6 +212,40 @@ def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
     return found, ir.Constant(ir.VectorType(BIT, 32), None)
 
 
+def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
+    texts = [_wide(builder, text, place) for place in range(HALVES)]
+    symbols = [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
+    first, second = (builder.or_(builder.shl(symbols[at], _all(4)), symbols[at + 1]) for at in (0, 2))
+    left, right = _permuted_bytes(builder, factors, LEFT, RIGHT, first), _permuted_bytes(builder, factors, RIGHT, MATRIX, second)
+    decided = _permuted_bytes(builder, factors, MATRIX, SIZE, builder.or_(builder.and_(left, _all(0xF0)), right))
+    has_symbol = builder.icmp_signed(">=", builder.or_(texts[-1], symbols[-1]), _all(0))
+    decided = builder.select(has_symbol, decided, _all(0))
+    is_upper = builder.icmp_unsigned("!=", builder.and_(left, _all(0x0F)), _all(0))
+    bit = builder.select(is_upper, _all(1 << 2), _all(1))  # of a decision: a piece begins, or may begin; the next one: it is undecided
+    undecided = builder.icmp_unsigned("!=", builder.and_(decided, builder.shl(bit, _all(1))), _all(0))
+    for place, mask in enumerate((undecided, builder.not_(has_symbol))):
+        builder.store(builder.bitcast(mask, WORD), builder.gep(masks, [WORD(place)]))
+    return builder.bitcast(builder.icmp_unsigned("!=", builder.and_(decided, bit), _all(0)), WORD)
+
+
+def _wide(builder: Any, data: Any, place: int) -> Any:
+    """64 bytes, from a place on."""
+    return builder.load(builder.bitcast(builder.gep(data, [WORD(place)]), WIDE_BYTES.as_pointer()), align=1)
+
+
+def _all(number: int) -> Any:
+    """64 bytes that are the same."""
+    return ir.Constant(WIDE_BYTES, [number] * 64)
+
+
+def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
+    """The entries of a table of 128 or 256 bytes, held in AVX-512 registers. Of a table of 128, the highest bit of an index is ignored."""
+    permute = _function(builder, "llvm.x86.avx512.vpermi2var.qi.512", WIDE_BYTES, [WIDE_BYTES] * 3)
+    quarters = [_wide(builder, tables, place) for place in range(begin, end, 64)]
+    halves = [builder.call(permute, [low, indices, high]) for low, high in zip(quarters[::2], quarters[1::2], strict=True)]
+    return halves[0] if len(halves) == 1 else builder.select(builder.icmp_signed("<", indices, _all(0)), halves[1], halves[0])
+
+
 def _prefetch(builder: Any, place: Any) -> Any:
     read, keep, data = FLAG(0), FLAG(3), FLAG(1)
     _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
@@ -229,6 +268,13 @@ classes_looked_up = _intrinsic("classes_looked_up", types.uint64, partial(_class
 # A bit for each of 64 symbols that is at least a number, and for each that equals it, (symbols, at, numbers, index).
 at_least = _intrinsic("at_least", types.uint64, partial(_compared, ">="), arrays=2)
 equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays=2)
+
+# Decide where pieces begin, by the factors of windows (`fst.machines.bpe_windows`), (text, at, factors, 0, masks, 0): at each of 64 places
+# from at + 2 on. Returns a bit for each place where a piece begins or may begin. Writes two masks: places that are left undecided, and
+# places before a byte without a symbol; there, the others have no bit. The masks are right up to the first byte without a symbol, and if
+# the three bytes at `at` have symbols. `AT_ONCE` tells whether this is faster than a look-up for each place.
+AT_ONCE = DISABLED or (GENERATED and _has("avx512vbmi"))
+decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
 
 # Fetch an element of an array into the processor's cache, (array, index).
 prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)

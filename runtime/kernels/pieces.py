@@ -16,14 +16,17 @@ import numpy as np
 from fst.jit import inlined, part
 from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
+from fst.machines.bpe_windows import WIDEST
 from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
 from fst.matching import LENGTH, VALUE
-from fst.runtime.kernels.numbers import LOW_7, U0, U1, U2, U4, U7
+from fst.runtime.kernels.intrinsics import AT_ONCE, decide, trailing_zeros
+from fst.runtime.kernels.numbers import LOW_7, U0, U1, U2, U3, U4, U7, U64
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS, character_at
 from fst.splitting import START as SEARCH
 
-U30 = np.uint64(30)
+U30, U31, ALL = np.uint64(30), np.uint64(31), np.uint64((1 << 64) - 1)
+LEAD = np.uint64(WIDEST)
 NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of an undecided window: in a decision, and in an item of `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
@@ -91,7 +94,50 @@ def note(decided, before, begins, count):
 
 
 @part
-def find_begins(text, at, limit, stop, more, machine, begins, memo):
+def window_before(text, at, machine):
+    """The window of the plain bytes before a position, at least `LEAD` of them."""
+    bits, window = machine.params[WINDOW_BITS], U0
+    for place in range(LEAD):
+        window = window << bits | np.uint64(machine.ascii_symbols[text[at - LEAD + np.uint64(place)]])
+    return window & machine.params[WINDOW_MASK]
+
+
+@part
+def decide_run(text, at, limit, machine, begins, count, masks):
+    """Read plain bytes, 64 at a time, and decide where pieces begin; the result is that of one look-up a byte.
+
+    Args:
+        text, limit, machine: as in `find_begins`.
+        at: where to read from, after at least `LEAD` plain bytes.
+        begins, count: ``work.begins`` and their number.
+        masks: see `fst.runtime.kernels.intrinsics.decide`.
+
+    Returns:
+        The position of the next byte that is not plain, or `limit`; and the number of `begins`. All is decided but for the last byte read.
+    """
+    length = U64
+    while length == U64 and at < limit:
+        found = decide(text, at - U3, machine.factors, U0, masks, U0)
+        length = min(trailing_zeros(masks[1]), limit - at)
+        known = ALL >> U64 - length if length else U0
+        found, unsure, doubtful = found & known, masks[0] & known, U0
+        while unsure:
+            place = trailing_zeros(unsure)
+            decided = np.uint64(machine.decisions[window_before(text, at + place + U1, machine)])
+            found ^= (decided & U1 ^ U1) << place
+            doubtful |= (decided & UNDECIDED) >> U1 << place
+            unsure &= unsure - U1
+        while found:
+            place = trailing_zeros(found)
+            begins[count] = at - U1 + place | (doubtful >> place & U1) << U31
+            count += U1
+            found &= found - U1
+        at += length
+    return at, count
+
+
+@part
+def find_begins(text, at, limit, stop, more, machine, work):
     """Read a stretch of text, up to `limit` or to a special token, and decide by windows where pieces begin.
 
     Args:
@@ -100,27 +146,32 @@ def find_begins(text, at, limit, stop, more, machine, begins, memo):
         limit: the last position at which to stop.
         more: whether the row continues after `stop`.
         machine: `fst.machines.bpe_arguments.Arguments`.
-        begins: filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
-        memo: see `match_at`.
+        work: of `begins`, filled: where pieces begin, and, with the bit `DOUBT`, where windows are undecided.
 
     Returns:
-        The number of `begins`; where reading stopped; the node of the special token there, or 0; and whether the text after `stop` could
-        complete one there, or a longer one.
+        The number of ``work.begins``; where reading stopped; the node of the special token there, or 0; and whether the text after `stop`
+        could complete one there, or a longer one.
     """
     symbols, ascii_symbols, decisions = machine.symbols, machine.ascii_symbols, machine.decisions
     bits, mask, window = machine.params[WINDOW_BITS], machine.params[WINDOW_MASK], machine.params[BEGIN]
+    begins, memo = work.begins, work.memo
     reset(at, memo)
     begins[0] = at
     count, before, node, is_open = U1, at, U0, False
+    at_once = AT_ONCE and len(machine.factors) > 0
     while at < limit and not (node or is_open):
         symbol = np.uint64(ascii_symbols[text[at]])
+        lead = min(at + LEAD, limit) if at_once else limit
         while symbol != NOT_PLAIN:
             window = window << bits | symbol
             count = note(np.uint64(decisions[window & mask]), before, begins, count)  # about the character before this one
             before = at
             at += U1
-            symbol = np.uint64(ascii_symbols[text[at]]) if at < limit else NOT_PLAIN
-        if at < limit:
+            symbol = np.uint64(ascii_symbols[text[at]]) if at < lead else NOT_PLAIN
+        if at == lead < limit:
+            at, count = decide_run(text, at, limit, machine, begins, count, work.masks)
+            before, window = at - U1, window_before(text, at, machine)
+        elif at < limit:
             number, after, node, is_open = read_other(text, at, stop, more, machine, memo)
             if after > at:
                 window = window << bits | np.uint64(symbols[number])
@@ -215,7 +266,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
         if at < stop:
             first = filled
             limit = min(stop, at + CHUNK)
-            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, begins, memo)
+            found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, work)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
             filled = resolve(text, begins, found, reached, ends, machine, pieces, filled)
             if ends:

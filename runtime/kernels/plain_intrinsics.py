@@ -12,12 +12,18 @@ import numpy as np
 from numba import objmode
 
 from fst.jit import part
+from fst.machines.bpe_windows import LEFT as LEFT_PART
+from fst.machines.bpe_windows import MATRIX as MATRIX_PART
+from fst.machines.bpe_windows import RIGHT as RIGHT_PART
 from fst.rows import MULTIPLIERS
 
 U0, U1, U2, U3, U4, U8, U15, U16, U32, U48, U64 = (np.uint64(number) for number in (0, 1, 2, 3, 4, 8, 15, 16, 32, 48, 64))
 FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 # Masks of 1 in 2, 2 in 4 and 4 in 8 bits; and the mask of the final count, which is at most 64.
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
+
+LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
+LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
 
 
 @part
@@ -95,6 +101,31 @@ def equal_to(symbols: Any, at: Any, numbers: Any, place: Any) -> Any:
     for index in range(64):
         found |= np.uint64(np.uint64(symbols[np.uint64(at) + np.uint64(index)]) == number) << np.uint64(index)
     return found
+
+
+@part
+def decide(text: Any, at: Any, factors: Any, _: Any, masks: Any, place: Any) -> Any:
+    """Decide where pieces begin, for 64 places. Bytes past the end of the array have no symbol."""
+    begins = undecided = other = U0
+    for index in range(64):
+        bit, last = np.uint64(index), np.uint64(at) + np.uint64(index) + U3
+        if last < len(text) and text[last] < LEFT and factors[text[last]] < LEFT:
+            first, second = half_at(text, last - U3, factors), half_at(text, last - U1, factors)
+            left, right = np.uint64(factors[LEFT + first]), np.uint64(factors[RIGHT + second])
+            decision = np.uint64(factors[MATRIX + (left & HIGH_4 | right)]) >> (U2 if left & LOW_4 else U0)
+            begins |= (decision & U1) << bit
+            undecided |= (decision >> U1 & U1) << bit
+        else:
+            other |= U1 << bit
+    masks[place], masks[np.uint64(place) + U1] = undecided, other
+    return begins
+
+
+@part
+def half_at(text: Any, at: Any, factors: Any) -> Any:
+    """The symbols of two bytes, as the half of a window."""
+    first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
+    return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
 
 
 @part
