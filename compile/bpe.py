@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,7 +52,9 @@ class BpeModel:
             token is the rank.
         ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say; always true in tiktoken.
         names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
-        unk_token: the token that the source names as unknown. No text has it, since every byte is a token.
+        unk_token: the token that the source names as unknown. It stands for bytes that are no tokens; nearly always there are none.
+        fuse_unk: whether one `unk_token` stands for a whole run of such bytes.
+        byte_fallback: whether tokens such as ``<0x0A>`` stand for such bytes.
         affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
         dropout: the probability to skip a merge that the source states. The table tells it, and calls ignore it.
     """
@@ -62,6 +65,8 @@ class BpeModel:
     ignore_merges: bool
     names: Mapping[str, int]
     unk_token: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
     affixes: Affixes = NO_AFFIXES
     dropout: float = 0.0
 
@@ -87,6 +92,8 @@ class BpeModel:
             ignore_merges=_flag(model, "ignore_merges"),
             names=names,
             unk_token=model.get("unk_token"),
+            fuse_unk=_flag(model, "fuse_unk"),
+            byte_fallback=_flag(model, "byte_fallback"),
             affixes=affixes,
             dropout=_dropout(model),
         )
@@ -109,15 +116,33 @@ class BpeModel:
 
     def check(self, where: str) -> None:
         """Raise an error if the model cannot be compiled; `where` begins the message."""
-        single = {self.affixes.name(part): byte for byte in UTF8_BYTES for part in self.affixes.places(byte)}
-        missing = [byte for name, byte in single.items() if name not in self.vocabulary]
-        if missing:
-            lacking = f"{len(missing)} of the bytes that text may have, such as {missing[0]:#04x}"
-            raise UnsupportedError(f"{where} has no tokens for {lacking}: only a BPE vocabulary that has them all can be compiled")
+        if self.missing:
+            count = len(self.missing)
+            self._check_unknown(f"{where} has no tokens for {count} of the bytes that text may have, such as {self.missing[0]:#04x}")
         holders: dict[int, str] = {}
         for name, number in self.names.items():
             if holders.setdefault(number, name) != name:
                 raise VocabularyError(f"{where}: tokens {quoted(holders[number])} and {quoted(name)} have one id, {number}")
+
+    @cached_property
+    def missing(self) -> Sequence[int]:
+        """The bytes that text may have and that are no tokens, in some place of a piece."""
+        names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
+        return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
+
+    def _check_unknown(self, lacking: str) -> None:
+        """Raise an error if bytes are missing and it is not clear what becomes of them; `lacking` begins the message."""
+        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "affixes": bool(self.affixes)}
+        hindering = [name for name, flag in flags.items() if flag]
+        if self.merges is None or hindering:
+            raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")
+        if self.unk_token is None:
+            return
+        if self.unk_token not in self.names:
+            raise VocabularyError(f"{lacking}, and unk_token {quoted(self.unk_token)} is no token either")
+        unknown = bytes_of(self.unk_token)
+        if unknown and (len(unknown) == 1 or any(unknown in (left, right, left + right) for left, right in self.merges)):
+            raise UnsupportedError(f"{lacking}, and their unk_token {quoted(self.unk_token)} is a byte or part of a merge")
 
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
@@ -130,7 +155,8 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     listed = Merges(model.vocabulary, model.merges, model.affixes) if model.merges is not None else Merges.of_ranks(model.vocabulary)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
-    rows, window = lay_out(tokens.tokens, close(tokens)) if tokens.proper and not model.affixes else None, windows(split)
+    has_automaton = tokens.proper and not model.affixes and not model.missing
+    rows, window = lay_out(tokens.tokens, close(tokens)) if has_automaton else None, windows(split)
     pages, blocks = paged(split.classes)
     names = {**model.names, **added.ids}
     others = {name: number for name, number in names.items() if model.vocabulary.get(bytes_of(name) or b"") != number}
@@ -273,7 +299,10 @@ def _model_metadata(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64
         model_tokens=len(model.vocabulary),
         dropout=model.dropout,
         ignore_merges=model.ignore_merges,
+        missing_bytes=len(model.missing),
+        unk_id=model.names[model.unk_token] if model.missing and model.unk_token is not None else None,
         unk_token=model.unk_token,
+        fuse_unk=model.fuse_unk,
         continuing_subword_prefix=spelled(model.affixes.prefix),
         end_of_word_suffix=spelled(model.affixes.suffix),
         long_pieces=_long_pieces(model, tokens, words),
@@ -293,12 +322,10 @@ def _long_pieces(model: BpeModel, tokens: Canonical, words: NDArray[np.uint64]) 
 
 
 def _refuse(model: Mapping[str, Any]) -> None:
-    """Refuse unsupported settings that change ids. ``fuse_unk`` and ``byte_fallback`` do not: with all bytes, no text is unknown."""
+    """Refuse unsupported settings that change ids."""
     for name in ("continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(name) and model.get("ignore_merges"):
             raise UnsupportedError(f"model BPE with ignore_merges and {name} {quoted(model[name])}")
-    for name in ("fuse_unk", "byte_fallback"):
-        _flag(model, name)
     if not isinstance(model.get("unk_token"), str | None):
         raise ValueError(f"unk_token is {quoted(model['unk_token'])}; it is a string or null")
 

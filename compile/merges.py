@@ -24,7 +24,7 @@ from fst.affixes import NO_AFFIXES, Affixes, Part, codes_of_parts
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.jit import Deferred
 from fst.merge_list import room_for
-from fst.merging import MAX_ID, MAX_LENGTH, UTF8_BYTES
+from fst.merging import MAX_ID, MAX_LENGTH
 from fst.trie import NULL, Ints
 
 last_merges, insert_pairs = Deferred("fst.compile.closure", "last_merges"), Deferred("fst.pairs", "insert_pairs")
@@ -99,13 +99,9 @@ class Spelled:
             affixes: the prefix and suffix in the names.
 
         Raises:
-            VocabularyError: a byte that text can hold is no token, an id is out of range, or two tokens share one.
+            VocabularyError: an id is out of range, or two tokens share one.
             UnsupportedError: a token is too long.
         """
-        single = (affixes.name(part) for byte in UTF8_BYTES for part in affixes.places(byte))
-        missing = [name for name in single if name not in tokens]
-        if missing:
-            raise VocabularyError(f"the vocabulary has no token for the bytes {listed(missing)}; every byte of UTF-8 must be a token")
         wrong = [number for number in tokens.values() if not 0 <= number <= MAX_ID]
         if wrong:
             raise VocabularyError(f"the vocabulary has the ids {listed(wrong)}; ids are 0 to {MAX_ID}")

@@ -1,28 +1,33 @@
 """Byte-pair encoding by the list of merges itself, for lists that no automaton runs exactly (see `fst.compile.merges`).
 
-BPE begins with the token of each byte of a piece. While any two neighbours are in the list, it merges the pair of lowest rank; of several
-such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its rank is its row.
+BPE begins with the tokens of the bytes of a piece, its *atoms*. While any two neighbours are in the list, it merges the pair of lowest
+rank; of several such pairs, the leftmost. A merge is three ids: of the left token, of the right one, and of the token that they make. Its
+rank is its row.
+
+A vocabulary may lack bytes. Such a byte becomes the ``unk_token``; with ``fuse_unk``, a run of them becomes a single one. If there is no
+``unk_token``, missing bytes vanish, and what stands around them may merge.
 
 **What kernels may assume** once `prove` has passed: every id in a merge has a length, and a merge makes a token as long as its two parts
-together. So the tokens of a piece have as many bytes as the piece, whatever the merges are, and each has at least one.
+together. So merges change neither the number of bytes that the tokens of a piece stand for, nor where these are. Each token has at least
+one, but for an ``unk_token`` that stands for a whole run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.affixes import CODES, CONTINUES
+from fst.affixes import ABSENT
 from fst.jit import Deferred
-from fst.merging import UTF8_BYTES
 from fst.proof import need, need_none
 from fst.rows import Array
 
 COLUMNS = LEFT, RIGHT, MADE = range(3)
 EMPTY = np.uint64((1 << 64) - 1)  # in place of a pair
+NOT_FUSED = -2  # no token, nor `ABSENT`
 SCRATCH = 8  # int32 numbers for each byte of a piece, see `fst.runtime.kernels.merge_queue.merge`
 insert_pairs = Deferred("fst.pairs", "insert_pairs")
 
@@ -56,6 +61,18 @@ def ranks_of(merges: Array) -> dict[tuple[int, int], int]:
     return {(left, right): rank for rank, (left, right, _) in enumerate(merges.tolist())}
 
 
+def atoms_of(codes: Iterable[int], atoms: Array, fused: int) -> list[int]:
+    """The tokens with which BPE begins on a piece.
+
+    Args:
+        codes: the code of each byte, see `fst.affixes`.
+        atoms: int32[CODES], the token that each byte becomes; `ABSENT` if it vanishes, since it is no token and there is none for it.
+        fused: the token of which a run becomes a single one; `NOT_FUSED` if there is none.
+    """
+    found = [int(atoms[code]) for code in codes if atoms[code] != ABSENT]
+    return [token for place, token in enumerate(found) if not (place and token == found[place - 1] == fused)]
+
+
 def room_for(count: int) -> NDArray[np.uint64]:
     """An empty hash table with room for some pairs.
 
@@ -79,14 +96,12 @@ def prove(merges: Array, lengths: Array, atoms: Array) -> None:
     Args:
         merges: int32[merges, 3].
         lengths: uint16[ids], the number of bytes of each id's token; 0 for an id without a token.
-        atoms: int32[CODES], the token of each byte by its code, or -1.
+        atoms: int32[CODES], the token that is each byte by its code, or -1.
 
     Raises:
         TableError: a merge or a byte does not satisfy this; the message names it.
     """
     need(merges.shape[1] == len(COLUMNS), f"merges has {merges.shape[1]} columns, not {len(COLUMNS)}")
-    codes = np.array([byte | place for place in range(0, CODES, CONTINUES) for byte in UTF8_BYTES])
-    need_none(atoms[codes] < 0, lambda place: f"no token is the byte {codes[place] & 0xFF:#x}")
     named = atoms[atoms >= 0]
     need_none(lengths[named] != 1, lambda place: f"token {named[place]} is that of one byte, and has {lengths[named[place]]}")
     wrong = np.any((merges < 0) | (merges >= len(lengths)), axis=1)

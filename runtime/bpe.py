@@ -118,11 +118,20 @@ class BpeTokenizer(Tokenizer):
 
     @Lazy
     def _spans_runner(self) -> Runner:
+        self._need_all_bytes()
         ids = self._ids_runner
         return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
 
     def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:
+        if with_spans:
+            self._need_all_bytes()
         return self._dropping_runners.runner(dropout, with_spans=with_spans)
+
+    def _need_all_bytes(self) -> None:
+        """Refuse spans if bytes vanish. The reference then gives those of other characters."""
+        if self._table.drops_bytes:
+            count = self._table.metadata.model.missing_bytes
+            raise UnsupportedError(f"offsets: {count} bytes are no tokens and vanish without unk_token; ids do not tell where they stood")
 
     @Lazy
     def _dropping_runners(self) -> DroppingRunners:

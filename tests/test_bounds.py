@@ -127,7 +127,17 @@ def bytewise(draw: random.Random) -> dict[str, Any]:
     found["post_processor"] = framed({token["content"]: token["id"] for token in found["added_tokens"]})
     if draw.random() < 0.3:
         found["pre_tokenizer"]["pretokenizers"].insert(0, {"type": "WhitespaceSplit"})  # drops white space
+    if draw.random() < 0.2 and not found["model"]["ignore_merges"]:
+        lack(found, draw.choice(("q", "!x2", "È")), fuse_unk=draw.random() < 0.5)
     return rewritten(found, draw) if draw.random() < 0.5 else found
+
+
+def lack(found: dict[str, Any], letters: str, **model: Any) -> None:
+    """Take the tokens of some bytes, and the merges of these, out of a tokenizer.json, and let [UNK] stand for them."""
+    added = {token["content"]: token["id"] for token in found["added_tokens"]}  # ids of added tokens alone depend on the number of others
+    left = {token: number for token, number in found["model"]["vocab"].items() if token not in [*letters]}
+    merges = [merge for merge in found["model"]["merges"] if not {*letters} & {*"".join(merge)}]
+    found["model"].update({"vocab": {**left, **added}, "merges": merges, "unk_token": "[UNK]", **model})
 
 
 def rewritten(found: dict[str, Any], draw: random.Random) -> dict[str, Any]:

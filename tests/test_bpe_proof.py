@@ -164,9 +164,14 @@ HARM_OF_MERGES: dict[str, tuple[Harm, str]] = {
     "a result past all": (put("merges", (1, 2), 9999), "merge 1 is of .*9999.*; there are"),
     "an added token as a part": (put("merges", (1, 0), 260), "merge 1 is of .*, and a part has no bytes"),
     "a result of other length": (put("merges", (0, 2), ord("a")), r"merge 0 makes 1 bytes of \d and \d"),
-    "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "no token is the byte 0x61"),
-    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "no token is the byte 0x0"),
-    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "ignore_merges with a prefix or suffix"),
+    "a byte that is no token": (put("token_bytes", ord("a"), ord("b")), "missing_bytes is 0; 1 of the bytes"),
+    "bytes that are all tokens": (said(missing_bytes=1), "missing_bytes is 1; 0 of the bytes"),
+    "an unknown token for no bytes": (said(unk_id=97, unk_token="a"), "unk_id is 97, and no bytes are missing"),
+    "an unknown token of another name": (said(missing_bytes=1, unk_id=98, unk_token="a"), "unk_token 'a' has the id 98, and no token"),
+    "a run of bytes as a token that merges": (said(missing_bytes=1, unk_id=97, unk_token="a", fuse_unk=True), "missing_bytes is 1"),
+    "missing bytes beside ignore_merges": (said(missing_bytes=1, ignore_merges=True), "more than one of affixes, ignore_merges"),
+    "a suffix that no token has": (said(end_of_word_suffix="</w>"), "missing_bytes is 0; 243 of the bytes"),
+    "a suffix beside ignore_merges": (said(end_of_word_suffix="x", ignore_merges=True), "more than one of affixes, ignore_merges"),
     "a byte whose id has more": (put("token_ids", 260 - 1, ord("b")), "token 98 is that of one byte, and has"),
 }
 

@@ -137,13 +137,15 @@ class BpeTables(Table):
 
     @Lazy
     def lengths(self) -> Array:
-        """uint16[highest id + 1], the number of bytes of each token of the model, without affixes; 0 for other ids."""
+        """uint16[highest id + 1], the number of bytes that each token of the model stands for; 0 for other ids, and if it varies."""
         known = self.metadata.model.model_tokens
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         sizes = np.diff(self.token_ends[:known], prepend=0)
         if self.affixes:
             sizes = np.array([len(self.affixes.part(name).body) for name in self.contents[:known]])
         lengths[self.token_ids[:known]] = sizes
+        if self.metadata.model.unk_id is not None:
+            lengths[self.metadata.model.unk_id] = 0 if self.metadata.model.fuse_unk else 1
         return lengths
 
     @Lazy
@@ -153,16 +155,42 @@ class BpeTables(Table):
         return Affixes(bytes_of(model.continuing_subword_prefix) or b"", bytes_of(model.end_of_word_suffix) or b"")
 
     @Lazy
-    def atoms(self) -> Array:
-        """int32[CODES], the id of each byte by its code, see `fst.affixes`; -1 for a code without a token."""
+    def byte_tokens(self) -> Array:
+        """int32[CODES], the id of the token that is each byte, by its code, see `fst.affixes`; -1 for a code without a token."""
         known, room = self.metadata.model.model_tokens, 1 + len(self.affixes.prefix) + len(self.affixes.suffix)
         short = np.flatnonzero(np.diff(self.token_ends[:known], prepend=0) <= room).tolist()
         return self.affixes.atoms({self.content(token): int(self.token_ids[token]) for token in short})
 
-    def atoms_of(self, piece: bytes) -> list[int]:
-        """The token of each byte of a piece."""
-        atoms: list[int] = self.atoms[codes_of(piece)].tolist()
+    @Lazy
+    def missing(self) -> Array:
+        """uint8[256], 1 for each byte that text may have and that is no token."""
+        missing, may_be = np.zeros(256, np.uint8), [*merging.UTF8_BYTES]
+        missing[may_be] = (self.byte_tokens.reshape(-1, 256)[:, may_be] < 0).any(axis=0)
+        return missing
+
+    @property
+    def drops_bytes(self) -> bool:
+        """Whether bytes that are no tokens vanish, so that ids do not tell where they stand."""
+        model = self.metadata.model
+        return model.missing_bytes > 0 and model.unk_id is None
+
+    @property
+    def fused(self) -> int:
+        """The id of the token that stands for a whole run of missing bytes; `merge_list.NOT_FUSED` if there is none."""
+        model = self.metadata.model
+        return model.unk_id if model.fuse_unk and model.unk_id is not None else merge_list.NOT_FUSED
+
+    @Lazy
+    def atoms(self) -> Array:
+        """int32[CODES], the id that each byte becomes, by its code; -1 if it vanishes."""
+        atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
+        if unk_id is not None:
+            atoms.reshape(-1, 256)[:, self.missing > 0] = unk_id
         return atoms
+
+    def atoms_of(self, piece: bytes) -> list[int]:
+        """The tokens with which BPE begins on a piece."""
+        return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
 
     @Lazy
     def proven_merges(self) -> Array:
@@ -171,7 +199,9 @@ class BpeTables(Table):
         Raises:
             TableError: they are not sound.
         """
-        merge_list.prove(self.merges, self.lengths, self.atoms)
+        lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
+        need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
+        merge_list.prove(self.merges, self.lengths, self.byte_tokens)
         return self.merges
 
     @Lazy
@@ -273,6 +303,7 @@ class BpeTables(Table):
         sizes = np.diff(ends, prepend=0)
         need_none((sizes < 0) | (sizes > merging.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")
         need(ends[-1] == len(self.token_bytes), f"the last token ends at byte {ends[-1]} of {len(self.token_bytes)}")
+        self._prove_unknown()
         try:
             str(self.token_bytes[ends[known - 1] :].data, "utf-8")
         except UnicodeDecodeError as error:
@@ -291,6 +322,15 @@ class BpeTables(Table):
             spellings = (content.encode(), bytes_of(content))  # an added token may share the id of a token of the model with its name
             is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
+
+    def _prove_unknown(self) -> None:
+        """Prove that the unknown token has its name, and that there is one only for missing bytes."""
+        model = self.metadata.model
+        if model.unk_id is not None:
+            need(model.missing_bytes > 0, f"unk_id is {model.unk_id}, and no bytes are missing")
+            spellings = ((model.unk_token or "").encode(), bytes_of(model.unk_token or ""))
+            held = (self.content(token) in spellings for token in np.flatnonzero(self.token_ids == model.unk_id).tolist())
+            need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
 
     def _prove_classes(self) -> None:
         """Prove that code points lead to classes, that moves lead to states, and that searches end."""
@@ -320,10 +360,13 @@ class BpeTables(Table):
         """Prove the automaton, or that there is none and the merges are sound. Beside an automaton, they are proven before their use."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
+            need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")
             merging.prove(self.entries, self.lengths, self.depths, each)
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
-            need(not (self.affixes and self.metadata.model.ignore_merges), "ignore_merges with a prefix or suffix")
+            model = self.metadata.model
+            apart = self.affixes, model.ignore_merges, model.missing_bytes
+            need(sum(map(bool, apart)) < 2, "more than one of affixes, ignore_merges and missing bytes")
             _ = self.proven_merges
 
     def _prove_words(self) -> None:

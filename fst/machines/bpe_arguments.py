@@ -46,7 +46,8 @@ class Arguments(NamedTuple):
         moves: as in `BpeTables`, flat, row after row.
         factors: uint8, see `fst.machines.bpe_windows`; empty if windows do not factor.
         drops: as in `BpeTables`; empty if no piece is dropped.
-        lengths: uint16[ids], the number of bytes of each id's token.
+        lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
+        missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
             its key.
         specials: the special tokens in UTF-8; the value of each is its id.
@@ -65,6 +66,7 @@ class Arguments(NamedTuple):
     drops: Array
     entries: Array
     lengths: Array
+    missing: Array
     words: Array
     displacements: Array
     key_masks: Array
@@ -79,13 +81,15 @@ class MergeArguments(NamedTuple):
         beside: the arrays that both kernels read; `entries` is empty.
         pairs: uint64[2 * slots], the hash table of pairs, see `fst.merge_list.room_for`.
         made: int32[merges], the token that each merge makes.
-        atoms: int32[CODES], the id of each byte by its code, see `fst.affixes`.
+        atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.affixes`; -1 if it vanishes.
+        fused: int32[1], the id of which a run becomes a single one; `fst.merge_list.NOT_FUSED` if there is none.
     """
 
     beside: Arguments
     pairs: Array
     made: Array
     atoms: Array
+    fused: Array
 
 
 class DropoutArguments(NamedTuple):
@@ -164,6 +168,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
+        missing=np.empty(0, np.uint8) if table.fused == merge_list.NOT_FUSED else table.missing,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
@@ -176,7 +181,7 @@ def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
     """The arguments of a table for kernels that merge."""
     merges = table.proven_merges
     made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms)
+    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32))
 
 
 def work() -> Work:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from fst.forms import FLAG, IDS, TEXT, number, or_null, stored_as, whole
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
 from fst.rewriting import Rewriting
-from fst.rows import MAX_NEXT
+from fst.rows import MAX_NEXT, MAX_OUTPUT
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,19 @@ class BpeModel:
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
             they are too long.
-        unk_id, unk_token: None, since no text has an unknown token; and the one that the source names, if any.
+        missing_bytes: the number of bytes that text may have and that are no tokens; 0 for nearly all vocabularies.
+        unk_id: the token for these bytes; None if there are none, or if they vanish.
+        unk_token: the token that the source names as unknown, if any.
+        fuse_unk: whether a run of bytes that are no tokens becomes one `unk_id`.
     """
 
-    unk_id: ClassVar[None] = None
     model_tokens: int = stored_as(whole(1, 1 << 31))
     dropout: float = stored_as(number(0, 1))
     ignore_merges: bool = stored_as(FLAG)
+    missing_bytes: int = stored_as(whole(0, 256))
+    unk_id: int | None = stored_as(or_null(whole(0, MAX_OUTPUT)))
     unk_token: str | None = stored_as(or_null(TEXT))
+    fuse_unk: bool = stored_as(FLAG)
     continuing_subword_prefix: str = stored_as(TEXT)
     end_of_word_suffix: str = stored_as(TEXT)
     long_pieces: Sequence[int] = stored_as(IDS)

@@ -322,5 +322,5 @@ def encode_rows(text, starts, more, machine, output, work):
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, machine.lengths, output, place, first, state)
+            locate(text, pieces, count, machine, output, place, first, state)
     return at

@@ -185,7 +185,7 @@ def join(numbers, at, size, place, machine, stream):
 
 @part
 def merge(text, begin, end, machine, stream, numbers, at):
-    """Encode a piece of n bytes.
+    """Encode a piece of n atoms.
 
     The ids themselves are the scratch, from `at` on: n tokens; for each the place of the next one, n after the last; the place of the one
     before; the rank of its pair with the next one, or `NO_RANK`; its lower and its upper child in the treap, n for none; n + 1 sizes of
@@ -198,9 +198,9 @@ def merge(text, begin, end, machine, stream, numbers, at):
     Returns:
         The index after the last id.
     """
-    size, merging = end - begin, machine.merging
+    merging = machine.merging
+    size = begin_merging(text, begin, end - begin, merging, numbers, at)
     _, _, _, sizes, root = arrays_of(at, size)
-    begin_merging(text, begin, size, merging, numbers, at)
     numbers[sizes + size], numbers[root] = 0, size
     for index in range(size):
         offer(numbers, at, size, np.uint64(index), merging.pairs, stream)
@@ -256,5 +256,5 @@ def encode_rows(text, starts, more, machine, output, work):
         place, first = state[COUNT], ended
         ended = emit(text, pieces, count, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, beside.lengths, output, place, first, state)
+            locate(text, pieces, count, beside, output, place, first, state)
     return at

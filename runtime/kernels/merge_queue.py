@@ -23,6 +23,7 @@ from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
 
+ABSENT = np.int32(affixes.ABSENT)
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 
@@ -109,15 +110,26 @@ def join(numbers, at, size, place, token, pairs, count):
 
 
 @inlined
-def begin_merging(text, begin, size, machine, numbers, at):
-    """Write the tokens of the bytes of a piece, and for each the places of the next one and of the one before, see `merge`."""
-    atoms, nexts = machine.atoms, at + size
+def begin_merging(text, begin, length, machine, numbers, at):
+    """Write the atoms of a piece (`fst.merge_list.atoms_of`), and for each the places of the next one and of the one before, see `merge`.
+
+    Returns:
+        The number of atoms.
+    """
+    atoms, fused, last, size = machine.atoms, machine.fused[0], ABSENT, U0
+    for index in range(length):
+        place = np.uint64(index)
+        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == length else U0)
+        atom = atoms[code]
+        if atom != ABSENT and not (atom == last and atom == fused):
+            numbers[at + size] = atom
+            size += U1
+        last = atom
     for index in range(size):
         place = np.uint64(index)
-        code = np.uint64(text[begin + place]) | (CONTINUES if place else U0) | (ENDS if place + U1 == size else U0)
-        numbers[at + place] = atoms[code]
-        numbers[nexts + place] = place + U1
-        numbers[nexts + size + place] = place - np.uint64(place > U0)
+        numbers[at + size + place] = place + U1
+        numbers[at + (size << U1) + place] = place - np.uint64(place > U0)
+    return size
 
 
 @inlined
@@ -133,7 +145,7 @@ def collect(numbers, at, size):
 
 @part
 def merge(text, begin, end, machine, numbers, at):
-    """Encode a piece of n bytes.
+    """Encode a piece of n atoms.
 
     `numbers`, the output's ids, is also the scratch, from `at` on: n tokens; n places of the next token, n after the last; n places of the
     token before; n ranks of the pair with the next token, or `NO_RANK`; and the queue, of at most 2n items. An item is out of date if its
@@ -142,9 +154,9 @@ def merge(text, begin, end, machine, numbers, at):
     Returns:
         The index after the last id.
     """
-    size, pairs, made = end - begin, machine.pairs, machine.made
+    pairs, made = machine.pairs, machine.made
+    size = begin_merging(text, begin, end - begin, machine, numbers, at)
     ranks, queue, count = at + size * U3, at + (size << U2), U0
-    begin_merging(text, begin, size, machine, numbers, at)
     for index in range(size):
         count = offer(numbers, at, size, np.uint64(index), pairs, count)
     while count:
@@ -192,5 +204,5 @@ def encode_rows(text, starts, more, machine, output, work):
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
-            locate(text, pieces, count, beside.lengths, output, place, first, state)
+            locate(text, pieces, count, beside, output, place, first, state)
     return at

@@ -25,12 +25,23 @@ def put_span(text, at, stop, characters, word, output, place):
 
 
 @part
-def locate(text, pieces, count, lengths, output, place, row, state):
+def end_of(text, at, end, token, machine):
+    """Where the bytes that a token stands for end, in a piece that ends at `end`. One of no bytes stands for a run of missing bytes."""
+    after = at + np.uint64(machine.lengths[token])
+    if after == at:
+        after += U1
+        while after < end and machine.missing[text[after]]:
+            after += U1
+    return after
+
+
+@part
+def locate(text, pieces, count, machine, output, place, row, state):
     """Write the spans of the ids of some pieces.
 
     Args:
         text, pieces, count: the pieces, see `fst.runtime.kernels.pieces`.
-        lengths: uint16[ids], the number of bytes of each id's token.
+        machine: `fst.machines.bpe_arguments.Arguments`.
         output: `fst.machines.kernel_call.SpansOutput`, with all ids, and the spans of frames; filled.
         place: the index of the first id of the pieces.
         row: the row in which the pieces begin.
@@ -52,7 +63,7 @@ def locate(text, pieces, count, lengths, output, place, row, state):
             characters = word = U0
         else:
             while at < end:
-                after = at + np.uint64(lengths[np.uint64(output.ids[place])])
+                after = end_of(text, at, end, np.uint64(output.ids[place]), machine)
                 characters = put_span(text, at, after, characters, word, output, place)
                 at = after
                 place += U1

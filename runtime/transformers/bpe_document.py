@@ -40,7 +40,7 @@ def document(table: BpeTables) -> Json:
             "unk_token": metadata.model.unk_token,
             "continuing_subword_prefix": metadata.model.continuing_subword_prefix or None,
             "end_of_word_suffix": metadata.model.end_of_word_suffix or None,
-            "fuse_unk": False,
+            "fuse_unk": metadata.model.fuse_unk,
             "byte_fallback": False,
             "ignore_merges": metadata.model.ignore_merges,
             "vocab": vocabulary(table),
