@@ -59,7 +59,7 @@ def test_improper_lists_have_no_automaton() -> None:
 
 
 @pytest.mark.sampled
-@examples(200)
+@examples(100)
 @given(merges=lists([b"a", b"b"]) | lists([b"a", b"b", b"c"]), ignore_merges=some.booleans())
 def test_all_short_texts(merges: Merges, ignore_merges: bool) -> None:
     """Whatever the order of the merges, definition, walk and kernel give each text up to length 8 the same ids."""
