@@ -32,6 +32,8 @@ MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
 def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any]:
     """Everything that is to be told of tables, as JSON has it."""
+    if not tables.has_tokens:
+        return {"file": path, "bytes": size, **tables.about}
     metadata, spellings = tables.metadata, names(tables)
     automaton, stored = metadata.automaton, metadata.to_json()
     return {
@@ -56,7 +58,14 @@ def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
     """The description as lines for a person."""
-    shown = {
+    shown = _of_tokenizer(description) if "tokens" in description else {name: str(value) for name, value in description.items()}
+    width = max(map(len, shown))
+    return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
+    """What a person is told of the table of a tokenizer."""
+    return {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
         **{name: description[name] for name in ("kind", "layout") if name in description},
@@ -75,8 +84,6 @@ def listed(description: dict[str, Any]) -> Iterator[str]:
         **({"dropout": _unapplied(description["dropout"], str)} if description.get("dropout") else {}),
         "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
     }
-    width = max(map(len, shown))
-    return (f"{name:{width}}  {value}" for name, value in shown.items())
 
 
 def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:

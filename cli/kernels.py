@@ -40,6 +40,7 @@ def compile_all() -> tuple[bool, str]:
     with TemporaryDirectory() as folder:
         _compile_wordpiece(Path(folder))
         _compile_bpe(Path(folder))
+        _compile_search(Path(folder))
     return destination(kernels.encode_rows)
 
 
@@ -86,6 +87,17 @@ def _compile_bpe(folder: Path) -> None:
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", special={})
+
+
+def _compile_search(folder: Path) -> None:
+    import fst
+    from fst.compile import keywords
+
+    for kind in ("leftmost-longest", "standard"):
+        keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
+    searcher = fst.load(folder / "keywords.npz")
+    searcher.find_batch(["ab"])
+    searcher.count([b"ab"])
 
 
 def _used(tables: Table, folder: Path) -> Any:

@@ -415,7 +415,7 @@ def encode_command(
     from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
-    from fst.machines import load
+    from fst.cli.tables import load
 
     files = files or (STANDARD,)
     form = checked_form(output, form, (table, *files), with_tokens)
@@ -475,7 +475,7 @@ def count_command(
     from fst.cli.kernels import ready
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
-    from fst.machines import load
+    from fst.cli.tables import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
@@ -516,7 +516,7 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     from fst import Tokenizer
     from fst.cli.formats import rows
     from fst.cli.lines import read
-    from fst.machines import load
+    from fst.cli.tables import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
@@ -575,7 +575,7 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst.machines import load
+    from fst.cli.tables import load
 
     keep_apart([STANDARD], [table, *files])
     tables = load(table)
@@ -620,7 +620,7 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
     """
     from fst.cli.bench import documents, measured
     from fst.cli.inputs import Reading
-    from fst.machines import load
+    from fst.cli.tables import load
 
     files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
@@ -649,7 +649,7 @@ def explain_command(table: str, text: str) -> None:
       fst explain bert.npz -- "--text that begins with a hyphen"
     """
     from fst.cli.explain import explained
-    from fst.machines import load
+    from fst.cli.tables import load
 
     keep_apart([STANDARD], [table])
     show(explained(load(table), text))

@@ -4,5 +4,6 @@ Source → alphabet and trie → failure links and pops → transducer → rows 
 """
 
 from fst.compile.api import bpe, tokenizer, wordpiece
+from fst.compile.keywords import keywords
 
-__all__ = ["bpe", "tokenizer", "wordpiece"]
+__all__ = ["bpe", "keywords", "tokenizer", "wordpiece"]

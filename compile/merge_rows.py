@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.byte_rows import placed
 from fst.compile.item_sets import States
 from fst.compile.merges import Spelled
 from fst.errors import UnsupportedError
@@ -14,10 +15,7 @@ from fst.jit import Deferred
 from fst.merging import FINISH, FREE, LABEL_SHIFT, LABELS, MAX_LENGTH, MAX_SLOTS, ROOT, ROW
 from fst.trie import Ints
 
-ODD = np.uint64(0x9E3779B97F4A7C15)
-WORDS_AT_A_TIME, WORD_BITS = 8, 64
-KIND_BITS = 4
-place, count_visits = Deferred("fst.compile.displacement", "place"), Deferred("fst.compile.closure", "count_visits")
+count_visits = Deferred("fst.compile.closure", "count_visits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +44,7 @@ def lay_out(tokens: Spelled, states: States) -> MergeRows:
     starts, labels, targets = _with_whole_root(states)
     kept = labels < LABELS
     starts, labels, targets = np.append(0, np.cumsum(kept))[starts], labels[kept], targets[kept]
-    slots = _place(starts, labels, _order(tokens, states))
+    slots = placed(starts, labels, _order(tokens, states))
     size = int(slots.max()) + ROW
     if size > MAX_SLOTS:
         raise UnsupportedError(f"the automaton of these merges takes {size} slots: a table has room for {MAX_SLOTS}")
@@ -84,30 +82,3 @@ def _order(tokens: Spelled, states: States) -> Ints:
     count_visits.call(tokens.symbols, tokens.starts, tokens.lengths, weights, *of_states, visits)
     visits[ROOT] = np.inf
     return np.lexsort((-np.diff(states.starts), -visits))
-
-
-def _place(starts: Ints, labels: Ints, order: Ints) -> Ints:
-    """A slot for every state."""
-    bases = np.empty(len(order), np.int64)
-    shapes = _shapes(starts, labels)
-    tried, free = np.zeros(int(shapes.max()) + 1, np.int64), np.empty(WORDS_AT_A_TIME, np.uint64)
-    room = len(labels) + len(order) + 2 * ROW
-    while True:
-        room *= 2
-        occupied = np.zeros((room + 2 * ROW) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
-        tried[:] = 0
-        if place.call(order, starts, 1 + labels, shapes, bases, occupied, tried, free) >= 0:
-            return bases
-
-
-def _shapes(starts: Ints, labels: Ints) -> Ints:
-    """A number for each state: the length of its row, and `KIND_BITS` of a hash, equal for rows with the same labels.
-
-    Rows with the same number are placed from left to right, each search going on where the last one ended, though the rows may differ. This
-    misses a few free slots, and saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
-    """
-    powers = np.cumprod(np.full(LABELS, ODD))  # a random number a label
-    before = np.append(np.uint64(0), np.cumsum(powers[labels]))
-    kinds = (before[starts[1:]] - before[starts[:-1]]) * ODD >> np.uint64(64 - KIND_BITS)
-    shapes: Ints = np.diff(starts) << KIND_BITS | kinds.astype(np.int64)
-    return shapes

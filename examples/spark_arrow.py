@@ -22,7 +22,8 @@ import fst
 @cache
 def loaded(name: str) -> fst.Tokenizer:
     """The tokenizer of a Python worker, which keeps it from task to task; its file is mapped, so that all workers share its memory."""
-    return fst.load(SparkFiles.get(name))
+    tokenizer: fst.Tokenizer = fst.load(SparkFiles.get(name))
+    return tokenizer
 
 
 def input_ids(spark: SparkSession, table: str, column: str) -> Column:

@@ -16,6 +16,7 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
+    from fst.runtime.searcher import Match, Matches, Searcher
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import tiktoken
     from fst.runtime.tokenizer import Tokenizer
@@ -25,7 +26,10 @@ __version__ = "0.1.0"
 __all__ = [
     "Batch",
     "FstError",
+    "Match",
+    "Matches",
     "Part",
+    "Searcher",
     "Stream",
     "TableError",
     "TextError",
@@ -60,6 +64,10 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.tiktoken import tiktoken
 
         return tiktoken
+    if name in ("Match", "Matches", "Searcher"):
+        from fst.runtime import searcher
+
+        return getattr(searcher, name)
     if name in ("Part", "Stream"):
         from fst.runtime import stream
 

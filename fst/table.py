@@ -48,12 +48,14 @@ class Table(ABC):
         unit: the code units that its kernels read.
         kernel: the dotted name of the module of its kernels; nothing imports it here.
         face: the dotted name of the class that `fst.load` returns, which takes the table; nothing imports it here.
+        has_tokens: whether the machine encodes texts as the ids of tokens, so that its face is a `fst.Tokenizer`.
     """
 
     kind: ClassVar[str]
     unit: ClassVar[Literal["utf-8", "utf-16"]]
     kernel: ClassVar[str]
     face: ClassVar[str] = "fst.runtime.encoder.Encoder"
+    has_tokens: ClassVar[bool] = True
 
     about: Mapping[str, Any]
 

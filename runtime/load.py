@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from fst import machines
-from fst.runtime.tokenizer import Tokenizer, face_of
+from fst.runtime.tokenizer import face_of
 
 
-def load(path: str | Path) -> Tokenizer:
-    """Load a table file: that of a tokenizer as a `fst.Tokenizer`.
+def load(path: str | Path) -> Any:
+    """Load a table file: that of a tokenizer as a `fst.Tokenizer`, that of keywords as a `fst.Searcher`.
 
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
@@ -18,7 +18,7 @@ def load(path: str | Path) -> Tokenizer:
         path: a file from ``fst compile`` or `fst.machines.wordpiece.Tables.save`.
 
     Returns:
-        The face of the table's machine, which is the public class that encodes with it.
+        The face of the table's machine, the public class that takes it.
 
     Raises:
         TableError: the file is not a table, or of another version, damaged or hostile; the message says which and where.
@@ -31,4 +31,4 @@ def load(path: str | Path) -> Tokenizer:
         array([1, 3, 4, 0, 2], dtype=int32)
     """
     table = machines.load(path)
-    return cast(Tokenizer, face_of(table)(table))
+    return face_of(table)(table)

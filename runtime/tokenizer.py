@@ -30,6 +30,8 @@ class Tokenizer(Encoder):
 
     def __new__(cls, tables: Any) -> Any:
         """The tokenizer of the tables' machine, a subclass."""
+        if not tables.has_tokens:
+            raise UnsupportedError(f"a table of {tables.kind} has no tokens: {tables.face.rpartition('.')[2]} takes it, and fst.load")
         return super().__new__(face_of(tables) if cls is Tokenizer else cls)
 
     def __init__(self, tables: Any) -> None:

@@ -189,3 +189,23 @@ def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: flo
 
     go_on(tuple(piece[place : place + 1] for place in range(len(piece))), 1.0)
     return found
+
+
+def keyword_matches(keywords: Sequence[str], text: str, kind: str) -> list[tuple[int, int, int]]:
+    """The matches of keywords in a text, each with its first character and one past the last, by the definition of a kind of match."""
+    numbers: dict[str, int] = {}
+    for number, keyword in enumerate(keywords):
+        numbers.setdefault(keyword, number)
+    orders: dict[str, Callable[[int, int, int], tuple[int, int]]] = {
+        "leftmost-longest": lambda _, start, end: (start, -end),
+        "leftmost-first": lambda number, start, _: (start, number),
+        "standard": lambda _, start, end: (end, start),
+    }
+    found, at, longest = list[tuple[int, int, int]](), 0, max(map(len, keywords))
+    while True:
+        spans = ((start, end) for start in range(at, len(text)) for end in range(start + 1, min(start + longest, len(text)) + 1))
+        possible = [(numbers[text[start:end]], start, end) for start, end in spans if text[start:end] in numbers]
+        if not possible:
+            return found
+        found.append(min(possible, key=lambda match: orders[kind](*match)))
+        at = found[-1][2]

@@ -29,10 +29,12 @@ from machines import ADDED, PIECES, TOKENS, Merges, byte_level, without_words
 from tiers import sample
 
 import fst
+from fst.compile import keywords
 from fst.compile import tokenizer as compile_any
 from fst.compile.text.splits import GPT2
 from fst.jit import SETTINGS
 from fst.machines import kernel_call
+from fst.machines.keywords import KINDS as MATCH_KINDS
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import TYPES
@@ -204,6 +206,21 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
     assert [tok.encode(text, dropout=1).tolist() for text in texts] == [row.tolist() for row in tok.encode_batch(texts, dropout=1)]
 
 
+def drive_search(draw: random.Random, texts: list[str]) -> None:
+    """Search for keywords of each kind: str and bytes, threads and streams find the same."""
+    listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
+    searcher = fst.Searcher(keywords(listed, match_kind=draw.choice(MATCH_KINDS)))
+    found = searcher.find_batch(texts)
+    assert [*searcher.find_batch(texts, threads=2)] == [*found]
+    assert searcher.count([text.encode() for text in texts]).tolist() == np.diff(found.row_splits).tolist()
+    assert searcher.replace(texts, searcher.keywords) == texts
+    stream = searcher._matcher.stream(offsets=True)
+    stream.write(texts[1][:3])
+    ids = stream.read().ids.tolist()
+    stream.write(texts[1][3:])
+    assert [*ids, *stream.close().ids.tolist()] == [match.id for match in found[1]]
+
+
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Give batches and calls that are refused: the error is the package's own."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
@@ -278,6 +295,7 @@ def drive(seed: int, size: int) -> None:
         tok, texts = tokenizer(draw, vocabulary if seed % 3 == 1 else bytewise), texts_of(draw, size)
         for use in (drive_batches, drive_dropout, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
+        drive_search(draw, texts)
 
 
 @pytest.mark.sampled

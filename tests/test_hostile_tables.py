@@ -141,7 +141,7 @@ def refused_by_proof(path: Path, tables: Tables) -> str:
         replace(tables, about=in_order).prove()
     with pytest.raises(fst.TableError) as error:
         fst.load(path)
-    told = str(fault.value).replace("reads 'wordpiece'", "reads 'bpe', 'wordpiece'")  # the file may be of any kind
+    told = str(fault.value).replace("reads 'wordpiece'", "reads 'bpe', 'keywords', 'wordpiece'")  # the file may be of any kind
     assert str(error.value) == f"{path}: {told}; compile it again"
     return str(fault.value)
 
@@ -363,8 +363,8 @@ def memory_to_refuse(path: Path) -> int:
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 4}', "kind is None; this version reads 'bpe', 'wordpiece'"),
-        (b'{"format": 4, "kind": "bpx"}', "kind is 'bpx'; this version reads 'bpe', 'wordpiece'"),
+        (b'{"format": 4}', "kind is None; this version reads 'bpe', 'keywords', 'wordpiece'"),
+        (b'{"format": 4, "kind": "bpx"}', "kind is 'bpx'; this version reads 'bpe', 'keywords', 'wordpiece'"),
         (b'{"format": 4, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
     ],
 )
@@ -1043,7 +1043,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
     path.write_bytes(with_about(data, json.dumps({"format": 4, **said}).encode()))
-    refused(path, path.read_bytes(), "about lacks 'NAME'|kind is None; this version reads 'bpe', 'wordpiece'".replace("NAME", name))
+    refused(path, path.read_bytes(), "about lacks 'NAME'|kind is None; this version reads 'bpe', 'keywords', 'wordpiece'".replace("NAME", name))
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from commands import CACHE, TIMEOUT, posix
 
 from fst import jit, pairs
 from fst.borrowed import kind_of
-from fst.compile import closure, displacement
+from fst.compile import closure, displacement, keyword_links
 from fst.jit import Deferred, _kept_code, destination, kernel
 from fst.kernel_cache import digest_of_sources
 from fst.runtime import kernels
@@ -77,13 +77,13 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (*map(import_module, KERNELS), displacement, closure, pairs)
+        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, pairs)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) + 2 * ("decoding." in name) for name in called}
-    assert len(called) == 30
+    assert len(called) == 33
 
 
 @bound

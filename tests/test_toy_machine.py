@@ -82,8 +82,8 @@ HARM: dict[str, tuple[Callable[[Toy], Toy], str]] = {
     "a row less": (lambda made: replace(made, transitions=made.transitions[:-1]), "transitions are for"),
     "an axis more": (lambda made: replace(made, ids=made.ids[:, None]), "ids is an array of <i2 with 2 axes; expected <i2 with 1"),
     "an axis less": (lambda made: replace(made, transitions=made.transitions.ravel()), "transitions is an array of <u2 with 1 axes"),
-    "another kind": (lambda made: replace(made, about={"kind": "tox"}), "kind is 'tox'; this version reads 'bpe', 'wordpiece', 'toy'"),
-    "no kind": (lambda made: replace(made, about={}), "kind is None; this version reads 'bpe', 'wordpiece', 'toy'"),
+    "another kind": (lambda made: replace(made, about={"kind": "tox"}), "kind is 'tox'; this version reads 'bpe', 'keywords', 'wordpiece', 'toy'"),
+    "no kind": (lambda made: replace(made, about={}), "kind is None; this version reads 'bpe', 'keywords', 'wordpiece', 'toy'"),
 }
 
 
@@ -111,7 +111,7 @@ def test_damaged_machine_is_refused(share: float, path: Path) -> None:
 def test_unknown_machine_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its line in the registry, a file is refused by the name of its kind, whatever its members are."""
     monkeypatch.delitem(MACHINES, "toy")
-    with pytest.raises(fst.TableError, match="kind is 'toy'; this version reads 'bpe', 'wordpiece'"):
+    with pytest.raises(fst.TableError, match="kind is 'toy'; this version reads 'bpe', 'keywords', 'wordpiece'"):
         load(path)
 
 

@@ -1,0 +1,121 @@
+"""Kernels of the compiler of keywords: failure links, and the matches that are certain on the way along them."""
+
+from __future__ import annotations
+
+from fst.jit import inlined, kernel
+from fst.machines.keywords import BEFORE, INDEX, KEYWORD, ROOT, START
+from fst.trie import NULL
+
+
+@inlined
+def child(slots, children, labels, node, byte):
+    """The child of a node, or `NULL`."""
+    slot = slots[node] + 1 + byte
+    return children[slot] if labels[slot] == byte else NULL
+
+
+@inlined
+def size_of(matches, output):
+    """The number of matches of an output."""
+    return matches[output, INDEX] + 1 if output else 0
+
+
+@inlined
+def put(matches, place, keyword, start, before):
+    """Write a match that follows another one."""
+    matches[place, KEYWORD], matches[place, START], matches[place, BEFORE] = keyword, start, before
+    matches[place, INDEX] = size_of(matches, before)
+
+
+@inlined
+def repeat(matches, place, size, other, start, before):
+    """Write the matches of another output, `start` bytes later, after a match."""
+    for back in range(size):
+        at = place + size - 1 - back
+        matches[at, KEYWORD], matches[at, START] = matches[other, KEYWORD], matches[other, START] + start
+        other = matches[other, BEFORE]
+    for at in range(place, place + size):
+        put(matches, at, matches[at, KEYWORD], matches[at, START], before)
+        before = at
+
+
+@kernel
+def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, labels, links, outputs, matches):
+    """Link the nodes of a trie for leftmost-longest search.
+
+    The string of a node v = δ(u, c) has been read, and no edge leads on. If it is a keyword, this is the match, and the search goes on at
+    the root. Otherwise, as in `fst.failure`: walk from z = f(u) along links until δ(z, c) exists, which is f(v). The matches are those on
+    the way from u to its link, and on the links walked. If no such z exists, c is in no match, and f(v) is the root. A leaf is no state: no
+    keyword goes on from it, so where it would be a link, it is a match.
+
+    Args:
+        parents, bytes_read, depths: int64[nodes], u, c and |v|, by levels, the root first.
+        tokens: int64[nodes], the keyword of each node, or -1.
+        is_leaf: bool[nodes], whether a node has no child.
+        slots: int64[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
+        links: int64[nodes], f, filled.
+        outputs: int64[nodes], the last match on the way to f(v), or 0, filled.
+        matches: int64[n, 4], as in `fst.machines.keywords`, filled from row 1 on.
+
+    Returns:
+        The number of rows of `matches` that are used; 0 if there are too few.
+    """
+    count = 1
+    links[ROOT] = outputs[ROOT] = 0
+    for node in range(1, len(parents)):
+        above, byte = parents[node], bytes_read[node]
+        if tokens[node] != NULL:
+            if count == len(matches):
+                return 0
+            put(matches, count, tokens[node], 0, 0)
+            links[node], outputs[node] = ROOT, count
+            count += 1
+            continue
+        link, output = links[above], outputs[above]
+        target = child(slots, children, labels, link, byte) if above != ROOT else ROOT
+        while (target == NULL and link != ROOT) or (target != NULL and is_leaf[target]):
+            given_up = link if target == NULL else target
+            size = size_of(matches, outputs[given_up])
+            if count + size > len(matches):
+                return 0
+            if size:
+                start = depths[above] - depths[link]
+                repeat(matches, count, size, outputs[given_up], start, output)
+                count += size
+                output = count - 1
+            if target == NULL:
+                link = links[link]
+                target = child(slots, children, labels, link, byte)
+            else:
+                target = ROOT
+        links[node], outputs[node] = max(target, ROOT), output
+    return count
+
+
+@kernel
+def link_standard(parents, bytes_read, depths, tokens, lengths, slots, children, labels, links, outputs, matches):
+    """Link the nodes of a trie as Aho and Corasick do: f(v) is the longest proper suffix of v's string that is a node.
+
+    Arguments and result are those of `link_longest`, but for `lengths`: int64[keywords], their bytes; and `outputs`, the match that ends
+    with a node's string, the longest one, or 0.
+    """
+    count = 1
+    links[ROOT] = outputs[ROOT] = 0
+    for node in range(1, len(parents)):
+        above, byte = parents[node], bytes_read[node]
+        link = links[above]
+        target = child(slots, children, labels, link, byte) if above != ROOT else ROOT
+        while target == NULL and link != ROOT:
+            link = links[link]
+            target = child(slots, children, labels, link, byte)
+        links[node] = max(target, ROOT)
+        ending = outputs[links[node]]
+        keyword = tokens[node] if tokens[node] != NULL or not ending else matches[ending, KEYWORD]
+        outputs[node] = 0
+        if keyword != NULL:
+            if count == len(matches):
+                return 0
+            put(matches, count, keyword, depths[node] - lengths[keyword], 0)
+            outputs[node] = count
+            count += 1
+    return count

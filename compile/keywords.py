@@ -1,0 +1,197 @@
+"""Compile keywords: from strings to a table of `fst.machines.keywords`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.byte_rows import ROW, placed
+from fst.errors import UnsupportedError, VocabularyError, quoted, reason
+from fst.jit import Deferred
+from fst.machines.keywords import (
+    COLUMNS,
+    FIRST,
+    FREE,
+    KINDS,
+    LABEL_SHIFT,
+    LONGEST,
+    MAX_STATE,
+    OWN,
+    ROOT,
+    STANDARD,
+    KeywordTables,
+    about,
+    pack,
+)
+from fst.trie import NULL, Ints, Strings, Trie, build
+
+MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
+MAX_MATCHES = 1 << 24  # that the outputs of a table list
+link_longest, link_standard = (Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard"))
+
+
+class Rows(NamedTuple):
+    """The rows of a trie.
+
+    Attributes:
+        slots: int64[nodes], the slot of each node; that of an empty row for leaves.
+        is_leaf: bool[nodes].
+        edges, edge_bytes: int64[edges], the slot and the byte of each edge, in the order of the trie.
+        size: the number of slots, without the empty row.
+    """
+
+    slots: Ints
+    is_leaf: NDArray[np.bool_]
+    edges: Ints
+    edge_bytes: Ints
+    size: int
+
+
+class Links(NamedTuple):
+    """What the kernels of `fst.compile.keyword_links` find: for each node its link and its output, and the matches."""
+
+    links: Ints
+    outputs: Ints
+    matches: Ints
+
+
+def keywords(source: Iterable[str | bytes], *, match_kind: str = LONGEST) -> KeywordTables:
+    """Compile keywords for search.
+
+    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text.
+
+    Args:
+        source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found.
+        match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
+            first; "standard": the match that ends first, and of these the longest. In all three, the search goes on after the match.
+
+    Raises:
+        VocabularyError: there are no keywords, or one is empty or no text; the message names it.
+        UnsupportedError: a keyword has more than 65,536 bytes, or the keywords have too many matches in each other.
+        ValueError: `match_kind` has another value.
+
+    Example:
+        >>> found = keywords(["he", "she", "hers"])
+        >>> found.run("ushers"), [found.keywords[number] for number in keywords(["he", "she", "hers"], match_kind="standard").run("ushers")]
+        ([1], ['she'])
+
+    Source: Aho and Corasick 1975, *Efficient string matching*; Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6.
+    """
+    if match_kind not in KINDS:
+        raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
+    spelled = [_utf_8(keyword, place) for place, keyword in enumerate(source)]
+    if not spelled:
+        raise VocabularyError("there are no keywords")
+    numbers: dict[bytes, int] = {}
+    for number, keyword in enumerate(spelled):
+        numbers.setdefault(keyword, number)
+    trie = _trie(numbers)
+    if match_kind == FIRST:
+        trie = _trie({spelled[number]: number for number in _reachable(trie)})
+    return _table(trie, spelled, match_kind)
+
+
+def _utf_8(keyword: object, place: int) -> bytes:
+    """A keyword in UTF-8."""
+    if not isinstance(keyword, str | bytes):
+        raise VocabularyError(f"keyword {place} is {type(keyword).__name__}, not str or bytes")
+    try:
+        data = keyword.encode() if isinstance(keyword, str) else keyword
+        data.decode()
+    except UnicodeError as error:
+        raise VocabularyError(f"keyword {place}, {quoted(keyword)}, is not text: {reason(error)}") from None
+    if not data:
+        raise VocabularyError(f"keyword {place} is empty: leave it out")
+    if len(data) > MAX_BYTES:
+        raise UnsupportedError(f"keyword {place} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
+    return data
+
+
+def _trie(numbers: dict[bytes, int]) -> Trie:
+    """The trie of keywords; their numbers are its tokens."""
+    symbols = np.frombuffer(b"".join(numbers), np.uint8).astype(np.int64)
+    lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
+    strings = Strings(symbols, np.cumsum(lengths) - lengths, lengths)
+    return build(("",), strings, np.zeros(len(numbers), np.int64), np.fromiter(numbers.values(), np.int64, len(numbers)))
+
+
+def _reachable(trie: Trie) -> Sequence[int]:
+    """The keywords that no earlier one begins."""
+    never = np.iinfo(np.int64).max
+    own = np.where(trie.token == NULL, never, trie.token)
+    first = own.copy()  # the first keyword on the way to each node
+    for level in range(1, int(trie.level[-1]) + 1):
+        nodes = np.arange(*np.searchsorted(trie.level, [level, level + 1]))
+        first[nodes] = np.minimum(own[nodes], first[trie.parent[nodes]])
+    found: list[int] = np.sort(own[(own == first) & (own < never)]).tolist()
+    return found
+
+
+def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTables:
+    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain."""
+    rows = _rows(trie)
+    lengths = np.fromiter(map(len, spelled), np.int64, len(spelled))
+    linked = _linked(trie, rows, lengths, match_kind)
+    is_hit = linked.outputs > 0 if match_kind == STANDARD else rows.is_leaf
+    inner = np.flatnonzero(~rows.is_leaf)
+    entries = np.full(rows.size, FREE << LABEL_SHIFT, np.uint64)
+    slots = np.where(rows.is_leaf, ROOT, rows.slots)
+    on_the_way = np.zeros(len(inner), np.int64) if match_kind == STANDARD else linked.outputs[inner]
+    entries[slots[inner]] = pack(slots[linked.links[inner]], on_the_way, OWN)
+    children = trie.edge_children
+    states, outputs = np.where(is_hit, ROOT, slots)[children], np.where(is_hit, linked.outputs, 0)[children]
+    entries[rows.edges] = pack(states, outputs, rows.edge_bytes)
+    depths = np.zeros(rows.size, np.uint32)
+    depths[slots[inner]] = trie.level[inner]
+    return KeywordTables(
+        about(match_kind, len(inner)),
+        entries=entries,
+        depths=depths,
+        matches=linked.matches.astype(np.uint32),
+        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
+        keyword_ends=np.cumsum(lengths),
+    )
+
+
+def _rows(trie: Trie) -> Rows:
+    """Place the rows of a trie, those of its first levels first, since searches visit these most."""
+    parents, labels = np.divmod(trie.edge_keys, len(trie.letters))
+    bytes_read = trie.letters[labels]
+    starts = np.searchsorted(parents, np.arange(len(trie) + 1))
+    is_leaf = starts[1:] == starts[:-1]
+    inner = np.flatnonzero(~is_leaf)
+    order = np.lexsort((-np.diff(starts)[inner], trie.level[inner]))
+    slots = np.empty(len(trie), np.int64)
+    slots[inner] = placed(np.append(starts[inner], len(bytes_read)), bytes_read, order)
+    size = int(slots[inner].max()) + ROW
+    if size > MAX_STATE:
+        raise UnsupportedError(f"the automaton of these keywords takes {size:,} slots; a table has room for {MAX_STATE:,}")
+    slots[is_leaf] = size  # a row without edges behind all others
+    return Rows(slots, is_leaf, slots[parents] + 1 + bytes_read, bytes_read, size)
+
+
+def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
+    """Link the nodes of a trie.
+
+    Raises:
+        UnsupportedError: there are too many matches to list.
+    """
+    children, labels = np.zeros(rows.size + ROW, np.int32), np.full(rows.size + ROW, FREE, np.int16)
+    children[rows.edges], labels[rows.edges] = trie.edge_children, rows.edge_bytes
+    links, outputs = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64)
+    tree = trie.parent, trie.letters[trie.label], trie.level, trie.token
+    room = 2 * len(trie) + 1
+    while True:
+        matches = np.zeros((room, len(COLUMNS)), np.int64)
+        if match_kind == STANDARD:
+            count = link_standard.call(*tree, lengths, rows.slots, children, labels, links, outputs, matches)
+        else:
+            count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
+        if count:
+            return Links(links, outputs, matches[:count])
+        room *= 4
+        if room > MAX_MATCHES:
+            raise UnsupportedError(f"the keywords have more than {room // 4:,} matches in each other: leave out some of those in long ones")

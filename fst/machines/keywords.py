@@ -1,0 +1,274 @@
+"""The machine of keyword search: an automaton over the bytes of UTF-8 that reports where keywords stand.
+
+For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords, and each
+byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match.
+
+The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.trie`: u, v are states, f(v) is the failure
+link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none before them does.
+
+An entry, from the lowest bit: ``state 28 | output 27 | label 9``. The slots of a state v are
+
+- v itself: f(v), what is reported on the way there, and the label `OWN`;
+- ``v + 1 + byte`` for each byte that leads on: the state, what is reported on the way there, and the byte as its label. The slots of other
+  bytes belong to other states, which have other labels there, or to none, with the label `FREE`.
+
+An output is the number of the last of some matches, 0 for none. A match is four numbers: the keyword; where it begins, counted from the
+first of the |v| bytes; the match before it, or 0; and its index among the matches of the output. So outputs may share their first matches:
+those of δ(u, c) begin with those of u.
+
+**What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
+most one to the depth, and the matches of an output follow each other among those of the |v| bytes, and of the one just read, that the next
+state does not stand for. So the matches of a text lie in it, do not overlap, and are in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from fst.errors import TableError
+from fst.forms import TEXT, one_of, stored_as, whole
+from fst.lazy import Lazy
+from fst.machines.reading_arguments import borrowable
+from fst.metadata import Sections
+from fst.proof import need, need_none
+from fst.rows import Array
+from fst.table import Each, Table, member
+
+KINDS = LONGEST, FIRST, STANDARD = "leftmost-longest", "leftmost-first", "standard"
+STATE_BITS, OUTPUT_BITS = 28, 27
+OUTPUT_SHIFT, LABEL_SHIFT = STATE_BITS, STATE_BITS + OUTPUT_BITS
+MAX_STATE, MAX_OUTPUT = (1 << STATE_BITS) - 1, (1 << OUTPUT_BITS) - 1
+OWN, FREE = 256, 257
+ROW = 257  # slots that look-ups in a row can reach
+ROOT = 0
+KEYWORD, START, BEFORE, INDEX = COLUMNS = range(4)  # of the matches
+MAX_KEYWORD = (1 << 31) - 1  # bytes
+
+
+@dataclass(frozen=True)
+class KeywordAutomaton:
+    """What the automaton is.
+
+    Attributes:
+        kind: the kind of machine.
+        match_kind: which of several possible matches are reported.
+        states: the number of states.
+    """
+
+    kind: str = stored_as(TEXT)
+    match_kind: str = stored_as(one_of(*KINDS))
+    states: int = stored_as(whole(1, MAX_STATE))
+
+
+@dataclass(frozen=True)
+class KeywordMetadata(Sections):
+    """The metadata of a table of keywords."""
+
+    SECTIONS = (KeywordAutomaton,)
+
+    automaton: KeywordAutomaton
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.keywords` reads, those of the table.
+
+    Attributes:
+        entries: uint64[slots].
+        depths: uint32[slots].
+        matches: uint32[4 * n].
+        lengths: int64[keywords].
+    """
+
+    entries: Array
+    depths: Array
+    matches: Array
+    lengths: Array
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread.
+
+    Attributes:
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
+        symbols: empty; the kernel keeps nothing from one call to the next.
+    """
+
+    state: Array
+    symbols: Array
+
+
+class Match(NamedTuple):
+    """A match of a keyword in UTF-8, from the first byte to one past the last."""
+
+    keyword: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class KeywordTables(Table):
+    """Keywords, compiled.
+
+    Attributes:
+        entries: uint64[slots].
+        depths: uint32[slots], |v| at the slot of a state v; 0 at others.
+        matches: uint32[n, 4], the matches; the first one is not used.
+        keyword_bytes: uint8[n], the keywords in UTF-8, one after the other.
+        keyword_ends: int64[keywords], where each ends.
+    """
+
+    kind: ClassVar[str] = "keywords"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
+    kernel: ClassVar[str] = "fst.runtime.kernels.keywords"
+    face: ClassVar[str] = "fst.runtime.searcher.Searcher"
+    has_tokens: ClassVar[bool] = False
+
+    entries: Array = member("<u8")
+    depths: Array = member("<u4")
+    matches: Array = member("<u4", axes=2)
+    keyword_bytes: Array = member("|u1")
+    keyword_ends: Array = member("<i8")
+
+    @Lazy
+    def metadata(self) -> KeywordMetadata:
+        """What the table says beside its arrays."""
+        return KeywordMetadata.from_json(self.about)
+
+    @property
+    def ids_per_unit(self) -> int:
+        """Matches do not overlap, and none is empty."""
+        return 1
+
+    @Lazy
+    def lengths(self) -> Array:
+        """int64[keywords], the number of bytes of each."""
+        return np.diff(self.keyword_ends, prepend=0)
+
+    @Lazy
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords."""
+        data, ends = self.keyword_bytes.tobytes(), self.keyword_ends.tolist()
+        return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    def run(self, text: str) -> list[int]:
+        """The keyword of each match, in slow and plain Python."""
+        return [match.keyword for match in self.walk(text.encode())]
+
+    def walk(self, data: bytes) -> Iterator[Match]:
+        """The matches in some UTF-8, in slow and plain Python."""
+        state = ROOT
+        for place, byte in enumerate(data):
+            while state != ROOT and not self._leads(state, byte):
+                yield from self._matches_of(state, place - int(self.depths[state]))
+                state = self._state(state)
+            if self._leads(state, byte):
+                slot = state + 1 + byte
+                yield from self._matches_of(slot, place - int(self.depths[state]))
+                state = self._state(slot)
+        while state != ROOT:
+            yield from self._matches_of(state, len(data) - int(self.depths[state]))
+            state = self._state(state)
+
+    def _leads(self, state: int, byte: int) -> bool:
+        return int(self.entries[state + 1 + byte]) >> LABEL_SHIFT == byte
+
+    def _state(self, slot: int) -> int:
+        return int(self.entries[slot]) & MAX_STATE
+
+    def _matches_of(self, slot: int, begin: int) -> list[Match]:
+        """The matches of the output of a slot; `begin` is the place of the first byte that the state stands for."""
+        number, matches = int(self.entries[slot]) >> OUTPUT_SHIFT & MAX_OUTPUT, list[Match]()
+        while number:
+            keyword, start, number, _ = self.matches[number].tolist()
+            matches.append(Match(keyword, begin + start, begin + start + int(self.lengths[keyword])))
+        return matches[::-1]
+
+    def arguments(self) -> Arguments:
+        """The arrays of the kernel."""
+        entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
+        return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), self.lengths)
+
+    def work(self) -> Work:
+        """The kernel's working arrays for one thread."""
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
+
+    def prove(self, each: Each = map) -> None:
+        """Prove what kernels may assume."""
+        super().prove(each)
+        _ = self.metadata
+        self._prove_keywords()
+        self._prove_slots()
+        self._prove_matches()
+
+    def _prove_keywords(self) -> None:
+        """Prove that keywords are UTF-8, and none is empty."""
+        sizes = np.diff(self.keyword_ends, prepend=0)
+        need_none((sizes <= 0) | (sizes > MAX_KEYWORD), lambda keyword: f"keyword {keyword} has {sizes[keyword]} bytes")
+        total = int(self.keyword_ends[-1]) if len(self.keyword_ends) else 0
+        need(total == len(self.keyword_bytes), f"the last keyword ends at byte {total} of {len(self.keyword_bytes)}")
+        try:
+            str(self.keyword_bytes.data, "utf-8")
+        except UnicodeDecodeError as error:
+            raise TableError(f"keyword_bytes is not UTF-8 at byte {error.start}") from None
+        begins = self.keyword_bytes[self.keyword_ends[:-1]] if len(self.keyword_ends) else self.keyword_bytes
+        need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword + 1} begins inside a character")
+
+    def _prove_slots(self) -> None:
+        """Prove that links and transitions lead to states, and that depths bound what a state stands for."""
+        entries, depths, size = self.entries, self.depths.astype(np.int64), len(self.entries)
+        labels, targets = entries >> np.uint64(LABEL_SHIFT), (entries & np.uint64(MAX_STATE)).astype(np.int64)
+        need(len(depths) == size, f"there are {len(depths)} depths for {size} slots")
+        need(size >= ROW and labels[ROOT] == OWN, "slot 0 is no state")
+        need_none(labels > FREE, lambda slot: f"slot {slot} has the label {labels[slot]}")
+        is_state = labels == OWN
+        count, last = int(is_state.sum()), int(np.flatnonzero(is_state)[-1])
+        need(count == self.metadata.automaton.states, f"there are {count} states, not {self.metadata.automaton.states}")
+        need(last + ROW <= size, f"the row of state {last} ends at slot {last + ROW} of {size}")
+        need(targets[ROOT] == ROOT and depths[ROOT] == 0, "the root has a link, or a depth")
+        need_none(depths * ~is_state > 0, lambda slot: f"slot {slot} is no state, and has a depth")
+        used = labels != FREE
+        need_none(used & ~is_state.take(targets, mode="clip") | used & (targets >= size), lambda slot: f"slot {slot} leads to no state")
+        linked = np.flatnonzero(is_state)[1:]
+        need_none(depths[targets[linked]] >= depths[linked], lambda at: f"the link of state {linked[at]} does not lead to less depth")
+        edges = np.flatnonzero(labels < OWN)
+        sources = edges - 1 - labels[edges].astype(np.int64)
+        need_none((sources < 0) | ~is_state.take(sources, mode="clip"), lambda at: f"slot {edges[at]} belongs to no state")
+        deeper = depths[targets[edges]] > depths[sources] + 1
+        need_none(deeper, lambda at: f"slot {edges[at]} adds more than one to the depth of state {sources[at]}")
+
+    def _prove_matches(self) -> None:
+        """Prove that the matches of each output follow each other within the bytes that are given up."""
+        need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
+        need(not self.matches[0].any(), "match 0 is none, and is not empty")
+        keywords, starts, before, index = self.matches.astype(np.int64).T
+        count, known = len(keywords), len(self.keyword_ends)
+        need_none(keywords[1:] >= known, lambda at: f"match {at + 1} is of keyword {keywords[at + 1]}, and there are {known}")
+        ends = starts + np.append(self.lengths, 0)[keywords]
+        numbers = np.arange(count)
+        need_none(before[1:] >= numbers[1:], lambda at: f"match {at + 1} comes after match {before[at + 1]}")
+        wrong = np.where(before > 0, (index != index[before] + 1) | (starts < ends[before]), index != 0)[1:]
+        need_none(wrong, lambda at: f"match {at + 1} does not follow match {before[at + 1]}")
+        outputs = (self.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+        labels = (self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int64)
+        held = np.flatnonzero((labels <= OWN) & (outputs > 0))
+        need_none(outputs[held] >= count, lambda at: f"slot {held[at]} has the output {outputs[held[at]]}; there are {count} matches")
+        is_own, depths = labels[held] == OWN, self.depths.astype(np.int64)
+        bytes_read = np.where(is_own, depths[held], depths[held - 1 - labels[held] * ~is_own] + 1)
+        given_up = bytes_read - depths[(self.entries[held] & np.uint64(MAX_STATE)).astype(np.int64)]
+        need_none(ends[outputs[held]] > given_up, lambda at: f"slot {held[at]} has a match outside the bytes that it gives up")
+
+
+def pack(states: Array, outputs: Array, labels: Array | int) -> Array:
+    """Entries from their fields. The caller keeps these in range."""
+    fields = np.asarray(states, np.uint64), np.asarray(outputs, np.uint64), np.asarray(labels, np.uint64)
+    packed: Array = fields[0] | fields[1] << np.uint64(OUTPUT_SHIFT) | fields[2] << np.uint64(LABEL_SHIFT)
+    return packed
+
+
+def about(match_kind: str, states: int) -> Mapping[str, Any]:
+    """The JSON of a table."""
+    return KeywordMetadata(KeywordAutomaton(KeywordTables.kind, match_kind, states)).to_json()
