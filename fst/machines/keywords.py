@@ -47,6 +47,10 @@ ROW = 257  # slots that look-ups in a row can reach
 ROOT = 0
 KEYWORD, START, BEFORE, INDEX = COLUMNS = range(4)  # of the matches
 MAX_KEYWORD = (1 << 31) - 1  # bytes
+WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum of bytes for each
+FEW = 1 << 8  # bytes for each walk are too few to take turns
+REGION = 3 * SEGMENT + 1  # events of a walk: less than two look-ups a byte, and the ends of texts
+NOTES = 6
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,14 @@ class Arguments(NamedTuple):
 
     Attributes:
         entries: uint64[slots].
+        roots: uint64[256], the entries of the root's transitions; 0 for a byte that has none.
         depths: uint32[slots].
         matches: uint32[4 * n].
         lengths: int64[keywords].
     """
 
     entries: Array
+    roots: Array
     depths: Array
     matches: Array
     lengths: Array
@@ -95,10 +101,18 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; the kernel keeps nothing from one call to the next.
+        notes: uint64[6], what the kernel keeps in mind: the place of the next match; the current row; a position in it, and the characters
+            before that; a position from which on all bytes are ASCII; and how many times it will read in turns.
+        events: uint64[4 * REGION + 1], for each walk its events, and a spare one, see `fst.runtime.kernels.keyword_walk`.
+        states, counts: uint64[4], for each walk where it ended: its state, and the index after its last event.
     """
 
     state: Array
     symbols: Array
+    notes: Array
+    events: Array
+    states: Array
+    counts: Array
 
 
 class Match(NamedTuple):
@@ -190,11 +204,14 @@ class KeywordTables(Table):
     def arguments(self) -> Arguments:
         """The arrays of the kernel."""
         entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
-        return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), self.lengths)
+        roots = entries[ROOT + 1 : ROOT + ROW]
+        roots = np.where(roots >> np.uint64(LABEL_SHIFT) == np.arange(ROW - 1), roots, np.uint64(0))
+        return Arguments(entries, roots, depths, borrowable(self.matches, np.uint32).ravel(), self.lengths)
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
+        notes, events = np.zeros(NOTES, np.uint64), np.empty(WALKS * REGION + 1, np.uint64)
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8), notes, events, np.empty(WALKS, np.uint64), np.empty(WALKS, np.uint64))
 
     def prove(self, each: Each = map) -> None:
         """Prove what kernels may assume."""

@@ -252,6 +252,13 @@ def _prefetch(builder: Any, place: Any) -> Any:
     return ir.Constant(BYTE.as_pointer(), None)
 
 
+def _opaque(builder: Any, number: Any) -> Any:
+    return builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [number], side_effect=False)
+
+
+# The number itself, of which the compiler then knows nothing: it makes no branch of a selection by a mask.
+opaque = _intrinsic("opaque", types.uint64, _opaque, arrays=0)
+
 # The number of zeros below the lowest one in a word (64 for 0), and the number of ones.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
 ones = _intrinsic("ones", types.uint64, lambda builder, word: builder.ctpop(word), arrays=0)

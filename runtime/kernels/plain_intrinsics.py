@@ -27,6 +27,12 @@ LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0x
 
 
 @part
+def opaque(number: Any) -> Any:
+    """The number itself."""
+    return number
+
+
+@part
 def ones(word: Any) -> Any:
     """The number of ones in a word."""
     word = word - (word >> U1 & PAIRS)
