@@ -21,6 +21,7 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.intrinsics import continuing, ones
 from fst.runtime.kernels.keyword_walk import (
     LABEL_SHIFT,
     REGION,
@@ -33,56 +34,64 @@ from fst.runtime.kernels.keyword_walk import (
     stop_of,
     walk,
 )
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63, U64
 from fst.runtime.kernels.utf_8 import count_characters
 
-KEYWORD, START, BEFORE_IT, INDEX = (np.uint64(column) for column in keywords.COLUMNS)
-PLACE, ROW, COUNTED, CHARACTERS, PLAIN_FROM, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
 WORD = 0  # of all matches; -1 would mean the frame of a text
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
-ASCII = np.uint8(0x7F)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
 
 
 @inlined
-def characters_before(text, at, notes):
-    """Count the characters of the row before a position, and note them."""
-    if notes[COUNTED] >= notes[PLAIN_FROM]:
-        notes[CHARACTERS] += at - notes[COUNTED]
-    else:
-        notes[CHARACTERS] += count_characters(text, notes[COUNTED], at)
-    notes[COUNTED] = at
-    return notes[CHARACTERS]
+def ones_before(bits, place):
+    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
+    return ones(bits & (U1 << place) - U1)
 
 
 @part
-def report(text, begin, number, machine, output, notes):
+def in_characters(text, begin, before, offsets, first, last):
+    """Turn positions in a row of text into numbers of characters.
+
+    Args:
+        begin: the position at which the row begins, or goes on.
+        before: the characters of the row before `begin`.
+        offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
+    """
+    block, bits, behind = begin, continuing(text, begin), begin - before
+    for index in range(first, last):
+        at = np.uint64(offsets[np.uint64(index)])
+        while at - block >= U64:
+            behind += ones(bits)
+            block += U64
+            bits = continuing(text, block)
+        offsets[np.uint64(index)] = at - behind - ones_before(bits, at - block)
+
+
+@part
+def report(begin, number, machine, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position in `text` of the first byte that the state stands for.
+        begin: the position in the text of the first byte that the state stands for.
         number: the number of the last match.
     """
     matches, last, place = machine.matches, number << U2, notes[PLACE]
-    after = place + np.uint64(matches[last + INDEX]) + U1
-    with_offsets = len(output) > IDS_ALONE and len(output.offsets) > 0
-    at = after
+    after, before = place + U1, last
+    while matches[before + BEFORE_IT]:
+        before = np.uint64(matches[before + BEFORE_IT]) << U2
+        after += U1
+    notes[PLACE] = at = after
     while at > place:
         at -= U1
         output.ids[at] = matches[last + KEYWORD]
-        if with_offsets:
+        if len(output) > IDS_ALONE and len(output.offsets):
             output.offsets[at << U1] = begin + np.uint64(matches[last + START])
-        last = np.uint64(matches[last + BEFORE_IT]) << U2
-    if with_offsets:
-        while at < after:
-            start = np.uint64(output.offsets[at << U1])
-            output.offsets[at << U1] = characters_before(text, start, notes)
-            end = start + np.uint64(machine.lengths[np.uint64(output.ids[at])])
-            output.offsets[at << U1 | U1] = characters_before(text, end, notes)
+            output.offsets[at << U1 | U1] = begin + np.uint64(matches[last + END])
             output.words[at] = WORD
-            at += U1
-    notes[PLACE] = after
+        last = np.uint64(matches[last + BEFORE_IT]) << U2
 
 
 @inlined
@@ -90,18 +99,27 @@ def report_own(text, at, state, machine, output, notes):
     """Write the matches of a state that is left by its failure link."""
     own = machine.entries[state]
     if output_of(own):
-        report(text, at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
+        report(at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
     return own & STATE
 
 
 @inlined
-def close_rows(starts, before, output, notes):
+def end_matches(text, begin, output, notes):
+    """End the matches of a row, which begins at a position: give them in characters."""
+    if len(output) > IDS_ALONE and len(output.offsets) and notes[FIRST] < notes[PLACE]:
+        in_characters(text, begin, notes[BEFORE_ROW], output.offsets, notes[FIRST] << U1, notes[PLACE] << U1)
+    notes[FIRST] = notes[PLACE]
+
+
+@inlined
+def close_rows(text, starts, before, output, notes):
     """End all rows that end at a position, or before it."""
     row = notes[ROW]
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
         output.ends[row] = notes[PLACE]
+        end_matches(text, np.uint64(starts[row]), output, notes)
+        notes[BEFORE_ROW] = U0
         row += U1
-        notes[COUNTED], notes[CHARACTERS] = starts[row], U0
     notes[ROW] = row
 
 
@@ -112,19 +130,19 @@ def expand(text, starts, first, last, machine, output, work):
     for index in range(first, last):
         event = work.events[np.uint64(index)]
         at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
-        close_rows(starts, at - is_finish, output, notes)
+        close_rows(text, starts, at - is_finish, output, notes)
         entry = machine.entries[slot]
         label = entry >> LABEL_SHIFT
         if label != OWN:
             depth = np.uint64(machine.depths[slot - U1 - label])
-            report(text, at - depth, output_of(entry), machine, output, notes)
+            report(at - depth, output_of(entry), machine, output, notes)
             continue
         state = report_own(text, at, slot, machine, output, notes)
         if is_finish:
             while state != ROOT:
                 state = report_own(text, at, state, machine, output, notes)
         elif state == ROOT and output_of(machine.roots[text[at]]):
-            report(text, at, output_of(machine.roots[text[at]]), machine, output, notes)
+            report(at, output_of(machine.roots[text[at]]), machine, output, notes)
 
 
 @part
@@ -181,15 +199,6 @@ def join(text, starts, closed, at, end, state, first, machine, output, work):
     return state, state == other, kept
 
 
-@inlined
-def is_ascii(text, begin, end):
-    """Whether there are only bytes below 128 in a part of a text."""
-    bits = np.uint8(0)
-    for index in range(begin, end):
-        bits |= text[np.uint64(index)]
-    return bits <= ASCII
-
-
 @part
 def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     """Read four segments, and join them. Returns the state."""
@@ -197,7 +206,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     for number in range(WALKS):
         index = np.uint64(number)
         first, begin = index * REGION, at + index * size
-        close_rows(starts, begin, output, work.notes)
+        close_rows(text, starts, begin, output, work.notes)
         state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, machine, output, work)
         if agrees:
             expand(text, starts, kept, work.counts[index], machine, output, work)
@@ -212,13 +221,13 @@ def encode_rows(text, starts, more, machine, output, work):
     """
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
-    notes[PLACE], notes[ROW], notes[COUNTED], notes[CHARACTERS], notes[TURNS] = call[COUNT], U0, at, call[BEFORE] if call[OPEN] else U0, U0
+    notes[PLACE] = notes[FIRST] = call[COUNT]
+    notes[ROW], notes[BEFORE_ROW], notes[TURNS] = U0, call[BEFORE] if call[OPEN] else U0, U0
     while at < stop:
         size = min((stop - at) // WALKS, SEGMENT)
         is_in_turns = notes[TURNS] > U0 and size >= FEW
         end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
-        notes[PLAIN_FROM] = at if is_ascii(text, at, end) else stop
-        close_rows(starts, at, output, notes)
+        close_rows(text, starts, at, output, notes)
         if is_in_turns:
             state = read_in_turns(text, starts, closed, at, size, state, machine, output, work)
             notes[TURNS] -= U1
@@ -226,9 +235,11 @@ def encode_rows(text, starts, more, machine, output, work):
             state, read = follow(text, starts, closed, at, end, state, machine, output, work)
             notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
         at = end
-    close_rows(starts, at, output, notes)
+    close_rows(text, starts, at, output, notes)
     at -= np.uint64(machine.depths[state])
     if more:
-        call[BEFORE] = characters_before(text, at, notes)
+        begin = np.uint64(starts[closed])
+        end_matches(text, begin, output, notes)
+        call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
     call[COUNT], call[OPEN] = notes[PLACE], more
     return at
