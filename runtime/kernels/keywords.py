@@ -21,7 +21,7 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.intrinsics import continuing, ones
+from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
     LABEL_SHIFT,
     REGION,
@@ -34,7 +34,7 @@ from fst.runtime.kernels.keyword_walk import (
     stop_of,
     walk,
 )
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63, U64
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters
 
 KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
@@ -43,12 +43,6 @@ WORD = 0  # of all matches; -1 would mean the frame of a text
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
-
-
-@inlined
-def ones_before(bits, place):
-    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
-    return ones(bits & (U1 << place) - U1)
 
 
 @part
@@ -60,14 +54,11 @@ def in_characters(text, begin, before, offsets, first, last):
         before: the characters of the row before `begin`.
         offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
     """
-    block, bits, behind = begin, continuing(text, begin), begin - before
+    block, bits, behind = count_from(text, begin, before)
     for index in range(first, last):
         at = np.uint64(offsets[np.uint64(index)])
-        while at - block >= U64:
-            behind += ones(bits)
-            block += U64
-            bits = continuing(text, block)
-        offsets[np.uint64(index)] = at - behind - ones_before(bits, at - block)
+        block, bits, behind = count_to(text, at, block, bits, behind)
+        offsets[np.uint64(index)] = characters_before(at, block, bits, behind)
 
 
 @part
