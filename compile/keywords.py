@@ -15,8 +15,10 @@ from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
 from fst.machines.keywords import (
     COLUMNS,
+    END,
     FIRST,
     FREE,
+    KEYWORD,
     KINDS,
     LABEL_SHIFT,
     LONGEST,
@@ -24,6 +26,7 @@ from fst.machines.keywords import (
     OWN,
     ROOT,
     STANDARD,
+    START,
     KeywordTables,
     about,
     pack,
@@ -242,6 +245,7 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
         else:
             count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
         if count:
+            matches[1:count, END] = matches[1:count, START] + lengths[matches[1:count, KEYWORD]]
             return Links(links, outputs, matches[:count])
         room *= 4
         if room > MAX_MATCHES:
