@@ -12,7 +12,7 @@ import numpy as np
 from fst.compile.keywords import MAX_MATCHES, Automaton, lay_out, lengths_of, numbered, spelled_words, trie_of
 from fst.compile.sources.words import Words, read_words
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.keywords import BEFORE, INDEX, KEYWORD, LONGEST, MAX_OUTPUT, OUTPUT_SHIFT, START
+from fst.machines.keywords import BEFORE, END, KEYWORD, LONGEST, MAX_OUTPUT, OUTPUT_SHIFT, START
 from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, MaxMatchTables, about
 from fst.trie import Ints
 
@@ -91,9 +91,9 @@ def _table(words: Sequence[bytes], direction: str, entries: Sequence[Entry]) -> 
     numbers = {_as_read(word, direction): number for word, number in numbered(words).items()}
     numbers.update((entry.spelled, number) for number, entry in enumerate(entries, len(words)))
     lengths = lengths_of(words)
-    automaton = lay_out(trie_of(numbers), lengths, LONGEST)
+    automaton = lay_out(trie_of(numbers), lengths_of([*words, *(entry.spelled for entry in entries)]), LONGEST)
     if entries:
-        automaton = _expanded(automaton, len(words), entries)
+        automaton = _expanded(automaton, lengths, entries)
     return MaxMatchTables(
         about(direction, automaton.states),
         entries=automaton.entries,
@@ -147,38 +147,25 @@ def _entry(tokens: Sequence[bytes], numbers: Mapping[bytes, int], direction: str
     return Entry(_as_read(b"".join(tokens), direction), [word for word, _ in known], [start for _, start in known])
 
 
-def _expanded(automaton: Automaton, words: int, entries: Sequence[Entry]) -> Automaton:
-    """Replace each match of an entry, numbered from `words` on, by matches of its words."""
+def _expanded(automaton: Automaton, lengths: Ints, entries: Sequence[Entry]) -> Automaton:
+    """Replace each match of an entry, numbered after the words, by matches of its words. `lengths` are those of the words."""
     old = automaton.matches.astype(np.int64)
-    entry = old[:, KEYWORD] - words
+    entry = old[:, KEYWORD] - len(lengths)
     sizes = np.where(entry < 0, 1, np.array([len(one.words) for one in entries])[np.maximum(entry, 0)])
     if sizes.sum() > MAX_MATCHES:
         raise UnsupportedError(f"the rules give more than {MAX_MATCHES:,} tokens in all: leave out some")
-    last, before = _chains(old, sizes)
+    last = np.cumsum(sizes) - 1  # the row of `new` that ends what a row of `old` ends
+    for row in np.flatnonzero(sizes == 0).tolist():
+        last[row] = last[old[row, BEFORE]]
     rows = np.repeat(np.arange(len(old)), sizes)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     new = old[rows]
     new[:, BEFORE] = np.where(within > 0, np.arange(len(rows)) - 1, last[new[:, BEFORE]])
-    new[:, INDEX] = before[rows] + within
     is_part = entry[rows] >= 0
-    firsts = np.cumsum([0, *(len(one.words) for one in entries)])
-    part = firsts[entry[rows[is_part]]] + within[is_part]
+    part = np.cumsum([0, *(len(one.words) for one in entries)])[entry[rows[is_part]]] + within[is_part]
     new[is_part, KEYWORD] = np.array([word for one in entries for word in one.words], np.int64)[part]
     new[is_part, START] += np.array([start for one in entries for start in one.starts], np.int64)[part]
+    new[is_part, END] = new[is_part, START] + lengths[new[is_part, KEYWORD]]
     outputs = (automaton.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
     moved = (last[outputs] ^ outputs).astype(np.uint64) << np.uint64(OUTPUT_SHIFT)
     return automaton._replace(entries=automaton.entries ^ moved, matches=new.astype(np.uint32))
-
-
-def _chains(matches: Ints, sizes: Ints) -> tuple[Ints, Ints]:
-    """For each row of `matches`, when `sizes` rows take its place: the last row of its output so far, and how many of them come before its
-    own. A match follows one of a lower index, so matches are gone through by index.
-    """
-    last, before, through = np.cumsum(sizes) - 1, np.zeros_like(sizes), np.zeros_like(sizes)
-    order = np.argsort(matches[1:, INDEX], kind="stable") + 1
-    for rows in np.split(order, np.flatnonzero(np.diff(matches[order, INDEX])) + 1):
-        previous = matches[rows, BEFORE]
-        before[rows] = through[previous]
-        through[rows] = before[rows] + sizes[rows]
-        last[rows] = np.where(sizes[rows] > 0, last[rows], last[previous])
-    return last, before

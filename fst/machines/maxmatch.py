@@ -5,8 +5,7 @@ the matches of leftmost-longest keyword search, and its other tokens are the cha
 Tokenization*, Section 3.6). The arrays, their proof and the bound on look-ups are those of `fst.machines.keywords`.
 
 Backward MaxMatch goes from the end of a text to its begin. Its automaton has the words' bytes in reverse order, and reads those of a text
-so. It need not know where characters begin: in UTF-8, the bytes of a word stand only where its characters do, and this is so in either
-direction. In this file and in the kernel, *places* are counted in the order of reading.
+so. It need not know where characters begin: in UTF-8, the bytes of a word stand only where its characters do, so they do in reverse order.
 
 A rule makes one entry of several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
 Rules*): an output of the automaton is a list of matches, so the output of such an entry lists the words of the rule's right side.
@@ -29,7 +28,7 @@ from fst.rows import Array
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
-EVENTS = 1 << 11  # outputs that the kernel finds before it writes their tokens
+DONE = keywords.NOTES  # index into `keywords.Work.notes`: the position up to which the kernel has written tokens
 
 
 @dataclass(frozen=True)
@@ -54,31 +53,20 @@ class MaxMatchMetadata(KeywordMetadata):
 
 
 class Arguments(NamedTuple):
-    """What `fst.runtime.kernels.maxmatch` reads.
+    """What `fst.runtime.kernels.maxmatch` and `fst.runtime.maxmatch` read.
 
     Attributes:
-        automaton: the automaton.
-        is_cut: uint8[256], 1 for a byte that is a character of its own, and on which no state has a transition; else 0.
-        is_backward: uint8[1], 1 or 0.
+        entries, roots, depths, matches: as in `fst.machines.keywords.Arguments`.
+        is_cut: bool[256], whether a byte is a character of its own, on which no state has a transition.
+        is_backward: bool[1].
     """
 
-    automaton: keywords.Arguments
+    entries: Array
+    roots: Array
+    depths: Array
+    matches: Array
     is_cut: Array
     is_backward: Array
-
-
-class Work(NamedTuple):
-    """The working arrays of one thread.
-
-    Attributes:
-        state, symbols: as in `fst.machines.keywords.Work`.
-        events: uint64[EVENTS], ``output 27 | place 37``: an output that was found, and the place of the first byte that the
-            state stood for.
-    """
-
-    state: Array
-    symbols: Array
-    events: Array
 
 
 class Token(NamedTuple):
@@ -94,7 +82,7 @@ class MaxMatchTables(KeywordTables):
     """A dictionary, compiled. The arrays are those of `fst.machines.keywords.KeywordTables`; the keywords are the words."""
 
     kind: ClassVar[str] = "maxmatch"
-    kernel: ClassVar[str] = "fst.runtime.kernels.maxmatch"
+    kernel: ClassVar[str] = "fst.runtime.maxmatch"
     face: ClassVar[str] = "fst.runtime.segmenter.Segmenter"
 
     @Lazy
@@ -120,7 +108,8 @@ class MaxMatchTables(KeywordTables):
     @Lazy
     def _is_cut(self) -> Array:
         used = np.bincount((self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int64), minlength=OWN)[:OWN]
-        return ((used == 0) & (np.arange(OWN) < 0x80)).astype(np.uint8)
+        found: Array = (used == 0) & (np.arange(OWN) < 0x80)
+        return found
 
     def run(self, text: str) -> list[int]:
         """The id of each token, in slow and plain Python."""
@@ -150,11 +139,11 @@ class MaxMatchTables(KeywordTables):
 
     def arguments(self) -> Any:
         """What the kernel reads."""
-        return Arguments(super().arguments(), self._is_cut, np.array([not self.streams], np.uint8))
+        return Arguments(*super().arguments(), self._is_cut, np.array([not self.streams]))
 
     def work(self) -> Any:
         """The kernel's working arrays for one thread."""
-        return Work(*super().work(), np.empty(EVENTS, np.uint64))
+        return super().work()._replace(notes=np.zeros(DONE + 1, np.uint64))
 
 
 def about(direction: str, states: int) -> Mapping[str, Any]:

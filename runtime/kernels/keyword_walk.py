@@ -13,15 +13,24 @@ import numpy as np
 
 from fst.jit import inlined, part
 from fst.machines import keywords
-from fst.runtime.kernels.intrinsics import opaque
+from fst.runtime.kernels.intrinsics import ones, opaque
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 
 ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.OUTPUT_SHIFT), np.uint64(keywords.LABEL_SHIFT)
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
+WORD = 0  # of all matches; -1 would mean the frame of a text
 FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)
 TOP = np.int64(63)
+
+
+@inlined
+def ones_before(bits, place):
+    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
+    return ones(bits & (U1 << place) - U1)
 
 
 @inlined
