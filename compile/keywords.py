@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.byte_rows import ROW, placed
+from fst.compile.sources.words import Words, read_words
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
 from fst.machines.keywords import (
@@ -61,20 +63,42 @@ class Links(NamedTuple):
     matches: Ints
 
 
-def keywords(source: Iterable[str | bytes], *, match_kind: str = LONGEST) -> KeywordTables:
+class Automaton(NamedTuple):
+    """The number of states, and the arrays of `fst.machines.keywords.KeywordTables` that make the automaton."""
+
+    states: int
+    entries: NDArray[np.uint64]
+    depths: NDArray[np.uint32]
+    matches: NDArray[np.uint32]
+
+
+def keywords(
+    source: str | Path | Iterable[str | bytes] | Any,
+    *,
+    match_kind: str = LONGEST,
+    format: str | None = None,  # noqa: A002 - the word for it
+    column: str | None = None,
+) -> KeywordTables:
     """Compile keywords for search.
 
     The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text.
 
     Args:
-        source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found.
+        source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found. Or a
+            column of them, of pyarrow or of what Arrow can import; or the path of a file.
         match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
             first; "standard": the match that ends first, and of these the longest. In all three, the search goes on after the match.
+        format: of a file: "lines", a keyword a line; "jieba", ``word frequency part-of-speech``; "csv", "tsv", "parquet" or "arrow". None:
+            by the ending of its name; "lines" if this says nothing. All but the last two may be packed with gzip.
+        column: of a file with columns, the name of the one that holds the keywords. None: the first field of each record of a CSV, which
+            then has no line of names; the only column of Parquet and Arrow.
 
     Raises:
-        VocabularyError: there are no keywords, or one is empty or no text; the message names it.
-        UnsupportedError: a keyword has more than 65,536 bytes, or the keywords have too many matches in each other.
+        VocabularyError: there are no keywords, or one is empty or no text; or the file is not of its format; the message says where.
+        UnsupportedError: a keyword has more than 65,536 bytes, or the keywords have too many matches in each other; or `format` or
+            `column` does not go with the source.
         ValueError: `match_kind` has another value.
+        OSError: the file cannot be read.
 
     Example:
         >>> found = keywords(["he", "she", "hers"])
@@ -85,35 +109,64 @@ def keywords(source: Iterable[str | bytes], *, match_kind: str = LONGEST) -> Key
     """
     if match_kind not in KINDS:
         raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
-    spelled = [_utf_8(keyword, place) for place, keyword in enumerate(source)]
+    given = read_words(source, form=format, column=column, noun="keyword")
+    spelled = spelled_words(given)
     if not spelled:
-        raise VocabularyError("there are no keywords")
+        raise VocabularyError("there are no keywords" + (f" in {source}" if isinstance(source, str | Path) else ""))
+    trie = trie_of(numbered(spelled))
+    if match_kind == FIRST:
+        trie = trie_of({spelled[number]: number for number in _reachable(trie)})
+    lengths = lengths_of(spelled)
+    laid_out = lay_out(trie, lengths, match_kind)
+    return KeywordTables(
+        about(match_kind, laid_out.states),
+        entries=laid_out.entries,
+        depths=laid_out.depths,
+        matches=laid_out.matches,
+        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
+        keyword_ends=np.cumsum(lengths),
+    )
+
+
+def spelled_words(given: Words, noun: str = "keyword") -> list[bytes]:
+    """Words in UTF-8; `noun` is what messages call one.
+
+    Raises:
+        VocabularyError, UnsupportedError: as for `keywords`.
+    """
+    return [_utf_8(keyword, given, number, noun) for number, keyword in enumerate(given.words)]
+
+
+def numbered(spelled: Sequence[bytes]) -> dict[bytes, int]:
+    """The number of each keyword; of equal ones, that of the first."""
     numbers: dict[bytes, int] = {}
     for number, keyword in enumerate(spelled):
         numbers.setdefault(keyword, number)
-    trie = _trie(numbers)
-    if match_kind == FIRST:
-        trie = _trie({spelled[number]: number for number in _reachable(trie)})
-    return _table(trie, spelled, match_kind)
+    return numbers
 
 
-def _utf_8(keyword: object, place: int) -> bytes:
+def lengths_of(spelled: Sequence[bytes]) -> Ints:
+    """The number of bytes of each keyword."""
+    return np.fromiter(map(len, spelled), np.int64, len(spelled))
+
+
+def _utf_8(keyword: object, given: Words, number: int, noun: str) -> bytes:
     """A keyword in UTF-8."""
     if not isinstance(keyword, str | bytes):
-        raise VocabularyError(f"keyword {place} is {type(keyword).__name__}, not str or bytes")
+        raise VocabularyError(f"{given.place(number)} is {type(keyword).__name__}, not str or bytes")
     try:
         data = keyword.encode() if isinstance(keyword, str) else keyword
         data.decode()
     except UnicodeError as error:
-        raise VocabularyError(f"keyword {place}, {quoted(keyword)}, is not text: {reason(error)}") from None
+        raise VocabularyError(f"{given.place(number)}: {quoted(keyword)} is not text: {reason(error)}") from None
     if not data:
-        raise VocabularyError(f"keyword {place} is empty: leave it out")
+        raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out")
     if len(data) > MAX_BYTES:
-        raise UnsupportedError(f"keyword {place} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
+        raise UnsupportedError(f"{given.place(number)}: {quoted(keyword)} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
     return data
 
 
-def _trie(numbers: dict[bytes, int]) -> Trie:
+def trie_of(numbers: dict[bytes, int]) -> Trie:
     """The trie of keywords; their numbers are its tokens."""
     symbols = np.frombuffer(b"".join(numbers), np.uint8).astype(np.int64)
     lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
@@ -133,10 +186,15 @@ def _reachable(trie: Trie) -> Sequence[int]:
     return found
 
 
-def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTables:
-    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain."""
+def lay_out(trie: Trie, lengths: Ints, match_kind: str) -> Automaton:
+    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain.
+
+    Args:
+        trie: of keywords; its tokens are their numbers.
+        lengths: the number of bytes of each keyword.
+        match_kind: as in `keywords`.
+    """
     rows = _rows(trie)
-    lengths = np.fromiter(map(len, spelled), np.int64, len(spelled))
     linked = _linked(trie, rows, lengths, match_kind)
     is_hit = linked.outputs > 0 if match_kind == STANDARD else rows.is_leaf
     inner = np.flatnonzero(~rows.is_leaf)
@@ -149,14 +207,7 @@ def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTabl
     entries[rows.edges] = pack(states, outputs, rows.edge_bytes)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.level[inner]
-    return KeywordTables(
-        about(match_kind, len(inner)),
-        entries=entries,
-        depths=depths,
-        matches=linked.matches.astype(np.uint32),
-        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
-        keyword_ends=np.cumsum(lengths),
-    )
+    return Automaton(len(inner), entries, depths, linked.matches.astype(np.uint32))
 
 
 def _rows(trie: Trie) -> Rows:

@@ -161,11 +161,11 @@ def test_matches_are_columns_and_rows() -> None:
 
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ([], {}, fst.VocabularyError, "there are no keywords"),
-    (["a", ""], {}, fst.VocabularyError, "keyword 1 is empty"),
+    (["a", ""], {}, fst.VocabularyError, "keyword 1: the keyword is empty"),
     (["a", 3], {}, fst.VocabularyError, "keyword 1 is int, not str or bytes"),
-    (["\ud800"], {}, fst.VocabularyError, "keyword 0, .* is not text"),
-    ([b"\xff"], {}, fst.VocabularyError, "keyword 0, .* is not text"),
-    (["a" * 70_000], {}, fst.UnsupportedError, "keyword 0 has 70,000 bytes"),
+    (["\ud800"], {}, fst.VocabularyError, "keyword 0: .* is not text"),
+    ([b"\xff"], {}, fst.VocabularyError, "keyword 0: .* is not text"),
+    (["a" * 70_000], {}, fst.UnsupportedError, "keyword 0: .* has 70,000 bytes"),
     (["a"], {"match_kind": "longest"}, ValueError, "match_kind='longest'"),
 ]
 

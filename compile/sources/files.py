@@ -14,8 +14,12 @@ GZIP = b"\x1f\x8b"
 _WITH_GZIP_HEADER = 16 + zlib.MAX_WBITS
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, *, drop_mark: bool = False) -> str:
     """The text of a file, or of what is in it if it is packed with gzip.
+
+    Args:
+        path: the file.
+        drop_mark: leave out a byte-order mark at the beginning instead of refusing it.
 
     Raises:
         VocabularyError: it is too large, is damaged, is not UTF-8, or begins with a byte-order mark.
@@ -27,6 +31,8 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise VocabularyError(f"{path}, line {line}: byte {error.start} is not UTF-8; if the file is text, save it as UTF-8") from None
+    if drop_mark:
+        return text.removeprefix("\ufeff")
     if text.startswith("\ufeff"):
         raise VocabularyError(f"{path} begins with a byte-order mark, which would be part of its first token; save it without")
     return text

@@ -18,6 +18,9 @@ from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 
 ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
 OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.OUTPUT_SHIFT), np.uint64(keywords.LABEL_SHIFT)
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
+WORD = 0  # of all matches; -1 would mean the frame of a text
 FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)

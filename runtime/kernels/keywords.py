@@ -11,6 +11,8 @@ There are three ways to read. All use the same step, and give the same matches:
   and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
 - *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare.
 
+For MaxMatch, all tokens are reported, see `fst.runtime.kernels.maxmatch_tokens`.
+
 Kernels check nothing. They require a proven table, UTF-8, and room for an id for each byte of text.
 """
 
@@ -23,23 +25,32 @@ from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
+    BEFORE_IT,
+    BEFORE_ROW,
+    END,
+    FIRST,
+    KEYWORD,
     LABEL_SHIFT,
+    PLACE,
     REGION,
     ROOT,
+    ROW,
     SEGMENT,
+    START,
     STATE,
+    TURNS,
+    WORD,
     output_of,
     pause,
     step,
     stop_of,
     walk,
 )
+from fst.runtime.kernels.maxmatch_tokens import put_tokens, put_unseen
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters
 
-KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
-PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
-WORD = 0  # of all matches; -1 would mean the frame of a text
+MATCHES_ALONE = len(keywords.Arguments._fields)  # of the arguments of a table that reports matches alone
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
@@ -62,13 +73,16 @@ def in_characters(text, begin, before, offsets, first, last):
 
 
 @part
-def report(begin, number, machine, output, notes):
+def report(text, begin, number, machine, output, notes):
     """Write the matches of an output.
 
     Args:
         begin: the position in the text of the first byte that the state stands for.
         number: the number of the last match.
     """
+    if len(machine) > MATCHES_ALONE:
+        put_tokens(text, begin, number << U2, machine, output, notes)
+        return
     matches, last, place = machine.matches, number << U2, notes[PLACE]
     after, before = place + U1, last
     while matches[before + BEFORE_IT]:
@@ -86,11 +100,11 @@ def report(begin, number, machine, output, notes):
 
 
 @inlined
-def report_own(at, state, machine, output, notes):
+def report_own(text, at, state, machine, output, notes):
     """Write the matches of a state that is left by its failure link."""
     own = machine.entries[state]
     if output_of(own):
-        report(at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
+        report(text, at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
     return own & STATE
 
 
@@ -103,10 +117,12 @@ def end_matches(text, begin, output, notes):
 
 
 @inlined
-def close_rows(text, starts, before, output, notes):
+def close_rows(text, starts, before, machine, output, notes):
     """End all rows that end at a position, or before it."""
     row = notes[ROW]
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
+        if len(machine) > MATCHES_ALONE:
+            put_unseen(text, np.uint64(starts[row + U1]), output, notes)
         output.ends[row] = notes[PLACE]
         end_matches(text, np.uint64(starts[row]), output, notes)
         notes[BEFORE_ROW] = U0
@@ -121,19 +137,19 @@ def expand(text, starts, first, last, machine, output, work):
     for index in range(first, last):
         event = work.events[np.uint64(index)]
         at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
-        close_rows(text, starts, at - is_finish, output, notes)
+        close_rows(text, starts, at - is_finish, machine, output, notes)
         entry = machine.entries[slot]
         label = entry >> LABEL_SHIFT
         if label != OWN:
             depth = np.uint64(machine.depths[slot - U1 - label])
-            report(at - depth, output_of(entry), machine, output, notes)
+            report(text, at - depth, output_of(entry), machine, output, notes)
             continue
-        state = report_own(at, slot, machine, output, notes)
+        state = report_own(text, at, slot, machine, output, notes)
         if is_finish:
             while state != ROOT:
-                state = report_own(at, state, machine, output, notes)
+                state = report_own(text, at, state, machine, output, notes)
         elif state == ROOT and output_of(machine.roots[text[at]]):
-            report(at, output_of(machine.roots[text[at]]), machine, output, notes)
+            report(text, at, output_of(machine.roots[text[at]]), machine, output, notes)
 
 
 @part
@@ -197,7 +213,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     for number in range(WALKS):
         index = np.uint64(number)
         first, begin = index * REGION, at + index * size
-        close_rows(text, starts, begin, output, work.notes)
+        close_rows(text, starts, begin, machine, output, work.notes)
         state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, machine, output, work)
         if agrees:
             expand(text, starts, kept, work.counts[index], machine, output, work)
@@ -205,11 +221,9 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     return state
 
 
-@kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
-    """
+@part
+def search(text, starts, more, machine, output, work):
+    """Search texts. Arguments and result are those of `encode_rows`."""
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
     notes[PLACE] = notes[FIRST] = call[COUNT]
@@ -218,7 +232,7 @@ def encode_rows(text, starts, more, machine, output, work):
         size = min((stop - at) // WALKS, SEGMENT)
         is_in_turns = notes[TURNS] > U0 and size >= FEW
         end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
-        close_rows(text, starts, at, output, notes)
+        close_rows(text, starts, at, machine, output, notes)
         if is_in_turns:
             state = read_in_turns(text, starts, closed, at, size, state, machine, output, work)
             notes[TURNS] -= U1
@@ -226,11 +240,21 @@ def encode_rows(text, starts, more, machine, output, work):
             state, read = follow(text, starts, closed, at, end, state, machine, output, work)
             notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
         at = end
-    close_rows(text, starts, at, output, notes)
+    close_rows(text, starts, at, machine, output, notes)
     at -= np.uint64(machine.depths[state])
     if more:
+        if len(machine) > MATCHES_ALONE:
+            put_unseen(text, at, output, notes)
         begin = np.uint64(starts[closed])
         end_matches(text, begin, output, notes)
         call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
     call[COUNT], call[OPEN] = notes[PLACE], more
     return at
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
+    """
+    return search(text, starts, more, machine, output, work)

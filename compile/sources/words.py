@@ -1,0 +1,168 @@
+r"""Words, and what a dictionary says of each: from a list, a column, or a file.
+
+The ending of a file's name says its format, or else the caller does. The content never does, since any line may be a word:
+
+======= ============================ =================================================================
+format  endings                      a word
+======= ============================ =================================================================
+lines   all others, as in vocab.txt  a line, blanks included, without "\n" or "\r\n" at its end
+jieba   none                         a line ``word frequency`` or ``word frequency part-of-speech``
+csv     .csv                         a field of each record: of a column by its name in the first record, else the first field
+tsv     .tsv                         the same, separated by tabs
+parquet .parquet                     a value of a column, by its name or the only one
+arrow   .arrow, .feather, .ipc       the same
+======= ============================ =================================================================
+
+Text is UTF-8, with or without a byte-order mark, and may be packed with gzip, as in ``words.csv.gz``.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fst.compile.sources.files import read_text
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+
+FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
+SEPARATORS = {"csv": ",", "tsv": "\t"}
+WITH_COLUMNS = ("csv", "tsv", "parquet", "arrow")
+FREQUENCY = re.compile(r"[0-9]{1,18}")  # so that it fits 64 bits
+ASCII_SPACE = " \t\n\r\v\f"
+
+
+class Words(NamedTuple):
+    """Words in the order of their numbers.
+
+    Attributes:
+        words: the words; from a list they may be anything.
+        frequencies: the frequency of each, in jieba's format; else None.
+        tags: the part of speech of each, "" where there is none, in jieba's format; else None.
+        origin: the file that they come from, or the noun for a word of a list.
+        unit, places: in a file, "line" or "row", and its number for each word, from 1; in a list "" and no places.
+    """
+
+    words: Sequence[Any]
+    frequencies: Sequence[int] | None = None
+    tags: Sequence[str] | None = None
+    origin: str = "word"
+    unit: str = ""
+    places: Sequence[int] = ()
+
+    def place(self, number: int) -> str:
+        """Where a word stands, for messages."""
+        return f"{self.origin}, {self.unit} {self.places[number]}" if self.unit else f"{self.origin} {number}"
+
+
+def read_words(source: Any, *, form: str | None = None, column: str | None = None, noun: str = "word") -> Words:
+    """Read words.
+
+    Args:
+        source: a str or `Path`, the path of a file; a column, which is an array of pyarrow or of what Arrow can import; or an iterable.
+        form: one of `FORMATS`; None: by the ending of the file's name.
+        column: the column of a file that has columns.
+        noun: the noun for a word of a list, in messages.
+
+    Raises:
+        VocabularyError: the file is not of its format, or has no such column, or a word is null; the message says where.
+        UnsupportedError: there is no such format, or the source has none, or it takes pyarrow, which is not installed.
+        OSError: the file cannot be read.
+    """
+    if form is not None and form not in FORMATS:
+        raise UnsupportedError(f"format {quoted(form)}: there are {', '.join(map(repr, FORMATS))}")
+    if isinstance(source, str | Path):
+        return _of_file(_path(source, noun), form, column)
+    if isinstance(source, bytes | bytearray | memoryview):
+        raise VocabularyError(f"the source is {type(source).__name__}: pass a list of {noun}s, or the path of a file as a str")
+    for name, value in (("format", form), ("column", column)):
+        if value is not None:
+            raise UnsupportedError(f"{name}={value!r}: only a file has it; this source is {type(source).__name__}")
+    if hasattr(source, "__arrow_c_array__") or hasattr(source, "__arrow_c_stream__"):
+        from fst.compile.sources.word_columns import words_of
+
+        return Words(words_of(source), origin=noun)
+    return Words(source if isinstance(source, list | tuple) else list(source), origin=noun)
+
+
+def _path(source: str | Path, noun: str) -> Path:
+    path = Path(source)
+    if isinstance(source, str) and not _exists(path):
+        raise VocabularyError(f"{quoted(source)} is no file: a str is the path of one; pass {noun}s as a list, such as [{quoted(source)}]")
+    return path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # as a name, it is too long, or impossible
+        return False
+
+
+def _of_file(path: Path, form: str | None, column: str | None) -> Words:
+    form = form or ENDINGS.get(Path(path.name.lower().removesuffix(".gz")).suffix, "lines")
+    if column is not None and form not in WITH_COLUMNS:
+        raise UnsupportedError(f"column={column!r}: {path} is read as {form}, which has no columns; say format= if it is not")
+    if form in ("parquet", "arrow"):
+        from fst.compile.sources.word_columns import words_of_file
+
+        words = words_of_file(path, form, column)
+        return Words(words, origin=str(path), unit="row", places=range(1, len(words) + 1))
+    text = read_text(path, drop_mark=True)
+    if form in SEPARATORS:
+        return _of_records(text, path, SEPARATORS[form], column)
+    lines = _lines(text)
+    return _of_jieba(lines, path) if form == "jieba" else Words(lines, origin=str(path), unit="line", places=range(1, len(lines) + 1))
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text. They end at a line feed and nowhere else, and a carriage return before it is no part of them."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+
+
+def _of_jieba(lines: Sequence[str], path: Path) -> Words:
+    """Lines ``word frequency`` or ``word frequency part-of-speech``, separated by one blank, as in jieba's ``dict.txt``."""
+    words, frequencies, tags = list[str](), list[int](), list[str]()
+    for number, line in enumerate(lines, 1):
+        fields = line.strip(ASCII_SPACE).split(" ")
+        if len(fields) not in (2, 3) or not FREQUENCY.fullmatch(fields[1]):
+            raise VocabularyError(f"{path}, line {number}: {quoted(line)} is not 'word frequency' or 'word frequency part-of-speech'")
+        words.append(fields[0])
+        frequencies.append(int(fields[1]))
+        tags.append(fields[2] if len(fields) > 2 else "")
+    return Words(words, frequencies, tags, str(path), "line", range(1, len(words) + 1))
+
+
+def _of_records(text: str, path: Path, separator: str, column: str | None) -> Words:
+    """One field of each record of comma- or tab-separated values; without a column, the first field of all."""
+    records = _records(text, path, separator)
+    place = 0
+    if column is not None:
+        _, names = next(records, (1, []))
+        if names.count(column) != 1:
+            what = f"{names.count(column) or 'no'} columns are called {column!r}"
+            raise VocabularyError(f"{path}: {what}; its first line names {listed(names) or 'none'}")
+        place = names.index(column)
+    words, places = list[str](), list[int]()
+    for line, record in records:
+        if len(record) <= place:
+            raise VocabularyError(f"{path}, line {line}: {len(record)} fields, and the word is field {place + 1}")
+        words.append(record[place])
+        places.append(line)
+    return Words(words, origin=str(path), unit="line", places=places)
+
+
+def _records(text: str, path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The records, each with the number of its last line; a line of nothing is none."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        yield from ((reader.line_num, record) for record in reader if record)
+    except csv.Error as error:
+        raise VocabularyError(f"{path}, line {reader.line_num}: {reason(error)}; mend the quotes, or say format='lines'") from None
