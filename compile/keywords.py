@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.byte_rows import ROW, placed
+from fst.compile.keyword_text import keyword_text, spelled
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
+from fst.machines.keyword_text import PLAIN, KeywordText
 from fst.machines.keywords import (
     COLUMNS,
     FIRST,
@@ -19,6 +21,7 @@ from fst.machines.keywords import (
     LABEL_SHIFT,
     LONGEST,
     MAX_STATE,
+    OVERLAPPING,
     OWN,
     ROOT,
     STANDARD,
@@ -26,11 +29,16 @@ from fst.machines.keywords import (
     about,
     pack,
 )
+from fst.machines.overlapping import COLUMNS as OVERLAPPING_COLUMNS
+from fst.machines.overlapping import COUNT, OverlappingTables
 from fst.trie import NULL, Ints, Strings, Trie, build
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
+MAX_TOTAL = 1 << 29  # bytes of all keywords together
 MAX_MATCHES = 1 << 24  # that the outputs of a table list
-link_longest, link_standard = (Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard"))
+link_longest, link_standard, link_overlapping = (
+    Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
+)
 
 
 class Rows(NamedTuple):
@@ -50,64 +58,131 @@ class Rows(NamedTuple):
     size: int
 
 
+class Keywords(NamedTuple):
+    """Keywords as they are listed, and as the automaton reads them."""
+
+    listed: Sequence[bytes]
+    read: Sequence[bytes]
+
+
 class Links(NamedTuple):
-    """What the kernels of `fst.compile.keyword_links` find: for each node its link and its output, and the matches."""
+    """What the kernels of `fst.compile.keyword_links` find.
+
+    Attributes:
+        links: int64[nodes], the link of each node.
+        goes_on: int64[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
+        outputs: int64[nodes], the output of each node.
+        is_hit: bool[nodes], whether the transition to each node has its output.
+        matches: the matches of the outputs.
+    """
 
     links: Ints
+    goes_on: Ints
     outputs: Ints
+    is_hit: NDArray[np.bool_]
     matches: Ints
 
 
-def keywords(source: Iterable[str | bytes], *, match_kind: str = LONGEST) -> KeywordTables:
+def keywords(
+    source: Iterable[str | bytes],
+    *,
+    match_kind: str = LONGEST,
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    normalizer: Any = None,
+    allow_empty: bool = False,
+) -> KeywordTables:
     """Compile keywords for search.
 
-    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text.
+    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, besides the matches.
 
     Args:
         source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found.
         match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
             first; "standard": the match that ends first, and of these the longest. In all three, the search goes on after the match.
+            "overlapping": all matches, those of equal keywords too, by their ends, the longest first.
+        ignore_case: whether a character matches its other cases, by simple case folding of Unicode: one character for one, so ß is not ss.
+        whole_words: whether a keyword that begins with a character of words only matches where a word begins, and likewise at its end.
+            Characters of words are letters, marks, digits and connectors such as ``_``, but for ideographs and kana.
+        normalizer: of texts and keywords, before all else: a component of a ``tokenizer.json``, or a normalizer of ``tokenizers``. A match
+            covers whole characters of the text, even if it is found in a part of what one of them becomes.
+        allow_empty: whether a keyword may be empty. It then matches at each character and at the end of a text, wherever no other match
+            begins, holds or ends; with overlapping matches everywhere. In a standard search, or in a leftmost-first one if it is listed
+            before another keyword, it is found instead of this.
 
     Raises:
-        VocabularyError: there are no keywords, or one is empty or no text; the message names it.
-        UnsupportedError: a keyword has more than 65,536 bytes, or the keywords have too many matches in each other.
-        ValueError: `match_kind` has another value.
+        VocabularyError: there are no keywords, or one is empty or no text, or the normalizer leaves nothing of it; the message names it.
+        UnsupportedError: a keyword has more than 65,536 bytes, or all together have too many; or they have too many matches in each other;
+            or no table can hold the normalizer.
+        ValueError: `match_kind` has another value, or `normalizer` is none.
 
     Example:
         >>> found = keywords(["he", "she", "hers"])
         >>> found.run("ushers"), [found.keywords[number] for number in keywords(["he", "she", "hers"], match_kind="standard").run("ushers")]
         ([1], ['she'])
+        >>> keywords(["he", "she", "hers"], match_kind="overlapping").run("ushers")
+        [1, 0, 2]
+        >>> keywords(["C++", "net"], ignore_case=True, whole_words=True).run("Internet in c++, .NET")
+        [0, 1]
 
     Source: Aho and Corasick 1975, *Efficient string matching*; Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6.
     """
     if match_kind not in KINDS:
         raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
-    spelled = [_utf_8(keyword, place) for place, keyword in enumerate(source)]
-    if not spelled:
-        raise VocabularyError("there are no keywords")
+    text = keyword_text(normalizer, ignore_case, whole_words)
+    listed = _listed(source, allow_empty)
+    read = listed if text == PLAIN else spelled([keyword.decode() for keyword in listed], text)
     numbers: dict[bytes, int] = {}
-    for number, keyword in enumerate(spelled):
-        numbers.setdefault(keyword, number)
+    for number, keyword in enumerate(_possible(read, match_kind)):
+        if keyword:
+            numbers.setdefault(keyword, number)
     trie = _trie(numbers)
     if match_kind == FIRST:
-        trie = _trie({spelled[number]: number for number in _reachable(trie)})
-    return _table(trie, spelled, match_kind)
+        trie = _trie({read[number]: number for number in _reachable(trie)})
+    return _table(trie, Keywords(listed, read), match_kind, text)
+
+
+def _listed(source: Iterable[str | bytes], allow_empty: bool) -> list[bytes]:
+    """The keywords in UTF-8."""
+    listed, total = list[bytes](), 0
+    for place, keyword in enumerate(source):
+        data = _utf_8(keyword, place)
+        if not data and not allow_empty:
+            raise VocabularyError(f"keyword {place} is empty: leave it out, or pass allow_empty=True")
+        total += len(data)
+        if total > MAX_TOTAL:
+            raise UnsupportedError(f"the keywords up to keyword {place} have {total:,} bytes together; at most {MAX_TOTAL:,} are possible")
+        listed.append(data)
+    if not listed:
+        raise VocabularyError("there are no keywords")
+    return listed
 
 
 def _utf_8(keyword: object, place: int) -> bytes:
     """A keyword in UTF-8."""
     if not isinstance(keyword, str | bytes):
         raise VocabularyError(f"keyword {place} is {type(keyword).__name__}, not str or bytes")
+    if len(keyword) > MAX_BYTES:
+        raise _too_long(place, len(keyword))
     try:
         data = keyword.encode() if isinstance(keyword, str) else keyword
         data.decode()
     except UnicodeError as error:
         raise VocabularyError(f"keyword {place}, {quoted(keyword)}, is not text: {reason(error)}") from None
-    if not data:
-        raise VocabularyError(f"keyword {place} is empty: leave it out")
     if len(data) > MAX_BYTES:
-        raise UnsupportedError(f"keyword {place} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
+        raise _too_long(place, len(data))
     return data
+
+
+def _too_long(place: int, size: int) -> UnsupportedError:
+    return UnsupportedError(f"keyword {place} has {size:,} bytes; at most {MAX_BYTES:,} are possible")
+
+
+def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
+    """The keywords that can be found although one of them is empty: it comes before all others, or before those that are listed later."""
+    if match_kind not in (FIRST, STANDARD) or b"" not in read:
+        return read
+    return read[: read.index(b"")] if match_kind == FIRST else []
 
 
 def _trie(numbers: dict[bytes, int]) -> Trie:
@@ -130,30 +205,43 @@ def _reachable(trie: Trie) -> Sequence[int]:
     return found
 
 
-def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTables:
-    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain."""
+def _table(trie: Trie, known: Keywords, match_kind: str, text: KeywordText) -> KeywordTables:
+    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the state where the search goes on."""
     rows = _rows(trie)
-    lengths = np.fromiter(map(len, spelled), np.int64, len(spelled))
-    linked = _linked(trie, rows, lengths, match_kind)
-    is_hit = linked.outputs > 0 if match_kind == STANDARD else rows.is_leaf
+    make = OverlappingTables if match_kind == OVERLAPPING else KeywordTables
+    lengths = _lengths(known.read, match_kind)
+    linked = _linked(trie, rows, lengths, known.read, match_kind)
     inner = np.flatnonzero(~rows.is_leaf)
     entries = np.full(rows.size, FREE << LABEL_SHIFT, np.uint64)
     slots = np.where(rows.is_leaf, ROOT, rows.slots)
-    on_the_way = np.zeros(len(inner), np.int64) if match_kind == STANDARD else linked.outputs[inner]
+    on_the_way = linked.outputs[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
     entries[slots[inner]] = pack(slots[linked.links[inner]], on_the_way, OWN)
     children = trie.edge_children
-    states, outputs = np.where(is_hit, ROOT, slots)[children], np.where(is_hit, linked.outputs, 0)[children]
-    entries[rows.edges] = pack(states, outputs, rows.edge_bytes)
+    entries[rows.edges] = pack(slots[linked.goes_on[children]], np.where(linked.is_hit, linked.outputs, 0)[children], rows.edge_bytes)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.level[inner]
-    return KeywordTables(
-        about(match_kind, len(inner)),
+    return make(
+        about(make.kind, match_kind, len(inner), text),
         entries=entries,
         depths=depths,
         matches=linked.matches.astype(np.uint32),
-        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
-        keyword_ends=np.cumsum(lengths),
+        keyword_bytes=np.frombuffer(b"".join(known.listed), np.uint8),
+        keyword_ends=np.cumsum(_sizes(known.listed)),
+        keyword_lengths=lengths.astype(np.uint32),
     )
+
+
+def _lengths(read: Sequence[bytes], match_kind: str) -> Ints:
+    """The bytes of each keyword, or with overlapping matches its characters."""
+    sizes = _sizes(read)
+    if match_kind != OVERLAPPING:
+        return sizes
+    begins = np.frombuffer(b"".join(read), np.uint8) & 0xC0 != 0x80
+    return np.diff(np.append(0, np.cumsum(begins))[np.cumsum(sizes)], prepend=0)
+
+
+def _sizes(strings: Sequence[bytes]) -> Ints:
+    return np.fromiter(map(len, strings), np.int64, len(strings))
 
 
 def _rows(trie: Trie) -> Rows:
@@ -162,6 +250,7 @@ def _rows(trie: Trie) -> Rows:
     bytes_read = trie.letters[labels]
     starts = np.searchsorted(parents, np.arange(len(trie) + 1))
     is_leaf = starts[1:] == starts[:-1]
+    is_leaf[ROOT] = False
     inner = np.flatnonzero(~is_leaf)
     order = np.lexsort((-np.diff(starts)[inner], trie.level[inner]))
     slots = np.empty(len(trie), np.int64)
@@ -173,7 +262,7 @@ def _rows(trie: Trie) -> Rows:
     return Rows(slots, is_leaf, slots[parents] + 1 + bytes_read, bytes_read, size)
 
 
-def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
+def _linked(trie: Trie, rows: Rows, lengths: Ints, read: Sequence[bytes], match_kind: str) -> Links:
     """Link the nodes of a trie.
 
     Raises:
@@ -181,8 +270,16 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
     """
     children, labels = np.zeros(rows.size + ROW, np.int32), np.full(rows.size + ROW, FREE, np.int16)
     children[rows.edges], labels[rows.edges] = trie.edge_children, rows.edge_bytes
-    links, outputs = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64)
+    links, outputs, goes_on = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64), np.arange(len(trie))
     tree = trie.parent, trie.letters[trie.label], trie.level, trie.token
+    if match_kind == OVERLAPPING:
+        matches = np.zeros((len(read) + 1, len(OVERLAPPING_COLUMNS)), np.int64)
+        matches[1:, COUNT] = 1
+        parents, bytes_read, _, tokens = tree
+        link_overlapping.call(
+            parents, bytes_read, tokens, *_equal(read), rows.is_leaf, rows.slots, children, labels, links, goes_on, outputs, matches
+        )
+        return Links(goes_on[links], goes_on, outputs, np.ones(len(trie), np.bool_), matches)
     room = 2 * len(trie) + 1
     while True:
         matches = np.zeros((room, len(COLUMNS)), np.int64)
@@ -191,7 +288,20 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
         else:
             count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
         if count:
-            return Links(links, outputs, matches[:count])
+            is_hit = outputs > 0 if match_kind == STANDARD else rows.is_leaf
+            goes_on[is_hit] = ROOT
+            return Links(links, goes_on, outputs, is_hit, matches[:count])
         room *= 4
         if room > MAX_MATCHES:
             raise UnsupportedError(f"the keywords have more than {room // 4:,} matches in each other: leave out some of those in long ones")
+
+
+def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """Chains of equal keywords: by the first of some equal ones the last one, and by each the one before it, or `NULL`."""
+    last, before = np.arange(len(read)), np.full(len(read), NULL)
+    first: dict[bytes, int] = {}
+    for number, keyword in enumerate(read):
+        known = first.setdefault(keyword, number)
+        if known != number:
+            before[number], last[known] = last[known], number
+    return last, before

@@ -14,6 +14,7 @@ from fst.runtime.batch import Batch
 from fst.runtime.encoder import Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
+from fst.runtime.speller import reading_of
 from fst.runtime.texts import Ints, Texts
 from fst.runtime.workspace import Ids
 
@@ -155,8 +156,16 @@ class _Matcher(Encoder):
     """Runs the kernel: the ids are numbers of keywords, and the spans are those of matches."""
 
     @Lazy
+    def _reading(self) -> dict[str, Any]:
+        return reading_of(self._table)
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return Runner(self._table, self._table.arguments(), self._workspaces, **self._reading)
+
+    @Lazy
     def _spans_runner(self) -> Runner:
-        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True)
+        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True, **self._reading)
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:

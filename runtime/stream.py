@@ -197,7 +197,7 @@ class Stream:
         self._buffers.reserve(runner.room_behind(workspace, len(read_from), 1, self._frame), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
         output = runner.output(self._frame, self._buffers, ends)
-        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace)
+        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read

@@ -9,12 +9,14 @@ from fst import npz
 from fst.errors import TableError
 from fst.machines.bpe import BpeTables
 from fst.machines.keywords import KeywordTables
+from fst.machines.overlapping import OverlappingTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
 MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
     "keywords": KeywordTables,
+    "overlapping-keywords": OverlappingTables,
     "wordpiece": Tables,
 }
 
