@@ -268,6 +268,11 @@ class Spans:
         self._first = 0  # the number for the first character to be read
         self._words = 0  # words before those of the current call
 
+    @property
+    def kept(self) -> Ints:
+        """The bounds in the whole text of what is kept: the begin and the end of each symbol or character."""
+        return self._kept
+
     def renumber(self, characters: int) -> int:
         """Renumber what is kept, and restart the count of words.
 
