@@ -9,12 +9,15 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from fst.lazy import Lazy
-from fst.machines.keywords import KeywordTables
+from fst.machines.keywords import OVERLAPPING, KeywordTables
 from fst.runtime.batch import Batch
+from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
-from fst.runtime.texts import Ints, Texts
+from fst.runtime.speller import reading_of
+from fst.runtime.stream import Stream
+from fst.runtime.texts import Ints, Source, Texts, check
 from fst.runtime.workspace import Ids
 
 OFFSETS: Mapping[str, bool | str] = {"characters": True, "bytes": "bytes"}
@@ -117,7 +120,8 @@ class Searcher:
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
         """Whether a keyword stands in a text."""
-        return self.find(text, errors=errors) is not None
+        one: Any = [text]
+        return self.count(one, threads=1, errors=errors).item() > 0
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
         """int64[rows], the number of matches in each text. The arguments are those of `find_batch`."""
@@ -130,7 +134,7 @@ class Searcher:
     def replace(self, text: list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> list[str]: ...
 
     def replace(self, text: str | list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> str | list[str]:
-        """Replace all matches.
+        """Replace all matches. A character that becomes several, which two matches share, is replaced by both.
 
         Args:
             text: a str, or a list or tuple of them.
@@ -140,8 +144,10 @@ class Searcher:
 
         Raises:
             TextError: a text is not text.
-            ValueError: `by` is a list of another length than the keywords.
+            ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
         """
+        if self._table.metadata.automaton.match_kind == OVERLAPPING:
+            raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
         texts: Any = [text] if isinstance(text, str) else text
         replaced = _replacing(by, self.keywords)
         rows = [_replaced(row, found, replaced) for row, found in zip(texts, self.find_batch(texts, threads=threads), strict=True)]
@@ -155,8 +161,34 @@ class _Matcher(Encoder):
     """Runs the kernel: the ids are numbers of keywords, and the spans are those of matches."""
 
     @Lazy
+    def _reading(self) -> dict[str, Any]:
+        return reading_of(self._table)
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return Runner(self._table, self._table.arguments(), self._workspaces, **self._reading)
+
+    @Lazy
     def _spans_runner(self) -> Runner:
-        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True)
+        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True, **self._reading)
+
+    def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
+        """Search one text that comes in pieces; see `fst.runtime.encoder.Encoder.stream`."""
+        if not self._empties:
+            return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
+        check(errors)
+        return EmptyStream(self._empties, offsets, self._spans_runner, None, self._frame, errors, self._trim)
+
+    def _encode(self, source: Source, *, with_spans: bool = False, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:
+        if not self._empties:
+            return super()._encode(source, with_spans=with_spans, counted=counted, errors=errors, **options)
+        batch = super()._encode(source, with_spans=True, errors=errors, **options)
+        return self._empties.put(batch, lengths_of(source, errors))
+
+    @Lazy
+    def _empties(self) -> Empties | None:
+        overlapping = self._table.metadata.automaton.match_kind == OVERLAPPING
+        return Empties(self._table.empty, overlapping=overlapping) if self._table.empty else None
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
@@ -188,5 +220,5 @@ def _replaced(text: str, found: Sequence[Match], replaced: Callable[[Match, str]
     parts, at = list[str](), 0
     for match in found:
         parts += text[at : match.start], replaced(match, text[match.start : match.end])
-        at = match.end
+        at = max(at, match.end)
     return "".join([*parts, text[at:]])

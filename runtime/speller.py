@@ -1,0 +1,96 @@
+"""Spelling texts for keyword search, see `fst.machines.keyword_text`.
+
+A `Folder` only folds the case of a text. Characters keep their numbers, so spans stay as they are, and only the place where a kernel stops
+becomes another one in the raw text. A `Speller` does all other steps. Like the rewriter of `fst.runtime.rewriter`, it notes the span of
+each character, and keeps the part of a text that kernels leave unread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fst.jit import Deferred
+from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
+from fst.machines.keyword_text import MAX_FOLDED, KeywordText
+from fst.machines.keywords import IN_WORD, KeywordTables
+from fst.machines.rewriting_arguments import Rewritten, growth, rewriter
+from fst.metadata import AddedTokens
+from fst.runtime.rewriter import NOWHERE, Kept, Room, TextRewriter
+from fst.runtime.texts import Ints, Units, characters
+
+fold, back, spell = (Deferred("fst.runtime.kernels.spelling", name) for name in ("fold", "back", "spell"))
+RAW = np.empty(0, np.int64)
+NO_TOKENS = AddedTokens({}, {}, None, [])
+
+
+def reading_of(table: KeywordTables) -> dict[str, Any]:
+    """The arguments of a `fst.runtime.run.Runner` by which it reads texts as the keywords of a table are spelled."""
+    text = table.metadata.text
+    if text.folds and not text.words and not text.rewriting:
+        return {"folder": Folder(text)}
+    if text.folds or text.words:
+        return {"rewriter": Speller(table.arguments(), text)}
+    return {"rewriter": _normalizer(table.arguments(), text)} if text.rewriting else {}
+
+
+def _normalizer(arguments: Any, text: KeywordText) -> TextRewriter:
+    assert text.rewriting
+    return TextRewriter(arguments, growth(text.rewriting), rewriter(text.rewriting, NO_TOKENS, None))
+
+
+class Folder:
+    """Folds the case of texts."""
+
+    def __init__(self, text: KeywordText) -> None:
+        self._codes = text.codes()
+
+    def fold(self, text: Units, starts: Ints, room: Room) -> Rewritten:
+        """Texts, with their case folded."""
+        room.reserve(MAX_FOLDED * int(starts[-1] - starts[0]), len(starts) - 1, with_spans=False)
+        fold.call(text, starts, self._codes, room.rewritten)
+        return room.rewritten
+
+    def place(self, text: Units, stop: int, folded: Rewritten, read: int) -> int:
+        """The position in texts, which end at `stop`, of one in folded texts."""
+        left = characters(folded.text[read : folded.starts[-1]])
+        return int(back.call(text, np.uint64(stop), np.uint64(left))) if left else stop
+
+
+class Speller(Kept):
+    """Spells the texts of a table. Its methods are those of `fst.runtime.rewriter.TextRewriter`.
+
+    Args:
+        arguments: the kernels' argument ``machine``.
+        text: how texts are spelled.
+    """
+
+    def __init__(self, arguments: Any, text: KeywordText) -> None:
+        self.arguments = arguments
+        self._codes = text.codes()
+        self._normalizer = _normalizer(arguments, text) if text.rewriting else None
+
+    def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:  # noqa: ARG002 - as `TextRewriter` has it
+        """Nearly all texts have words."""
+        return False
+
+    def border(self, text: Units, starts: Ints, memo: Any) -> int:
+        """The last border of the normalizers. Folding needs none."""
+        return self._normalizer.border(text, starts, memo) if self._normalizer else int(starts[-1])
+
+    def rewrite(
+        self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool, more: bool = False
+    ) -> Rewritten:
+        """Spell texts. The first one follows its part that is kept from the last call."""
+        kept, kept_characters, origin = int(state[KEPT]), state[KEPT_CHARACTERS], state[BEFORE]
+        raw = Rewritten(text, starts, NOWHERE, RAW)
+        if self._normalizer:
+            state[KEPT] = state[KEPT_CHARACTERS] = 0
+            raw = self._normalizer.rewrite(text, starts, state, room.normalised, is_inside=is_inside, with_spans=with_spans)
+        room.reserve(kept + MAX_FOLDED * int(raw.starts[-1] - raw.starts[0]), len(starts) - 1, with_spans=with_spans)
+        in_word = np.uint64(state[IN_WORD] if is_inside else 0)
+        state[IN_WORD] = spell.call(
+            raw.text, raw.starts, origin, in_word, np.uint64(more), np.uint64(kept), kept_characters, self._codes, raw, room.rewritten
+        )
+        return room.rewritten
