@@ -96,6 +96,7 @@ def _compile_search(folder: Path) -> None:
     for kind in ("leftmost-longest", "standard"):
         keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
     searcher = fst.load(folder / "keywords.npz")
+    searcher.replace(["ab" * 99], "b")
     searcher.find_batch(["ab"])
     searcher.count([b"ab"])
 

@@ -1,39 +1,82 @@
-"""Arrow columns: texts are read in the column's own buffers, and the arrays of their ids become the buffers of the new column.
+"""Arrow columns: texts are read in the column's own buffers, and the arrays of their results become the buffers of the new column.
 
-Only this module imports pyarrow, and only `fst.Tokenizer.encode_arrow` imports this module.
+Only this module imports pyarrow, and only methods with ``arrow`` in their name import this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.runtime.batch import Batch
-from fst.runtime.texts import Column, Ints, not_text_at
+from fst.runtime.texts import Bytes, Column, Ints, not_text_at
 
 try:
     import pyarrow as pa
+    import pyarrow.compute as pc
 except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
+MATCH = ("id", "start", "end")
 MAX_IDS = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
 Encode = Callable[[Column], Batch]
+NewRows = tuple[Ints, Callable[[], Bytes]]  # where each row begins, and the last one ends; and a function that makes their bytes
+Rewrite = Callable[[Column], NewRows]
+
+
+class Shape(Protocol):
+    """How rows become an array."""
+
+    @property
+    def kind(self) -> Any:
+        """The type of the array."""
+
+    def array(self, batch: Batch, is_null: Any) -> Any:
+        """The array of some rows; `is_null` marks nulls, None if there are none."""
+
+
+class Lists:
+    """Rows as lists of ids, which share the memory of the batch's ids."""
+
+    @property
+    def kind(self) -> Any:
+        """See `Shape`."""
+        return pa.list_(pa.int32())
+
+    def array(self, batch: Batch, is_null: Any) -> Any:
+        """See `Shape`."""
+        return _listed(_values(batch.ids), batch, is_null)
+
+
+class MatchLists:
+    """Rows as lists of matches."""
+
+    @property
+    def kind(self) -> Any:
+        """See `Shape`."""
+        return pa.list_(pa.struct([(name, pa.int32()) for name in MATCH]))
+
+    def array(self, batch: Batch, is_null: Any) -> Any:
+        """See `Shape`."""
+        assert batch.offsets is not None
+        columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
+        return _listed(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch, is_null)
 
 
 @dataclass(frozen=True)
 class Filling:
-    """How rows are padded.
+    """Rows as lists of ids, padded to one length.
 
     Attributes:
         width: the number of ids to which rows are padded; no row has more.
@@ -45,28 +88,56 @@ class Filling:
     id: int
     side: str
 
+    @property
+    def kind(self) -> Any:
+        """See `Shape`."""
+        return pa.list_(pa.int32(), self.width)
 
-def encoded(column: Any, encode: Encode, filling: Filling | None, *, by_row: bool) -> Any:
+    def array(self, batch: Batch, is_null: Any) -> Any:
+        """See `Shape`."""
+        return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, self)), self.width, mask=is_null)
+
+
+def encoded(column: Any, encode: Encode, shape: Shape, *, by_row: bool = False) -> Any:
     """The ids of a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         encode: encodes rows.
-        filling: how rows are padded; None: not at all.
+        shape: how rows become an array.
         by_row: whether equal texts may have different ids, so that each row must be encoded.
 
     Raises:
         TextError: it is not a column of texts, or `encode` raises one.
     """
     column = _imported(column)
+    return _by_chunks(column, lambda chunk: _chunk(chunk, encode, shape, by_row), shape.kind)
+
+
+def rewritten(column: Any, rewrite: Rewrite) -> Any:
+    """A column of the same type with other texts.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        rewrite: gives new rows for some rows.
+
+    Raises:
+        TextError: it is not a column of texts, or `rewrite` raises one, or the new texts are too long for its type.
+    """
+    column = _imported(column)
+    return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
+
+
+def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
+    """The results of an array, or of each chunk, which are of one type."""
     if not isinstance(column, pa.ChunkedArray):
-        return _chunk(column, encode, filling, by_row)
+        return work(column)
     chunks, first = [], 0
     for chunk in column.chunks:
         with _renumbered(partial(add, first)):
-            chunks.append(_chunk(chunk, encode, filling, by_row))
+            chunks.append(work(chunk))
         first += len(chunk)
-    return pa.chunked_array(chunks, type=_kind(filling))
+    return pa.chunked_array(chunks, type=kind)
 
 
 def _imported(column: Any) -> Any:
@@ -80,32 +151,78 @@ def _imported(column: Any) -> Any:
     raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
 
 
-def _chunk(chunk: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
+def _chunk(chunk: Any, encode: Encode, shape: Shape, by_row: bool) -> Any:
     """The ids of one array."""
     if isinstance(chunk, pa.DictionaryArray):
-        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, filling, by_row)
-    chunk = _texts(chunk)
-    if not chunk.null_count:
-        return _array(encode(_rows(chunk)), filling, None)
-    is_null = chunk.is_null()
-    present = np.flatnonzero(~is_null.to_numpy(zero_copy_only=False))
-    with _renumbered(lambda row: int(present[row])):
-        batch = encode(_rows(chunk.drop_null()))
-    lengths = np.zeros(len(chunk), np.int64)
-    lengths[present] = np.diff(batch.row_splits)
-    return _array(Batch(batch.ids, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
+        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, shape, by_row)
+    present = Present(_texts(chunk))
+    with present.renumbered():
+        batch = encode(present.rows)
+    return shape.array(replace(batch, row_splits=present.spread(batch.row_splits)), present.is_null)
 
 
-def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
+def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
+    """One array with other texts."""
+    if isinstance(chunk, pa.DictionaryArray):
+        return _rewritten_dictionary(chunk, rewrite)
+    if pa.types.is_null(chunk.type):
+        return chunk
+    present = Present(_texts(chunk))
+    with present.renumbered():
+        starts, make = rewrite(present.rows)
+    return _strings(present.spread(starts), make, present).cast(chunk.type)
+
+
+def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
+    """A dictionary array with other texts, each of which is in the new dictionary once."""
+    known, kind = _texts(chunk.dictionary), chunk.type
+    try:
+        texts, numbers = _rewritten(known, rewrite), chunk.indices
+    except TextError:
+        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # a text of no row may be wrong
+    different = texts.drop_null().unique()
+    places = pc.index_in(texts, different)
+    places = (places if numbers is None else places.take(numbers)).cast(kind.index_type)
+    return pa.DictionaryArray.from_arrays(places, different.cast(kind.value_type), ordered=kind.ordered)
+
+
+class Present:
+    """The rows of an array of texts that are not null.
+
+    Attributes:
+        rows: the rows.
+        is_null: for each row of the array, whether it is null, as an array of pyarrow; None if none is.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        self.kind, self._count = texts.type, len(texts)
+        self.is_null = texts.is_null() if texts.null_count else None
+        self._places: Any = None if self.is_null is None else np.flatnonzero(~self.is_null.to_numpy(zero_copy_only=False))
+        self.rows = _rows(texts if self.is_null is None else texts.drop_null())
+
+    def renumbered(self) -> AbstractContextManager[None]:
+        """Convert the row in errors to that of the array."""
+        return nullcontext() if self._places is None else _renumbered(lambda row: int(self._places[row]))
+
+    def spread(self, splits: Ints) -> Ints:
+        """Where each row of the array begins, and where the last one ends, for the same of the rows that are not null."""
+        if self._places is None:
+            return splits
+        lengths = np.zeros(self._count, np.int64)
+        lengths[self._places] = np.diff(splits)
+        return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def _of_dictionary(texts: Any, numbers: Any, encode: Encode, shape: Shape, by_row: bool) -> Any:
     """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows, or
     each row must be.
     """
     if len(texts) <= len(numbers) and not by_row:
         try:
-            return _chunk(texts, encode, filling, by_row).take(numbers)
+            return _chunk(texts, encode, shape, by_row).take(numbers)
         except TextError:
             pass  # encode the rows instead: a text of no row may be wrong, and errors name rows
-    return _chunk(texts.take(numbers), encode, filling, by_row)
+    return _chunk(texts.take(numbers), encode, shape, by_row)
 
 
 def _texts(chunk: Any) -> Any:
@@ -148,17 +265,32 @@ def _rows(chunk: Any) -> Column:
     return Column(characters, ends)
 
 
-def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
-    """Rows of ids as an array. Without `filling`, it shares the memory of the batch's ids.
+def _listed(values: Any, batch: Batch, is_null: Any) -> Any:
+    """Rows of values as an array.
 
     Raises:
-        TextError: there are more ids than the offsets of a list can reach.
+        TextError: there are more values than the offsets of a list can reach.
     """
-    if filling:
-        return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, filling)), filling.width, mask=is_null)
     if batch.row_splits[-1] > MAX_IDS:
-        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and list<int32> has at most {MAX_IDS:,}; encode slices of it")
-    return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), _values(batch.ids), mask=is_null)
+        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and its lists have at most {MAX_IDS:,}; encode slices of it")
+    return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), values, mask=is_null)
+
+
+def _strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
+    """Rows of UTF-8 as an array over their memory.
+
+    Raises:
+        TextError: they are longer than the offsets of their type can reach; then they are not made.
+    """
+    size = OFFSETS[present.kind]
+    if starts[-1] > np.iinfo(size).max:
+        raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")
+    valid, nulls = None, 0
+    if present.is_null is not None:
+        is_null = present.is_null.to_numpy(zero_copy_only=False)
+        valid, nulls = pa.py_buffer(np.packbits(~is_null, bitorder="little")), int(is_null.sum())
+    buffers = [valid, pa.py_buffer(starts.astype(size, copy=False)), pa.py_buffer(make())]
+    return pa.Array.from_buffers(present.kind, len(starts) - 1, buffers, nulls)
 
 
 def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
@@ -174,7 +306,3 @@ def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
 def _values(numbers: NDArray[np.int32]) -> Any:
     """An Arrow array over the memory of some numbers."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
-
-
-def _kind(filling: Filling | None) -> Any:
-    return pa.list_(pa.int32(), filling.width if filling else -1)

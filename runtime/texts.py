@@ -150,6 +150,11 @@ class Column:
     def __len__(self) -> int:
         return len(self._ends) - 1
 
+    def joined(self) -> tuple[Bytes, Ints]:
+        """The bytes of all rows; and int64[rows + 1], where each begins, and where the last one ends."""
+        starts = self._ends.astype(np.int64) - np.int64(self._ends[0])
+        return self._data[self._ends[0] : self._ends[-1]], starts
+
     def lengths(self, step: int) -> Sequence[int]:
         """See `Source`."""
         lengths: list[int] = (self._ends[1::step] - self._ends[:-1:step]).tolist()

@@ -213,12 +213,15 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
     found = searcher.find_batch(texts)
     assert [*searcher.find_batch(texts, threads=2)] == [*found]
     assert searcher.count([text.encode() for text in texts]).tolist() == np.diff(found.row_splits).tolist()
-    assert searcher.replace(texts, searcher.keywords) == texts
-    stream = searcher._matcher.stream(offsets=True)
+    for by in (searcher.keywords, "", "\u4e16" * 9):
+        new = searcher.replace(texts, by)
+        assert new == [searcher.replace(text, lambda match, _, by=by: by if isinstance(by, str) else by[match.id]) for text in texts]
+        assert searcher.replace_arrow(pa.array([*texts, None], draw.choice(KINDS[:3])), by).to_pylist() == [*new, None]
+    stream = searcher.stream()
     stream.write(texts[1][:3])
-    ids = stream.read().ids.tolist()
+    first = stream.read()[0]
     stream.write(texts[1][3:])
-    assert [*ids, *stream.close().ids.tolist()] == [match.id for match in found[1]]
+    assert [*first, *stream.close()[0]] == found[1]
 
 
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
