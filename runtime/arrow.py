@@ -283,7 +283,7 @@ def _strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
         TextError: they are longer than the offsets of their type can reach; then they are not made.
     """
     size = OFFSETS[present.kind]
-    if starts[-1] > np.iinfo(size).max:
+    if starts[-1] > np.iinfo(np.dtype(size)).max:
         raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")
     valid, nulls = None, 0
     if present.is_null is not None:

@@ -214,7 +214,7 @@ class Searcher:
             (data, starts), found = rows.joined(), _matches(self._found(rows, threads))
             if not callable(by):
                 return replaced_rows(data, starts, self._chosen(by, found))
-            texts = (str(data[begin:end], "utf-8") for begin, end in pairwise(starts.tolist()))
+            texts = (str(data[begin:end].data, "utf-8") for begin, end in pairwise(starts.tolist()))
             new = [in_utf_8(_replaced(text, row, by)) for text, row in zip(texts, found, strict=True)]
             return ends_of(new), lambda: np.frombuffer(b"".join(new), np.uint8)
 

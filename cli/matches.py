@@ -1,0 +1,305 @@
+"""Matches of keywords in documents: how they are found, and how they are written."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.cli.documents import Documents
+from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
+from fst.cli.streams import STANDARD, standard_output, written
+
+if TYPE_CHECKING:
+    from fst import Matches, Searcher
+    from fst.cli.columns import ColumnsOf
+
+MATCHES = "matches"  # the name in JSON lines and tables
+FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
+WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
+PLACES = ("start", "end")
+ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
+ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
+MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # those of grep
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Documents, and what was found in them.
+
+    Attributes:
+        documents: the documents.
+        counts: int64[rows], how many matches each has.
+        matches: the matches, in characters; None: they were only counted.
+        nulls: bool[rows], which documents are null; None: none.
+    """
+
+    documents: Documents
+    counts: NDArray[np.int64]
+    matches: Matches | None = None
+    nulls: NDArray[np.bool_] | None = None
+
+
+Find = Callable[[Documents, str], Found]
+
+
+def finding(searcher: Searcher, threads: int | None, text_name: str | None) -> Find:
+    """A function that finds matches in documents; with `text_name`, texts are in their other fields too, under this name."""
+
+    def find(documents: Documents, errors: str) -> Found:
+        documents = documents.mended() if errors == "replace" else documents
+        matches, nulls = documents.find(searcher, threads)
+        carrying = documents if text_name is None else documents.carrying(documents.texts, text_name)
+        return Found(carrying, np.diff(matches.row_splits), matches, nulls)
+
+    return find
+
+
+def counting(searcher: Searcher, threads: int | None) -> Find:
+    """A function that counts the matches in documents."""
+
+    def count(documents: Documents, errors: str) -> Found:
+        documents = documents.mended() if errors == "replace" else documents
+        return Found(documents, documents.count_matches(searcher, threads))
+
+    return count
+
+
+def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Documents]:
+    """A function that replaces matches; with `text_name`, new texts are in their other fields too, under this name."""
+    def rewrite(documents: Documents, errors: str) -> Documents:
+        documents = documents.mended() if errors == "replace" else documents
+        texts = documents.replace(searcher, by, threads)
+        carrying = documents if text_name is None else documents.carrying(texts, text_name)
+        return replace(carrying, texts=texts)
+
+    return rewrite
+
+
+def check_options(form: str, names: bool, replaces: bool) -> None:
+    """Refuse options that have no place in a form.
+
+    Raises:
+        click.UsageError: one has none.
+    """
+    if names and (replaces or form in ("lines", "npz")):
+        what = "--replace" if replaces else form
+        raise click.UsageError(f"--names does not go with {what}, only with the forms matches, json, arrow and parquet")
+    if replaces and form in ("matches", "npz"):
+        raise click.UsageError(f"--replace does not go with {form}: with it documents are written, as lines, json, arrow or parquet")
+
+
+def is_colored(color: str, output: str) -> bool:
+    """Whether matches are shown in colour: if asked for, or on a terminal, unless NO_COLOR is set."""
+    if color != "auto":
+        return color == "always"
+    return output == STANDARD and standard_output().isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+@contextmanager
+def writing(
+    name: str, form: str, *, keywords: Sequence[str] | None, file_names: bool, colored: bool, end: bytes | None
+) -> Iterator[Write[Found]]:
+    """A function that writes what was found to a file, or to standard output for "-". A file appears whole or not at all.
+
+    Args:
+        name: the file.
+        form: one of `FORMS`.
+        keywords: the keywords, to be written in place of their numbers; None: write the numbers.
+        file_names: whether lines begin with the name of the file.
+        colored: whether matches are shown in colour.
+        end: what ends a document among lines; None: nothing.
+    """
+    if form in FORMS.lines:
+        with lines_of(name) as file:
+            if form == "json":
+                yield Objects(file, MatchMembers(keywords)).write
+            elif form == "matches":
+                yield MatchLines(file, keywords, file_names).write
+            else:
+                yield DocumentLines(file, file_names, colored, end).write
+    elif form == "npz":
+        with written(name) as file, Arrays(file) as arrays:
+            yield arrays.write
+    else:
+        with columns_of(name, form, lambda: _match_columns(keywords)) as write:
+            yield write
+
+
+@contextmanager
+def writing_texts(name: str, form: str, end: bytes | None) -> Iterator[Write[Documents]]:
+    """A function that writes documents, to lines with `end` behind each."""
+    if form == "lines":
+        with lines_of(name) as file:
+            yield lambda documents: _write_texts(file, documents, end or b"")
+    elif form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, NoMembers()).write
+    else:
+        with columns_of(name, form, _no_columns) as write:
+            yield write
+
+
+def _write_texts(file: IO[bytes], documents: Documents, end: bytes) -> None:
+    texts = documents.texts_in_utf8(range(len(documents.texts)))
+    file.write(b"".join([(text or b"") + end for text in texts]))
+    file.flush()
+
+
+def _match_columns(keywords: Sequence[str] | None) -> ColumnsOf[Found]:
+    from fst.cli.match_columns import MatchColumns
+
+    return MatchColumns(keywords)
+
+
+def _no_columns() -> ColumnsOf[Documents]:
+    from fst.cli.match_columns import NoColumns
+
+    return NoColumns()
+
+
+class DocumentLines:
+    """Writes the documents with a match, as grep does.
+
+    Args:
+        file: the output.
+        file_names: whether each begins with the name of its file.
+        colored: whether matches are shown in colour.
+        end: what ends a document; None: nothing.
+    """
+
+    def __init__(self, file: IO[bytes], file_names: bool, colored: bool, end: bytes | None) -> None:
+        self._file, self._file_names, self._colored, self._end = file, file_names, colored, end or b""
+
+    def write(self, found: Found) -> None:
+        """Write those of some documents, and flush them."""
+        rows: list[int] = np.flatnonzero(found.counts).tolist()
+        begin = self._begin(found.documents.file)
+        for row, text in zip(rows, found.documents.texts_in_utf8(rows), strict=True):
+            shown = text or b""
+            if self._colored and found.matches is not None:
+                shown = _colored(shown.decode(), found.matches, row)
+            self._file.write(begin + shown + self._end)
+        self._file.flush()
+
+    def _begin(self, name: str) -> bytes:
+        if not self._file_names:
+            return b""
+        spelled = os.fsencode(name)
+        return FILE_COLOR + spelled + PLAIN + SEPARATOR_COLOR + b":" + PLAIN if self._colored else spelled + b":"
+
+
+def _colored(text: str, matches: Matches, row: int) -> bytes:
+    """A text in UTF-8 with its matches in colour. What matches overlap is coloured once, and empty matches are not seen."""
+    parts, at = list[bytes](), 0
+    for _, start, end in sorted(matches[row], key=lambda match: match.start):
+        if end > at:
+            begin = max(start, at)
+            parts += text[at:begin].encode(), MATCH_COLOR, text[begin:end].encode(), PLAIN
+            at = end
+    return b"".join([*parts, text[at:].encode()])
+
+
+class MatchLines:
+    """Writes a line for each match: the number of its document, its keyword, its first character and one past the last, with tabs between.
+
+    Args:
+        file: the output.
+        keywords: as in `writing`.
+        file_names: whether the name of the file comes first.
+    """
+
+    def __init__(self, file: IO[bytes], keywords: Sequence[str] | None, file_names: bool) -> None:
+        self._file, self._keywords, self._file_names = file, keywords, file_names
+
+    def write(self, found: Found) -> None:
+        """Write those of some documents, and flush them."""
+        assert found.matches is not None
+        begin = os.fsencode(found.documents.file) + b"\t" if self._file_names else b""
+        for number, row in zip(found.documents.numbers, found.matches, strict=True):
+            for keyword, start, end in row:
+                self._file.write(begin + f"{number}\t{self._spelled(keyword)}\t{start}\t{end}\n".encode())
+        self._file.flush()
+
+    def _spelled(self, keyword: int) -> str:
+        return str(keyword) if self._keywords is None else self._keywords[keyword].translate(ESCAPES)
+
+
+class MatchMembers:
+    """A list of matches for JSON, each an object with the keyword, or its number, and its place.
+
+    Args:
+        keywords: as in `writing`.
+    """
+
+    def __init__(self, keywords: Sequence[str] | None) -> None:
+        self._keywords = keywords
+
+    def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `fst.cli.outputs.MembersOf`."""
+        assert found.matches is not None
+        return found.documents, found.nulls, {MATCHES: [b"[%b]" % b",".join(map(self._object, row)) for row in found.matches]}
+
+    def _object(self, match: tuple[int, int, int]) -> bytes:
+        keyword, start, end = match
+        spelled = b'"id":%d' % keyword if self._keywords is None else b'"keyword":%b' % as_json(self._keywords[keyword])
+        return b'{%b,"start":%d,"end":%d}' % (spelled, start, end)
+
+
+class NoMembers:
+    """Nothing beside the fields of documents."""
+
+    def of(self, documents: Documents, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
+        """See `fst.cli.outputs.MembersOf`."""
+        return documents, None, {}
+
+
+class Arrays:
+    """Writes the arrays of `fst.Matches` as .npz. They wait in temporary files, since a zip has one after the other.
+
+    Args:
+        file: the output.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._open = ExitStack()
+        self._waiting = {name: self._open.enter_context(tempfile.TemporaryFile()) for name in ARRAYS}  # noqa: SIM115 - the stack closes them
+        self._count = 0
+        self._waiting["row_splits"].write(np.zeros(1, "<i8").tobytes())
+
+    def __enter__(self) -> Arrays:
+        return self
+
+    def write(self, found: Found) -> None:
+        """Add the matches of some documents."""
+        assert found.matches is not None
+        arrays = {name: getattr(found.matches, name) for name in ARRAYS}
+        arrays["row_splits"] = arrays["row_splits"][1:] + self._count
+        self._count = int(arrays["row_splits"][-1]) if len(arrays["row_splits"]) else self._count
+        for name, dtype in ARRAYS.items():
+            self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        with self._open:
+            if kind is None:
+                with zipfile.ZipFile(self._file, "w") as archive:
+                    for name, dtype in ARRAYS.items():
+                        self._add(archive, name, dtype)
+
+    def _add(self, archive: zipfile.ZipFile, name: str, dtype: str) -> None:
+        waiting = self._waiting[name]
+        count = waiting.tell() // np.dtype(dtype).itemsize
+        waiting.seek(0)
+        with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+            member.write(npy_header(dtype, count))
+            while chunk := waiting.read(1 << 20):
+                member.write(chunk)
