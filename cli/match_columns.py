@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fst.cli.documents import Documents
-from fst.cli.matches import MATCHES, PLACES, Found
+from fst.cli.finding import MATCHES, PLACES, Found
 from fst.cli.with_pyarrow import pa
 
 

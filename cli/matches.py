@@ -1,87 +1,31 @@
-"""Matches of keywords in documents: how they are found, and how they are written."""
+"""Writers of matches: documents with a match as grep prints them, lines for matches, JSON lines, arrays, and columns."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from fst.cli.documents import Documents
+from fst.cli.finding import MATCHES, Found
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
 from fst.cli.streams import STANDARD, standard_output, written
 
 if TYPE_CHECKING:
-    from fst import Matches, Searcher
+    from fst import Matches
     from fst.cli.columns import ColumnsOf
 
-MATCHES = "matches"  # the name in JSON lines and tables
 FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
 WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
-PLACES = ("start", "end")
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
 MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # those of grep
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Documents, and what was found in them.
-
-    Attributes:
-        documents: the documents.
-        counts: int64[rows], how many matches each has.
-        matches: the matches, in characters; None: they were only counted.
-        nulls: bool[rows], which documents are null; None: none.
-    """
-
-    documents: Documents
-    counts: NDArray[np.int64]
-    matches: Matches | None = None
-    nulls: NDArray[np.bool_] | None = None
-
-
-Find = Callable[[Documents, str], Found]
-
-
-def finding(searcher: Searcher, threads: int | None, text_name: str | None) -> Find:
-    """A function that finds matches in documents; with `text_name`, texts are in their other fields too, under this name."""
-
-    def find(documents: Documents, errors: str) -> Found:
-        documents = documents.mended() if errors == "replace" else documents
-        matches, nulls = documents.find(searcher, threads)
-        carrying = documents if text_name is None else documents.carrying(documents.texts, text_name)
-        return Found(carrying, np.diff(matches.row_splits), matches, nulls)
-
-    return find
-
-
-def counting(searcher: Searcher, threads: int | None) -> Find:
-    """A function that counts the matches in documents."""
-
-    def count(documents: Documents, errors: str) -> Found:
-        documents = documents.mended() if errors == "replace" else documents
-        return Found(documents, documents.count_matches(searcher, threads))
-
-    return count
-
-
-def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Documents]:
-    """A function that replaces matches; with `text_name`, new texts are in their other fields too, under this name."""
-    def rewrite(documents: Documents, errors: str) -> Documents:
-        documents = documents.mended() if errors == "replace" else documents
-        texts = documents.replace(searcher, by, threads)
-        carrying = documents if text_name is None else documents.carrying(texts, text_name)
-        return replace(carrying, texts=texts)
-
-    return rewrite
 
 
 def check_options(form: str, names: bool, replaces: bool) -> None:

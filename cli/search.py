@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from fst.cli.finding import counting, finding, replacing
 from fst.cli.inputs import Reading
-from fst.cli.matches import WITH_TEXT, counting, finding, is_colored, replacing, writing, writing_texts
+from fst.cli.matches import WITH_TEXT, is_colored, writing, writing_texts
 from fst.cli.pipeline import Policy
 from fst.cli.streams import show
 

@@ -215,7 +215,7 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
     assert searcher.count([text.encode() for text in texts]).tolist() == np.diff(found.row_splits).tolist()
     for by in (searcher.keywords, "", "\u4e16" * 9):
         new = searcher.replace(texts, by)
-        assert new == [searcher.replace(text, lambda match, _, by=by: by if isinstance(by, str) else by[match.id]) for text in texts]
+        assert new == [searcher.replace(text, {word: by if isinstance(by, str) else word for word in listed}) for text in texts]
         assert searcher.replace_arrow(pa.array([*texts, None], draw.choice(KINDS[:3])), by).to_pylist() == [*new, None]
     stream = searcher.stream()
     stream.write(texts[1][:3])

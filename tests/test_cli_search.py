@@ -94,7 +94,7 @@ def as_object(found: fst.Match, names: bool) -> dict[str, Any]:
 def test_all_ways(kind: str, form: str, names: bool, table: Path, tmp_path: Path) -> None:
     """From any input format to any output format, the matches are those of `find_iter`, and rows keep their fields."""
     source, out = written(tmp_path / "input", gzip.compress(as_input(kind, TEXTS))), tmp_path / "out"
-    words = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
+    words: list[str | Path] = ["search", table, source, *options_for(kind), "-o", out, "--format", form, *(["--names"] if names else [])]
     if names and form in ("lines", "npz"):
         assert f"--names does not go with {form}" in call(*words, code=2).stderr
         return
