@@ -26,7 +26,7 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
 MATCH = ("id", "start", "end")
-MAX_IDS = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits, and so have those of string and binary
+MAX_OFFSET = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits, and so have those of string and binary
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
@@ -271,8 +271,8 @@ def _listed(values: Any, batch: Batch, is_null: Any) -> Any:
     Raises:
         TextError: there are more values than the offsets of a list can reach.
     """
-    if batch.row_splits[-1] > MAX_IDS:
-        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and its lists have at most {MAX_IDS:,}; encode slices of it")
+    if batch.row_splits[-1] > MAX_OFFSET:
+        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and its lists have at most {MAX_OFFSET:,}; encode slices of it")
     return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), values, mask=is_null)
 
 
@@ -283,7 +283,7 @@ def _strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
         TextError: they are longer than the offsets of their type can reach; then they are not made.
     """
     size = OFFSETS[present.kind]
-    if size is np.int32 and starts[-1] > MAX_IDS:
+    if size is np.int32 and starts[-1] > MAX_OFFSET:
         raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")
     valid, nulls = None, 0
     if present.is_null is not None:
