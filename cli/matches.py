@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any
 
 import click
@@ -152,6 +153,27 @@ def _colored(text: str, matches: Matches, row: int) -> bytes:
     return b"".join([*parts, text[at:].encode()])
 
 
+class KeywordSpellings(dict[int, str]):
+    """The spelling of each keyword by its number. Each is spelled once.
+
+    Args:
+        spell: spells a keyword.
+    """
+
+    def __init__(self, spell: Callable[[int], str]) -> None:
+        super().__init__()
+        self._spell = spell
+
+    def __missing__(self, number: int) -> str:
+        self[number] = spelled = self._spell(number)
+        return spelled
+
+
+def _columns(matches: Matches) -> tuple[list[int], list[int], list[int]]:
+    """Keyword, start and end of all matches."""
+    return matches.ids.tolist(), matches.starts.tolist(), matches.ends.tolist()
+
+
 class MatchLines:
     """Writes a line for each match: the number of its document, its keyword, its first character and one past the last, with tabs between.
 
@@ -162,19 +184,18 @@ class MatchLines:
     """
 
     def __init__(self, file: IO[bytes], keywords: Sequence[str] | None, file_names: bool) -> None:
-        self._file, self._keywords, self._file_names = file, keywords, file_names
+        self._file, self._file_names = file, file_names
+        self._spellings = KeywordSpellings(lambda number: str(number) if keywords is None else keywords[number].translate(ESCAPES))
 
     def write(self, found: Found) -> None:
         """Write those of some documents, and flush them."""
         assert found.matches is not None
-        begin = os.fsencode(found.documents.file) + b"\t" if self._file_names else b""
-        for number, row in zip(found.documents.numbers, found.matches, strict=True):
-            for keyword, start, end in row:
-                self._file.write(begin + f"{number}\t{self._spelled(keyword)}\t{start}\t{end}\n".encode())
+        begin = f"{found.documents.file}\t" if self._file_names else ""
+        numbers = np.repeat(np.asarray(found.documents.numbers, np.int64), found.counts).tolist()
+        rows = zip(numbers, *_columns(found.matches), strict=True)
+        lines = [f"{begin}{number}\t{self._spellings[keyword]}\t{start}\t{end}\n" for number, keyword, start, end in rows]
+        self._file.write("".join(lines).encode("utf-8", "surrogateescape"))
         self._file.flush()
-
-    def _spelled(self, keyword: int) -> str:
-        return str(keyword) if self._keywords is None else self._keywords[keyword].translate(ESCAPES)
 
 
 class MatchMembers:
@@ -185,17 +206,17 @@ class MatchMembers:
     """
 
     def __init__(self, keywords: Sequence[str] | None) -> None:
-        self._keywords = keywords
+        self._spellings = KeywordSpellings(
+            lambda number: f'"id":{number}' if keywords is None else f'"keyword":{as_json(keywords[number]).decode()}'
+        )
 
     def of(self, found: Found, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
         """See `fst.cli.outputs.MembersOf`."""
         assert found.matches is not None
-        return found.documents, found.nulls, {MATCHES: [b"[%b]" % b",".join(map(self._object, row)) for row in found.matches]}
-
-    def _object(self, match: tuple[int, int, int]) -> bytes:
-        keyword, start, end = match
-        spelled = b'"id":%d' % keyword if self._keywords is None else b'"keyword":%b' % as_json(self._keywords[keyword])
-        return b'{%b,"start":%d,"end":%d}' % (spelled, start, end)
+        rows = zip(*_columns(found.matches), strict=True)
+        objects = [f'{{{self._spellings[keyword]},"start":{start},"end":{end}}}' for keyword, start, end in rows]
+        lists = [f"[{','.join(objects[begin:end])}]".encode() for begin, end in pairwise(found.matches.row_splits.tolist())]
+        return found.documents, found.nulls, {MATCHES: lists}
 
 
 class NoMembers:
