@@ -5,5 +5,6 @@ Source → alphabet and trie → failure links and pops → transducer → rows 
 
 from fst.compile.api import bpe, tokenizer, wordpiece
 from fst.compile.keywords import keywords
+from fst.compile.maxmatch import maxmatch
 
-__all__ = ["bpe", "keywords", "tokenizer", "wordpiece"]
+__all__ = ["bpe", "keywords", "maxmatch", "tokenizer", "wordpiece"]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
     from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
+    from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import tiktoken
     from fst.runtime.tokenizer import Tokenizer
@@ -31,6 +32,9 @@ __all__ = [
     "Matches",
     "Part",
     "Searcher",
+    "SegmentStream",
+    "Segmenter",
+    "Segments",
     "Stream",
     "TableError",
     "TextError",
@@ -69,6 +73,10 @@ def __getattr__(name: str) -> Any:
         from fst.runtime import searcher
 
         return getattr(searcher, name)
+    if name in ("SegmentStream", "Segmenter", "Segments"):
+        from fst.runtime import segmenter
+
+        return getattr(segmenter, name)
     if name in ("Part", "Stream"):
         from fst.runtime import stream
 

@@ -1,16 +1,17 @@
-"""Arrow columns: texts are read in the column's own buffers, and the arrays of their results become the buffers of the new column.
+"""Arrow columns: texts are read in the column's own buffers, and the arrays of their results become the buffers of the new column. Tokens
+that are parts of texts share the buffers of these.
 
-Only this module imports pyarrow, and only methods with ``arrow`` in their name import this module.
+Only this module imports pyarrow, and only methods that take columns import this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import add
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,57 +27,31 @@ except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
 MATCH = ("id", "start", "end")
-MAX_OFFSET = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits, and so have those of string and binary
+MAX_VALUES = (1 << 31) - 1  # in a chunk: the offsets of a list, and those of strings, have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
-Encode = Callable[[Column], Batch]
+
+class Lists(NamedTuple):
+    """Lists, one after the other.
+
+    Attributes:
+        values: an array of pyarrow.
+        row_splits: int64[rows + 1], as in `Batch`.
+    """
+
+    values: Any
+    row_splits: Ints
+
+
+Make = Callable[[Column], Lists]
 NewRows = tuple[Ints, Callable[[], Bytes]]  # where each row begins, and the last one ends; and a function that makes their bytes
 Rewrite = Callable[[Column], NewRows]
 
 
-class Shape(Protocol):
-    """How rows become an array."""
-
-    @property
-    def kind(self) -> Any:
-        """The type of the array."""
-
-    def array(self, batch: Batch, is_null: Any) -> Any:
-        """The array of some rows; `is_null` marks nulls, None if there are none."""
-
-
-class Lists:
-    """Rows as lists of ids, which share the memory of the batch's ids."""
-
-    @property
-    def kind(self) -> Any:
-        """See `Shape`."""
-        return pa.list_(pa.int32())
-
-    def array(self, batch: Batch, is_null: Any) -> Any:
-        """See `Shape`."""
-        return _listed(_values(batch.ids), batch, is_null)
-
-
-class MatchLists:
-    """Rows as lists of matches."""
-
-    @property
-    def kind(self) -> Any:
-        """See `Shape`."""
-        return pa.list_(pa.struct([(name, pa.int32()) for name in MATCH]))
-
-    def array(self, batch: Batch, is_null: Any) -> Any:
-        """See `Shape`."""
-        assert batch.offsets is not None
-        columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
-        return _listed(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch, is_null)
-
-
 @dataclass(frozen=True)
 class Filling:
-    """Rows as lists of ids, padded to one length.
+    """How rows are padded.
 
     Attributes:
         width: the number of ids to which rows are padded; no row has more.
@@ -88,30 +63,63 @@ class Filling:
     id: int
     side: str
 
-    @property
-    def kind(self) -> Any:
-        """See `Shape`."""
-        return pa.list_(pa.int32(), self.width)
 
-    def array(self, batch: Batch, is_null: Any) -> Any:
-        """See `Shape`."""
-        return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, self)), self.width, mask=is_null)
-
-
-def encoded(column: Any, encode: Encode, shape: Shape, *, by_row: bool = False) -> Any:
+def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | None, *, by_row: bool) -> Any:
     """The ids of a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         encode: encodes rows.
-        shape: how rows become an array.
+        filling: how rows are padded; None: not at all.
         by_row: whether equal texts may have different ids, so that each row must be encoded.
 
     Raises:
         TextError: it is not a column of texts, or `encode` raises one.
     """
-    column = _imported(column)
-    return _by_chunks(column, lambda chunk: _chunk(chunk, encode, shape, by_row), shape.kind)
+
+    def make(rows: Column) -> Lists:
+        batch = encode(rows)
+        return Lists(_values(batch.ids), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.int32(), filling.width if filling else -1), filling, by_row)
+
+
+def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
+    """The tokens of a column.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        segment: segments rows; the spans are in characters, and ascend.
+
+    Raises:
+        TextError: it is not a column of texts, or `segment` raises one.
+    """
+
+    def make(rows: Column) -> Lists:
+        batch = segment(rows)
+        return Lists(_tokens(rows, batch), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.string()), None, by_row=False)
+
+
+def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
+    """The matches of a column.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        find: finds keywords in rows; the ids are their numbers, and the spans those of matches.
+
+    Raises:
+        TextError: it is not a column of texts, or `find` raises one.
+    """
+
+    def make(rows: Column) -> Lists:
+        batch = find(rows)
+        assert batch.offsets is not None
+        columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
+        return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.struct([(name, pa.int32()) for name in MATCH])), None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
@@ -126,6 +134,12 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
     """
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
+
+
+def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
+    """A column of lists, of a kind, from a column of texts."""
+    column = _imported(column)
+    return _by_chunks(column, lambda chunk: _chunk(chunk, make, filling, by_row), kind)
 
 
 def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
@@ -151,14 +165,14 @@ def _imported(column: Any) -> Any:
     raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
 
 
-def _chunk(chunk: Any, encode: Encode, shape: Shape, by_row: bool) -> Any:
-    """The ids of one array."""
+def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
+    """The lists of one array."""
     if isinstance(chunk, pa.DictionaryArray):
-        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, shape, by_row)
+        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, make, filling, by_row)
     present = Present(_texts(chunk))
     with present.renumbered():
-        batch = encode(present.rows)
-    return shape.array(replace(batch, row_splits=present.spread(batch.row_splits)), present.is_null)
+        lists = make(present.rows)
+    return _array(lists._replace(row_splits=present.spread(lists.row_splits)), filling, present.is_null)
 
 
 def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
@@ -170,7 +184,7 @@ def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
     present = Present(_texts(chunk))
     with present.renumbered():
         starts, make = rewrite(present.rows)
-    return _strings(present.spread(starts), make, present).cast(chunk.type)
+    return _new_strings(present.spread(starts), make, present).cast(chunk.type)
 
 
 def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
@@ -213,16 +227,16 @@ class Present:
         return np.concatenate([[0], np.cumsum(lengths)])
 
 
-def _of_dictionary(texts: Any, numbers: Any, encode: Encode, shape: Shape, by_row: bool) -> Any:
-    """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows, or
+def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
+    """The lists of a dictionary array: indices `numbers` into `texts`. Each text is read once, unless there are more texts than rows, or
     each row must be.
     """
     if len(texts) <= len(numbers) and not by_row:
         try:
-            return _chunk(texts, encode, shape, by_row).take(numbers)
+            return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # encode the rows instead: a text of no row may be wrong, and errors name rows
-    return _chunk(texts.take(numbers), encode, shape, by_row)
+            pass  # read the rows instead: a text of no row may be wrong, and errors name rows
+    return _chunk(texts.take(numbers), make, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:
@@ -265,25 +279,28 @@ def _rows(chunk: Any) -> Column:
     return Column(characters, ends)
 
 
-def _listed(values: Any, batch: Batch, is_null: Any) -> Any:
-    """Rows of values as an array.
+def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
+    """Lists as an array. Without `filling`, it shares the memory of the values.
 
     Raises:
         TextError: there are more values than the offsets of a list can reach.
     """
-    if batch.row_splits[-1] > MAX_OFFSET:
-        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and its lists have at most {MAX_OFFSET:,}; encode slices of it")
-    return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), values, mask=is_null)
+    if filling:
+        return pa.FixedSizeListArray.from_arrays(_values(_filled(lists, filling)), filling.width, mask=is_null)
+    splits = lists.row_splits
+    if splits[-1] > MAX_VALUES:
+        raise TextError(f"{splits[-1]:,} values in one array, and a list has at most {MAX_VALUES:,}; pass slices of it")
+    return pa.ListArray.from_arrays(_values(splits.astype(np.int32)), lists.values, mask=is_null)
 
 
-def _strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
+def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
     """Rows of UTF-8 as an array over their memory.
 
     Raises:
         TextError: they are longer than the offsets of their type can reach; then they are not made.
     """
     size = OFFSETS[present.kind]
-    if size is np.int32 and starts[-1] > MAX_OFFSET:
+    if size is np.int32 and starts[-1] > MAX_VALUES:
         raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")
     valid, nulls = None, 0
     if present.is_null is not None:
@@ -293,14 +310,37 @@ def _strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
     return pa.Array.from_buffers(present.kind, len(starts) - 1, buffers, nulls)
 
 
-def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
-    """All rows with their padding, one after the other."""
-    lengths: Ints = np.diff(batch.row_splits)[:, None]
+def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
+    """All rows of ids with their padding, one after the other."""
+    lengths: Ints = np.diff(lists.row_splits)[:, None]
     places = np.arange(filling.width)
     is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
     filled = np.full(is_id.shape, filling.id, np.int32)
-    filled[is_id] = batch.ids
+    filled[is_id] = lists.values.to_numpy()
     return filled.ravel()
+
+
+def _tokens(rows: Column, batch: Batch) -> Any:
+    """The strings of tokens, which share the memory of the texts if there is nothing between them.
+
+    Raises:
+        TextError: there are more bytes than the offsets of strings can reach.
+    """
+    assert batch.offsets is not None
+    data = rows.data[rows.ends[0] : rows.ends[-1]]
+    if len(data) > MAX_VALUES:
+        raise TextError(f"{len(data):,} bytes of text in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
+    borders = np.append(np.flatnonzero(data & 0xC0 != 0x80).astype(np.int32), np.int32(len(data)))
+    firsts = np.searchsorted(borders, rows.ends[:-1] - rows.ends[0])  # the number of characters before each row
+    spans = borders[batch.offsets + np.repeat(firsts, np.diff(batch.row_splits))[:, None]]
+    if (spans[1:, 0] == spans[:-1, 1]).all():
+        return _strings(np.append(spans[:, 0], spans[-1:, 1] if len(spans) else np.int32(0)), data)
+    return _strings(np.append(spans.ravel(), spans[-1, 1]), data).take(pa.array(np.arange(0, 2 * len(spans), 2)))
+
+
+def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
+    """Strings over the memory of some UTF-8; `ends` says where each begins, and where the last one ends."""
+    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(data))
 
 
 def _values(numbers: NDArray[np.int32]) -> Any:

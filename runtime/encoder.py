@@ -180,7 +180,7 @@ class Encoder:
             >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
             [[1, 2], None, [1, 1]]
         """
-        from fst.runtime.arrow import Filling, Lists, encoded
+        from fst.runtime.arrow import Filling, encoded
 
         if padding and max_length is None:
             raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
@@ -193,8 +193,8 @@ class Encoder:
             drops = drops and drops._replace(first_row=drops.first_row + len(rows))
             return batch if max_ids is None else cut(batch, max_ids, frame[1])
 
-        shape = Filling(max_ids, *self._padding()) if padding and max_ids is not None else Lists()
-        return encoded(column, encode_rows, shape, by_row=drops is not None)
+        filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
+        return encoded(column, encode_rows, filling, by_row=drops is not None)
 
     def count_tokens(
         self,

@@ -180,9 +180,9 @@ class Searcher:
             >>> Searcher(keywords(["he", "she"])).find_arrow(pa.array(["ushers", None])).to_pylist()
             [[{'id': 1, 'start': 1, 'end': 4}], None]
         """
-        from fst.runtime.arrow import MatchLists, encoded
+        from fst.runtime.arrow import matched
 
-        return encoded(column, lambda rows: self._found(rows, threads, errors), MatchLists())
+        return matched(column, lambda rows: self._found(rows, threads, errors))
 
     def replace_arrow(self, column: Any, by: Replacement, *, threads: int | None = None) -> Any:
         """Replace all matches in a column of texts. Requires pyarrow.

@@ -9,12 +9,14 @@ from fst import npz
 from fst.errors import TableError
 from fst.machines.bpe import BpeTables
 from fst.machines.keywords import KeywordTables
+from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
 MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
     "keywords": KeywordTables,
+    "maxmatch": MaxMatchTables,
     "wordpiece": Tables,
 }
 
