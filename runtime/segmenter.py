@@ -118,9 +118,7 @@ class Segmenter:
         one: Any = [text]
         return self.segment_batch(one, offsets=True, threads=1, errors=errors)[0]
 
-    def segment_batch(
-        self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict"
-    ) -> Segments:
+    def segment_batch(self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict") -> Segments:
         """The tokens of many texts.
 
         Args:
