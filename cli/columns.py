@@ -22,7 +22,7 @@ from fst.errors import TextError
 from fst.runtime.arrow import MATCH
 
 if TYPE_CHECKING:
-    from fst import Searcher, Tokenizer
+    from fst import Searcher, Segmenter, Tokenizer
 
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
@@ -134,6 +134,10 @@ class Column(Documents):
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
         """int64[rows], how many matches each has."""
         return np.diff(self.find(searcher, threads)[0].row_splits)
+
+    def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
+        """Their tokens, as an array of lists."""
+        return segmenter.segment_arrow(self.texts, threads=threads)
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
         """Their texts with matches replaced, as an array of the same type."""

@@ -35,6 +35,7 @@ KINDS = {
         str,
     ),
     "keywords": Kind("fst.compile:keywords", ("match_kind", *WORDS)),
+    "maxmatch": Kind("fst.compile:maxmatch", ("direction", *WORDS)),
 }
 SPELLINGS = {"format": "--input-format"}  # of options that are not called like the parameter
 

@@ -14,7 +14,7 @@ from fst.errors import TextError
 from fst.runtime.texts import replaced, wrong_at
 
 if TYPE_CHECKING:
-    from fst import Matches, Searcher, Tokenizer
+    from fst import Matches, Searcher, Segmenter, Tokenizer
 
 IDS, TOKENS = "input_ids", "tokens"  # their names in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
@@ -122,6 +122,10 @@ class Documents:
     def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
         """int64[rows], how many matches each has."""
         return searcher.count(self.texts, threads=threads)
+
+    def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
+        """Their tokens: a list of str for each."""
+        return [*segmenter.segment_batch(self.texts, offsets=True, threads=threads)]
 
     def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
         """Their texts with matches replaced, in the form of `texts`."""

@@ -1,10 +1,10 @@
-"""Find keywords in documents, or replace them: the work between reading and writing."""
+"""Find keywords in documents, replace them, or segment documents: the work between reading and writing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.cli.documents import Documents
 
 if TYPE_CHECKING:
-    from fst import Matches, Searcher
+    from fst import Matches, Searcher, Segmenter
 
 MATCHES = "matches"  # the name in JSON lines and tables
 PLACES = ("start", "end")
@@ -69,3 +69,32 @@ def replacing(searcher: Searcher, by: str, threads: int | None, text_name: str |
         return replace(carrying, texts=texts)
 
     return rewrite
+
+
+@dataclass(frozen=True, eq=False)
+class Segmented:
+    """Documents and their tokens.
+
+    Attributes:
+        documents: the documents.
+        tokens: a list of str for each, or an array of pyarrow of such lists, with nulls.
+    """
+
+    documents: Documents
+    tokens: Any
+
+    def rows(self) -> Sequence[list[str] | None]:
+        """The tokens of each document; None for nulls."""
+        rows: Sequence[list[str] | None] = self.tokens if isinstance(self.tokens, list) else self.tokens.to_pylist()
+        return rows
+
+
+def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None) -> Callable[[Documents, str], Segmented]:
+    """A function that segments documents; with `text_name`, texts are in their other fields too, under this name."""
+
+    def segment(documents: Documents, errors: str) -> Segmented:
+        documents = documents.mended() if errors == "replace" else documents
+        tokens = documents.segment(segmenter, threads)
+        return Segmented(documents if text_name is None else documents.carrying(documents.texts, text_name), tokens)
+
+    return segment

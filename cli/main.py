@@ -168,6 +168,7 @@ def _files_in(folder: Path) -> list[str]:
 
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
 MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard")
+DIRECTIONS = ("forward", "backward")
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 
 table_argument = click.argument("table", type=FileName())
@@ -255,12 +256,13 @@ def main() -> None:
     help="dense: one look-up per character. compact: at most two, and a much smaller table.",
 )
 @click.option("--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="Which of several possible matches count.")
+@click.option("--direction", type=click.Choice(DIRECTIONS), show_default=DIRECTIONS[0], help="From which end a text is segmented.")
 @click.option(
     "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by the name of SOURCE, or lines", help="The format of words."
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
 def compile_command(source: str, output: str, kind: str, **options: Any) -> None:
-    """Compile a vocabulary or a list of keywords, SOURCE, into a table file.
+    """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
     For --kind tokenizer, SOURCE is one of these, also packed with gzip:
 
@@ -281,10 +283,11 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
     A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: --lowercase to --handle-chinese-chars are
     on.
 
-    For --kind keywords, SOURCE is a file of keywords in UTF-8. Only --match-kind, --input-format and --column are for it.
+    For --kind keywords and --kind maxmatch, SOURCE is a file of words in UTF-8. --match-kind is for keywords, which `fst search` finds,
+    --direction for maxmatch, by which `fst segment` takes the longest word at each place, and --input-format and --column for both.
 
     \b
-      lines         a keyword a line, blanks included; so are files with other endings
+      lines         a word a line, blanks included; so are files with other endings
       jieba         word, frequency and perhaps part of speech, separated by blanks
       csv, tsv      a field of each record, with --column by its name in the first
                     record, else the first field; .csv and .tsv
@@ -306,6 +309,7 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
       fst compile --kind keywords names.txt -o names.npz
       fst compile --kind keywords people.csv --column name -o people.npz
+      fst compile --kind maxmatch dict.txt --input-format jieba --direction backward -o zh.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
     path = target(output)
@@ -645,6 +649,76 @@ def search_command(
         click.echo(line, err=True)
     if not search.found and by is None:
         ctx.exit(1)
+
+
+@main.command("segment")
+@table_argument
+@files_argument
+@output_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["wakati", "json", "arrow", "parquet"]),
+    show_default="by the ending of FILE, or wakati",
+    help="The format to write.",
+)
+@reading_options
+@working_options
+def segment_command(
+    table: str, files: tuple[str, ...], output: str, form: str | None, errors: str, threads: int | None, **reading: Any
+) -> None:
+    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`.
+
+    Files are read as `fst encode` reads them. A character that is in no word of the dictionary is a token of its own.
+
+    \b
+    --format, or the ending of the output's name, chooses what is written:
+      wakati       a line for each document: its tokens, separated by blanks;
+                   tokens of white space are left out
+      json         an object a line: the fields or columns of the input, or else
+                   text; and tokens                          .json, .jsonl, .ndjson
+      arrow        Arrow IPC: all columns of the input, and tokens, lists of
+                   strings                                                   .arrow
+      parquet      the same as Parquet                                     .parquet
+
+    \b
+    Examples:
+      fst segment zh.npz corpus.txt > words.txt
+      fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
+      fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
+
+    \b
+    $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile --kind maxmatch dict.txt -o zh.npz
+    $ echo "研究生命" | fst segment zh.npz
+    研究生 命
+    """
+    from fst.cli.finding import segmenting
+    from fst.cli.inputs import Reading
+    from fst.cli.kernels import ready
+    from fst.cli.outputs import checked_form
+    from fst.cli.pipeline import Policy
+    from fst.cli.segments import FORMS, WITH_TEXT, writing
+    from fst.cli.tables import load_for
+
+    files = files or (STANDARD,)
+    form = checked_form(FORMS, output, form, (table, *files))
+    has_text = form in WITH_TEXT
+    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
+    tables = load_for("Segmenter", table)
+    total = size(files)
+    how.check(files)
+    on_screen = output == STANDARD and standard_output().isatty()
+    segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
+    policy = Policy(errors, segmenting(segmenter, threads, how.text_name if has_text else None))
+    with (
+        writing(output, form) as write,
+        progress("segmenting", total, hidden=on_screen) as advance,
+        closing(policy.results(how.documents(files, advance))) as results,
+    ):
+        for segmented in results:
+            write(segmented)
+    for line in policy.told():
+        click.echo(line, err=True)
 
 
 @main.command("decode")

@@ -54,10 +54,10 @@ class Forms(NamedTuple):
     instead: Mapping[str, str]
 
 
-def forms_of(*lines: str, array: str, advice: str) -> Forms:
-    """The forms of a command that also writes columns, and arrays with an ending; `advice` is for all who want other arrays."""
+def forms_of(*lines: str, array: str | None = None, advice: str) -> Forms:
+    """The forms of a command that also writes columns, and arrays with an ending if any; `advice` is for all who want other arrays."""
     others = dict.fromkeys((ending for ending in OF_ARRAYS if ending != array), advice)
-    return Forms(lines, {**ENDINGS, array: array.removeprefix(".")}, {**INSTEAD, **others})
+    return Forms(lines, {**ENDINGS, **({array: array.removeprefix(".")} if array else {})}, {**INSTEAD, **others})
 
 
 OF_IDS = forms_of("ids", "tokens", "json", array=".npy", advice="write a pair of .npy")

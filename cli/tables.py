@@ -7,7 +7,11 @@ from typing import Any
 from fst import machines
 from fst.errors import UnsupportedError
 
-TAKEN = {"Searcher": "one of keywords, from `fst compile --kind keywords`"}  # what a command takes, by the face of the table
+# What a command takes, by the face of the table.
+TAKEN = {
+    "Searcher": "one of keywords, from `fst compile --kind keywords`",
+    "Segmenter": "one of a dictionary, from `fst compile --kind maxmatch`",
+}
 
 
 def load(path: str) -> Any:

@@ -33,7 +33,7 @@ from fst.runtime.run import kernel_of
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
 
-COMMANDS = ("compile", "encode", "search", "decode", "info", "verify", "bench", "count", "explain", "warmup")
+COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
 
 # Runs command lines in one process, and prints of each its exit code, its standard error and the modules imported by then.
 IMPORTED = """
