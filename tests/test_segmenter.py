@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from naive import maxmatch as defined
 from shared_data import SHARED, needs_shared
-from tiers import examples
+from tiers import examples, sample
 
 import fst
 from fst.compile import maxmatch
@@ -151,6 +151,7 @@ def dictionary(name: str) -> tuple[str, ...]:
 
 
 @needs_shared
+@pytest.mark.sampled
 @each_direction
 def test_oracles(direction: str) -> None:
     """The tokens of tokenizers, in batches, one by one, on two threads, as bytes, in columns, and in streams that are cut anywhere."""
@@ -162,8 +163,9 @@ def test_oracles(direction: str) -> None:
         assert [*segmenter.segment_batch(texts, offsets=True, threads=2)] == expected
         assert [segmenter.segment(text.encode()) for text in texts] == expected
         assert segmenter.segment_arrow(pa.array(texts)).to_pylist() == expected
-        for text, tokens in zip(texts, expected, strict=True) if direction == FORWARD else ():
-            assert streamed(segmenter, text, draw) == tokens
+        if direction == FORWARD:
+            for text, tokens in sample([*zip(texts, expected, strict=True)], 5):
+                assert streamed(segmenter, text, draw) == tokens
 
 
 def streamed(segmenter: fst.Segmenter, text: str, draw: random.Random) -> list[str]:
