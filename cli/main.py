@@ -620,7 +620,7 @@ def search_command(
     """
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.matches import FORMS, WITH_TEXT, check_options
+    from fst.cli.matches import FORMS, TAKE_PIECES, WITH_TEXT, check_options
     from fst.cli.outputs import checked_form
     from fst.cli.search import Search
     from fst.cli.tables import load_for
@@ -631,7 +631,8 @@ def search_command(
     form = checked_form(FORMS, output, form or ("matches" if names and output == STANDARD else None), (table, *files))
     check_options(form, names, by is not None)
     has_text = form in WITH_TEXT
-    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
+    in_pieces = counts or (form in TAKE_PIECES and by is None)
+    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace", in_pieces=in_pieces)
     tables = load_for("Searcher", table)
     total = size(files)
     how.check(files)

@@ -17,14 +17,17 @@ from fst.cli.documents import Documents
 from fst.cli.finding import MATCHES, Found
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
 from fst.cli.streams import STANDARD, standard_output, written
+from fst.errors import TextError
 
 if TYPE_CHECKING:
     from fst import Matches
     from fst.cli.columns import ColumnsOf
 
 FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
+TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
 WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
+MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
 MATCH_COLOR, FILE_COLOR, SEPARATOR_COLOR, PLAIN = b"\x1b[01;31m", b"\x1b[35m", b"\x1b[36m", b"\x1b[m"  # those of grep
 
@@ -247,9 +250,11 @@ class Arrays:
     def write(self, found: Found) -> None:
         """Add the matches of some documents."""
         assert found.matches is not None
+        if len(found.matches.ends) and found.matches.ends.max() > MAX_PLACE:
+            raise TextError(f"{found.documents.file}: a document has more than {MAX_PLACE:,} characters; split it, or say --format matches")
         arrays = {name: getattr(found.matches, name) for name in ARRAYS}
-        arrays["row_splits"] = arrays["row_splits"][1:] + self._count
-        self._count = int(arrays["row_splits"][-1]) if len(arrays["row_splits"]) else self._count
+        arrays["row_splits"] = (arrays["row_splits"][1:] + self._count)[: len(found.documents)]  # none if the document goes on
+        self._count += len(found.matches.ids)
         for name, dtype in ARRAYS.items():
             self._waiting[name].write(np.ascontiguousarray(arrays[name], dtype).data)
 

@@ -290,6 +290,25 @@ class TestCompile:
         assert not (tmp_path / "out.npz").exists()
 
 
+def test_long_documents(table: Path, tmp_path: Path) -> None:
+    """A document of any size is counted, and its matches are written, in pieces, wherever one ends; whole documents are limited."""
+    text = "x" * ((1 << 21) - 1) + "hé" + "世界 ushers " * 1_500_000
+    source = written(tmp_path / "in.txt", f"he\n{text}\nshe\n".encode())
+    matches = fst.load(table).find_batch(["he", text, "she"])
+    assert call("search", table, source, "--count").stdout == f"{len(matches.ids)}\n"
+    call("search", table, source, "-o", tmp_path / "out.npz")
+    arrays = np.load(tmp_path / "out.npz")
+    for name in arrays:
+        np.testing.assert_array_equal(arrays[name], getattr(matches, name))
+    lines = call("search", table, source, "--format", "matches").data.split(b"\n")
+    assert lines[:2] == [b"1\t0\t0\t2", b"2\t3\t2097153\t2097155"]
+    assert lines[-2] == b"3\t1\t0\t3"
+    assert error_of(call("search", table, source, code=2)).startswith(f"{source}, line 2: more than 16,777,216 bytes")
+    wrong = written(tmp_path / "wrong.txt", source.read_bytes()[: 1 << 24] + b"\xff")
+    assert error_of(call("search", table, wrong, "--count", code=2)).startswith(f"{wrong}, line 2: not UTF-8 at byte 16777213")
+    assert "1 document read with U+FFFD" in call("search", table, wrong, "--count", "--errors", "replace").stderr
+
+
 def _documents(count: int) -> Iterator[bytes]:
     return (b"line %d he\n" % number for number in range(count))
 
