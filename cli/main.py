@@ -800,17 +800,19 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst.cli.tables import load
-
     keep_apart([STANDARD], [table, *files])
-    tables = load(table)
     if against is None:
+        from fst import machines
+
+        machines.load(table)
         show([f"{table}: whole and safe"])
         return
     from fst.cli.against import Comparison
     from fst.cli.inputs import Reading
     from fst.cli.references import reference
+    from fst.cli.tables import load
 
+    tables = load(table)
     files, how = files or (STANDARD,), Reading(**reading)
     total = size(files)
     how.check(files)

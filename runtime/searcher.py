@@ -342,9 +342,9 @@ def _checked(replacement: str) -> str:
 
 
 def _replaced(text: str, found: Sequence[Match], replaced: Callable[[Match, str], str]) -> str:
-    """The text with its matches replaced."""
+    """The text with its matches replaced. What several share is left out once."""
     parts, at = list[str](), 0
     for match in found:
         parts += text[at : match.start], replaced(match, text[match.start : match.end])
-        at = match.end
+        at = max(at, match.end)
     return "".join([*parts, text[at:]])

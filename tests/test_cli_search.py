@@ -248,6 +248,8 @@ class TestManners:
         done = call("search", tmp_path / "words.npz", code=2)
         assert error_of(done).endswith("is a table of wordpiece: this command takes one of keywords, from `fst compile --kind keywords`")
         assert "is a table of keywords, and has no tokens" in error_of(call("encode", table, code=1))
+        assert call("verify", table).stdout == f"{table}: whole and safe\n"
+        assert "kind        keywords" in call("info", table).stdout
 
 
 class TestCompile:

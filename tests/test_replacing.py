@@ -20,7 +20,7 @@ from tiers import examples
 import fst
 from fst.compile import keywords
 from fst.runtime import searcher as searching
-from fst.runtime.replacing import _ranked
+from fst.runtime.replacing import Found, _ranked, chosen, replaced_strings
 
 KEYWORDS = ["ab", "b", "é", "世a", "aab", "😀"]
 LETTERS = "abcé世😀 "
@@ -110,6 +110,16 @@ class TestLists:
             searcher.replace([], ["x"])
         with pytest.raises(fst.TextError, match="row 1, position 0: a lone surrogate"):
             searcher.replace(["ab", "\ud800"], "x")
+
+    @examples(300)
+    @given(text=some.text(LETTERS, max_size=90), data=some.data())
+    def test_matches_that_share_characters(self, text: str, data: some.DataObject) -> None:
+        """Matches may share characters, if both their bounds ascend: all are replaced, and what they share is left out once."""
+        starts, ends = (sorted(data.draw(some.lists(some.integers(0, len(text)), min_size=6, max_size=6))) for _ in range(2))
+        spans = [(start, end) for start, end in zip(starts, ends, strict=True) if start <= end]
+        found = Found(np.zeros(len(spans), np.int32), np.array(spans, np.int32).reshape(-1, 2), np.array([0, len(spans)]))
+        expected = searching._replaced(text, [fst.Match(0, *span) for span in spans], lambda _match, _text: "é" * 17)
+        assert replaced_strings([text], chosen("é" * 17, found, ["x"])) == [expected]
 
     def test_rows_without_matches_stay(self, searcher: fst.Searcher) -> None:
         """A text without a match is returned as it is."""

@@ -3,7 +3,8 @@
 Kernels check nothing. They require:
 
 - ``text`` is UTF-8, in which ``starts`` says where each row begins, and where the last one ends.
-- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in it, are in order, and do not overlap.
+- ``splits`` ascends from 0 to the number of matches. The matches of a row lie in it, and both their bounds ascend. Matches may share
+  characters, if these were spelled as several for the search: then all are replaced, and what they share is left out once.
 - ``numbers`` has the replacement of each match. ``by_ends`` ascends within ``by``: where each replacement begins, and the last one ends.
 
 `fst.runtime.replacing` ensures this.
@@ -44,6 +45,25 @@ def after(text, at, stop, count):
     return at
 
 
+@part
+def moved(text, at, stop, characters, count):
+    """The position of a character in a row.
+
+    Args:
+        at, characters: another position in the row, and the number of characters before it.
+        stop: the end of the row.
+        count: the number of characters before the one that is sought.
+    """
+    if count >= characters:
+        return after(text, at, stop, count - characters)
+    while characters > count:
+        at -= U1
+        while text[at] & LEAD_MASK == CONTINUES:
+            at -= U1
+        characters -= U1
+    return at
+
+
 @kernel
 def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
     """Find where matches stand, and where each new row ends.
@@ -61,19 +81,21 @@ def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
     end = 0
     for row in range(len(starts) - 1):
         at, stop, characters = np.uint64(starts[row]), np.uint64(starts[row + 1]), U0
-        end += starts[row + 1] - starts[row]
+        done = starts[row]  # the end of the matches so far
         for match in range(splits[row], splits[row + 1]):
             for bound in (2 * match, 2 * match + 1):
                 count = np.uint64(offsets[bound])
-                at = after(text, at, stop, count - characters)
+                at = moved(text, at, stop, characters, count)
                 characters, places[bound] = count, at
-            end += size_of(by_ends, numbers[match]) - (places[2 * match + 1] - places[2 * match])
+            end += max(places[2 * match] - done, 0) + size_of(by_ends, numbers[match])
+            done = max(done, places[2 * match + 1])
+        end += starts[row + 1] - done
         ends[row] = end
 
 
 @part
 def put(data, at, stop, out, filled):
-    """Copy a part of some bytes, without a look at others. Returns the position after the copy."""
+    """Copy a part of some bytes, without a look at others; nothing if `stop` is before `at`. Returns the position after the copy."""
     begin = at
     while at + STEP_SIZE <= stop:
         copy_16(data, at, out, filled)
@@ -104,5 +126,5 @@ def write(text, starts, splits, places, numbers, by, by_ends, out):
         number = numbers[match]
         filled = put(text, at, np.uint64(places[2 * match]), out, filled)
         filled = put(by, np.uint64(by_ends[number]), np.uint64(by_ends[number + 1]), out, filled)
-        at = np.uint64(places[2 * match + 1])
+        at = max(at, np.uint64(places[2 * match + 1]))
     put(text, at, np.uint64(starts[len(starts) - 1]), out, filled)
