@@ -15,12 +15,11 @@ from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
-from fst.runtime.searcher import OFFSETS
 from fst.runtime.stream import Part, Stream
 from fst.runtime.texts import Ints, Source, Texts, check, replaced
 from fst.runtime.workspace import Ids
 
-WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, **OFFSETS}
+WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
 
 
 class Segmenting(Protocol):
