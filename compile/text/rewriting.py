@@ -13,7 +13,7 @@ from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.edits import edit_of, is_edit
-from fst.compile.text.maps import Map, union
+from fst.compile.text.maps import union
 from fst.compile.text.normalizers import Normalization, decomposition, normalization
 from fst.composition import Composition
 from fst.errors import UnsupportedError, quoted
