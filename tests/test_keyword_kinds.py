@@ -157,7 +157,7 @@ def test_matches_are_counted_before_there_is_room_for_them(monkeypatch: pytest.M
 
 
 def test_equal_keywords() -> None:
-    """Of equal keywords the first one is found; with overlapping matches all are, in their order. Folded ones are equal, too."""
+    """Of equal keywords the first one is found; with overlapping matches all are, in their order, and so are folded ones."""
     listed = ["a", "ba", "A", "a"]
     for kind in KINDS[:3]:
         assert found_by(fst.Searcher(keywords(listed, match_kind=kind, ignore_case=True)), ["aAxBa"])[0][:2] == [(0, 0, 1), (0, 1, 2)]
