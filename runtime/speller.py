@@ -17,7 +17,7 @@ from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.machines.keywords import IN_WORD, KeywordTables
 from fst.machines.rewriting_arguments import Rewritten, growth, rewriter
 from fst.rewriting import Rewriting
-from fst.runtime.rewriter import NOWHERE, Kept, Room, TextRewriter
+from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter
 from fst.runtime.texts import Ints, Units, characters
 
 fold, back, cover, spell = (Deferred("fst.runtime.kernels.spelling", name) for name in ("fold", "back", "cover", "spell"))
@@ -50,7 +50,7 @@ class Folder:
         return int(back.call(text, np.uint64(stop), np.uint64(left))) if left else stop
 
 
-class Speller(Kept):
+class Speller(KeepingRewriter):
     """Spells the texts of a table. Its methods are those of `fst.runtime.rewriter.TextRewriter`.
 
     Args:

@@ -30,7 +30,7 @@ each_option = pytest.mark.parametrize("options", OPTIONS, ids=["plain", "ignore_
 
 def found_by(searcher: fst.Searcher, texts: Sequence[Any], **options: Any) -> list[list[tuple[int, int, int]]]:
     """The matches in each text."""
-    return [[*map(tuple, row)] for row in searcher.find_batch(texts, **options)]
+    return [[(match.id, match.start, match.end) for match in row] for row in searcher.find_batch(texts, **options)]
 
 
 def in_bytes(text: str, matches: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -191,7 +191,7 @@ def test_replacing_overlapping_matches_is_refused() -> None:
 @each_kind
 def test_keywords_in_any_form(kind: str) -> None:
     """Keywords are str or bytes of UTF-8, and may hold NUL; whatever iterates over them is a source."""
-    listed = ["a\0", "世".encode(), "\0", "a"]
+    listed: list[str | bytes] = ["a\0", "世".encode(), "\0", "a"]
     found = found_by(fst.Searcher(keywords(iter(listed), match_kind=kind)), ["a\0世\0a"])
     assert found == [keyword_matches(["a\0", "世", "\0", "a"], "a\0世\0a", kind)]
 
@@ -207,7 +207,8 @@ def test_keywords_that_are_refused() -> None:
         keywords(["a", ""], match_kind="overlapping")
 
 
-LONG = [*OPTIONS, {"allow_empty": True}, {"normalizer": {"type": "Lowercase"}, "whole_words": True, "allow_empty": True}]
+ALL: dict[str, Any] = {"normalizer": {"type": "Lowercase"}, "whole_words": True, "allow_empty": True}
+LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 
 @pytest.mark.parametrize("options", LONG, ids=["plain", "ignore_case", "whole_words", "both", "empty", "all"])
@@ -248,7 +249,7 @@ def test_same_matches_as_ahocorasick_rs(kind: str) -> None:
 def sound(kind: str) -> KeywordTables:
     """A table for folded words of normalised text, in which states, links and outputs of all sorts stand."""
     listed = ["ab", "bab", "abcab", "c", "cAbd", "b", *([""] if kind != "standard" else [])]
-    return keywords(listed, match_kind=kind, ignore_case=True, **LONG[-1])
+    return keywords(listed, match_kind=kind, ignore_case=True, **ALL)
 
 
 C = ord("c")
