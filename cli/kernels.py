@@ -98,12 +98,18 @@ def _compile_search(folder: Path) -> None:
     import fst
     from fst.compile import keywords
 
-    for kind in ("leftmost-longest", "standard"):
+    for kind in ("standard", "leftmost-longest", "overlapping"):
         keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
-    searcher = fst.load(folder / "keywords.npz")
-    searcher.replace(["ab" * 99], "b")
-    searcher.find_batch(["ab"])
-    searcher.count([b"ab"])
+        searcher = fst.load(folder / "keywords.npz")
+        searcher.find_batch(["ab"])
+        searcher.count([b"ab"])
+    fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
+    for options in ({"ignore_case": True}, {"whole_words": True, "normalizer": {"type": "NFC"}}):
+        searcher = fst.Searcher(keywords(["ab"], **options))
+        stream = searcher.stream()
+        stream.write("a\u0301 ab a")
+        stream.read()
+        searcher.count(["a\u0301"])
 
 
 def _compile_segmentation(folder: Path) -> None:

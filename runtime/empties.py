@@ -107,7 +107,8 @@ class EmptyStream(Stream):
     def _kept_from(self) -> list[int]:
         """Where the part of the text begins that a rewriter keeps, if it keeps any."""
         assert self._spans
-        return self._spans.kept[:1].tolist()
+        first: list[int] = self._spans.kept[:1].tolist()
+        return first
 
 
 def lengths_of(source: Source, errors: str) -> Ints:

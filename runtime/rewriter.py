@@ -10,7 +10,7 @@ with the next piece. The part of the rewritten text that kernels leave unread is
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from fst.runtime.texts import PAST_END, Ints, Units, characters
 rewrite, restore, is_unchanged, last_border = (
     Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "is_unchanged", "last_border")
 )
+Known = TypeVar("Known", bound="KeepingRewriter")
+
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
 
 
@@ -77,8 +79,20 @@ class Room:
         self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
-class Kept:
-    """The part of a rewritten text that kernels leave unread. It is the beginning of the next text that is rewritten."""
+class KeepingRewriter:
+    """A rewriter that keeps the part of a rewritten text which kernels leave unread. It is the beginning of the next one.
+
+    Attributes:
+        arguments: the kernels' argument ``machine`` for rewritten texts.
+    """
+
+    arguments: Any
+
+    def reading_by(self: Known, arguments: Any) -> Known:
+        """The same rewriter, for kernels with other arguments."""
+        other = copy(self)
+        other.arguments = arguments
+        return other
 
     def keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
         """Keep the part of a text that goes on which kernels have not read, from `read` on."""
@@ -91,7 +105,7 @@ class Kept:
             rewritten.places[:count] = rewritten.places[last - count : last].copy()
 
 
-class TextRewriter(Kept):
+class TextRewriter(KeepingRewriter):
     """Rewrites the texts of a table.
 
     Args:
@@ -102,12 +116,6 @@ class TextRewriter(Kept):
 
     def __init__(self, arguments: Any, growth: int, by: Rewriter) -> None:
         self.arguments, self._growth, self._rewriter = arguments, growth, by
-
-    def reading_by(self, arguments: Any) -> TextRewriter:
-        """The same rewriter, for kernels with other arguments."""
-        other = copy(self)
-        other.arguments = arguments
-        return other
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.

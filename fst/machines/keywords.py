@@ -38,7 +38,6 @@ from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
 from fst.machines.keyword_text import KeywordText
 from fst.machines.reading_arguments import borrowable
-from fst.machines.rewriting_arguments import MAX_GROWTH
 from fst.metadata import Sections
 from fst.proof import need, need_none
 from fst.rows import Array
@@ -256,9 +255,9 @@ class KeywordTables(Table):
 
     def _prove_keywords(self) -> None:
         """Prove that keywords are UTF-8, and that each has a length."""
-        match_kind, growth = self.metadata.automaton.match_kind, self.metadata.text.growth
+        match_kind = self.metadata.automaton.match_kind
         need(match_kind in self.match_kinds, f"match_kind is {match_kind!r} in a table for {', '.join(self.match_kinds)}")
-        need(growth <= MAX_GROWTH, f"a byte of text may become {growth}; at most {MAX_GROWTH} are possible")
+        self.metadata.text.prove()
         sizes = np.diff(self.keyword_ends, prepend=0)
         need_none((sizes < 0) | (sizes > MAX_KEYWORD), lambda keyword: f"keyword {keyword} has {sizes[keyword]} bytes")
         need(len(self.keyword_lengths) == len(sizes), f"there are {len(self.keyword_lengths)} lengths of {len(sizes)} keywords")

@@ -11,7 +11,7 @@ from fst.jit import inlined, kernel
 from fst.machines import keyword_text
 from fst.runtime.kernels.normalisation import code_at, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64
-from fst.runtime.kernels.utf_8 import put_code
+from fst.runtime.kernels.utf_8 import count_characters, put_code
 
 BORDER, CODE = np.uint8(keyword_text.BORDER), np.uint64(keyword_text.WORD - 1)
 CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A")), np.uint8(26), np.uint8(0x80)
@@ -62,6 +62,27 @@ def back(text, at, count):
 
 
 @kernel
+def cover(text, starts, origin, kept_characters, normalised):
+    """Let the span of each normalised character go on to where the next one begins, and that of the last one to the end of its text.
+
+    Args:
+        text, starts, origin: as in `spell`.
+        kept_characters: uint64, the number of characters of the first text that were kept from the last call, with their spans.
+        normalised: `fst.machines.rewriting_arguments.Rewritten`; its `places` are changed.
+    """
+    places, at = normalised.places, kept_characters
+    for row in range(len(starts) - 1):
+        stop = np.uint64(normalised.firsts[row + 1])
+        following = origin + count_characters(text, np.uint64(starts[row]), np.uint64(starts[row + 1]))
+        for back_from in range(stop - at):
+            index = stop - U1 - np.uint64(back_from)
+            first, last = places[index] & LOW_HALF, places[index] >> HALF
+            places[index] = first | max(last, following) << HALF
+            following = first
+        at, origin = stop, U0
+
+
+@kernel
 def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, normalised, spelled):
     """Fold the case of texts, and put borders at both ends of words.
 
@@ -93,7 +114,7 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
             if is_word != was_word:
                 into[filled] = BORDER
-                filled, written = filled + U1, put_place(first, end, places, written)
+                filled, written = filled + U1, put_place(first, max(first, end), places, written)
             filled, written = put_code(folded & CODE, into, filled), put_place(first, last, places, written)
             was_word, end, origin, index = is_word, last, origin + U1, index + U1
         if was_word and not (more and row + 1 == rows):
