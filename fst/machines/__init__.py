@@ -8,12 +8,14 @@ from typing import Any
 from fst import npz
 from fst.errors import TableError
 from fst.machines.bpe import BpeTables
+from fst.machines.jieba import JiebaTables
 from fst.machines.keywords import KeywordTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
 MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
+    "jieba": JiebaTables,
     "keywords": KeywordTables,
     "wordpiece": Tables,
 }

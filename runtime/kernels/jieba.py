@@ -1,0 +1,241 @@
+"""jieba's segmentation. `fst.machines.jieba` says what it is; its slow walk specifies the tokens.
+
+A block is read twice: from right to left for the best word at each place, and from left to right for the tokens. The best words are kept
+where the tokens of the block will be written; a place is always read before a token is written there, since no word is empty. Of the scores
+only those within reach of a word are kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to
+the next: if a text goes on, it stops before a block or a character that may go on, and the caller gives these units again.
+
+Kernels check nothing. They require a proven table, UTF-16, and room for as many ids for each unit as the table says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import jieba
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.numbers import U0, U1, U2, U3
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
+from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_between, value_of
+
+SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
+SEARCH, ALL = (jieba.MODES.index(mode) for mode in (jieba.SEARCH, jieba.ALL))
+CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
+LENGTH_BITS, LENGTH = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH)
+NO_WORD = -1
+WORD = 0  # of all tokens; -1 would mean the frame of a text
+
+
+@inlined
+def put(output, place, value, start, end, row, characters):
+    """Write a token.
+
+    Args:
+        value: the value of its word; 0 for none.
+        start, end: its first unit, and one past the last.
+        row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
+
+    Returns:
+        The place after it.
+    """
+    output.ids[place] = np.int64(value) - 1
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[place << U1], output.offsets[place << U1 | U1] = characters + (start - row), characters + (end - row)
+        output.words[place] = WORD
+    return place + U1
+
+
+@part
+def find_best(text, begin, end, machine, output, place, scores):
+    """Find the best word at each place of a block, from right to left.
+
+    Args:
+        output, place: `output.ids[place + n]` becomes ``value << LENGTH_BITS | length`` of the best word n units after the beginning.
+        scores: a ring of the last scores.
+    """
+    mask = np.uint64(len(scores)) - U1
+    scores[end & mask] = 0.0
+    unknown = machine.scores[ROOT]
+    at = end
+    while at > begin:
+        at -= U1
+        best, choice = unknown + scores[at + U1 & mask], U1
+        state, stop, found = ROOT, at, False
+        while stop < end and state != LEAF:
+            label = label_of(machine, text[stop])
+            slot = state + label
+            entry = machine.entries[slot]
+            if entry & LABEL != label:
+                break
+            stop += U1
+            value = value_of(entry)
+            if value:
+                score = machine.scores[slot] + scores[stop & mask]
+                if not found or score >= best:
+                    best, choice, found = score, value << LENGTH_BITS | stop - at, True
+            state = state_of(entry)
+        scores[at & mask] = best
+        output.ids[place + (at - begin)] = choice
+
+
+@inlined
+def put_parts(text, start, end, machine, output, place, row, characters):
+    """Write the words of two and of three characters that are in a word."""
+    for size in (U2, U3):
+        at = start
+        while at + size <= end and size < end - start:
+            value = value_between(text, at, at + size, machine)
+            if value:
+                place = put(output, place, value, at, at + size, row, characters)
+            at += U1
+    return place
+
+
+@part
+def put_words(text, begin, end, machine, output, place, best, row, characters):
+    """Write the words of the best path of a block, with single letters joined.
+
+    Args:
+        best: where `find_best` has written the words.
+        row, characters: as in `put`.
+
+    Returns:
+        The place after the last token.
+    """
+    at = begin
+    while at < end:
+        choice = np.uint64(output.ids[best + (at - begin)])
+        stop, value = at + (choice & LENGTH), choice >> LENGTH_BITS
+        if stop == at + U1 and kind_of(machine, text[at]) == LETTER:
+            while (
+                stop < end
+                and np.uint64(output.ids[best + (stop - begin)]) & LENGTH == U1
+                and kind_of(machine, text[stop]) == LETTER
+            ):
+                stop += U1
+            if stop > at + U1:
+                value = value_between(text, at, stop, machine)
+        if machine.mode[0] == SEARCH:
+            place = put_parts(text, at, stop, machine, output, place, row, characters)
+        place = put(output, place, value, at, stop, row, characters)
+        at = stop
+    return place
+
+
+@part
+def put_all(text, begin, end, machine, output, place, row, characters):
+    """Write all words of a block. Other arguments, and the result, are those of `put_words`."""
+    beyond = begin  # one past the last character of the words so far
+    letters, letters_end = end, end  # where joined letters begin and end; none
+    at = begin
+    while at < end:
+        is_letter = kind_of(machine, text[at]) == LETTER
+        if letters < end and not is_letter:
+            value = value_between(text, letters, letters_end, machine)
+            place = put(output, place, value, letters, letters_end, row, characters)
+            letters = end
+        count, first_value, first_stop, longer = U0, U0, at + U1, place
+        state, stop = ROOT, at
+        while stop < end and state != LEAF:
+            label = label_of(machine, text[stop])
+            entry = machine.entries[state + label]
+            if entry & LABEL != label:
+                break
+            stop += U1
+            value = value_of(entry)
+            if value:
+                if count == U0:
+                    first_value, first_stop = value, stop
+                count += U1
+                if stop > at + U1:
+                    longer = put(output, longer, value, at, stop, row, characters)
+                    last = stop
+            state = state_of(entry)
+        if count < U2 and at >= beyond:
+            beyond = first_stop
+            if is_letter:
+                letters, letters_end = (letters if letters < end else at), first_stop
+            if letters == end:
+                place = put(output, place, first_value, at, first_stop, row, characters)
+        elif longer > place:
+            place, beyond = longer, last
+        at += U1
+    if letters < end:
+        value = value_between(text, letters, letters_end, machine)
+        place = put(output, place, value, letters, letters_end, row, characters)
+    return place
+
+
+@part
+def put_outside(text, begin, end, machine, output, place, characters):
+    """Write the tokens of a text outside of blocks.
+
+    Args:
+        characters: the characters of the text before it.
+
+    Returns:
+        The place after the last token, and the characters before the end.
+    """
+    is_all = machine.mode[0] == ALL
+    at = begun = begin
+    begun_characters = characters
+    while at < end:
+        unit, stop, size = np.uint64(text[at]), at + U1, U1
+        if unit == CR and stop < end and np.uint64(text[stop]) == LF:
+            stop, size = at + U2, U2
+        elif unit & SURROGATE == HIGH_SURROGATE and stop < end:
+            stop = at + U2
+        is_space = kind_of(machine, text[at]) == SPACE
+        if is_all and is_space:
+            place = put(output, place, U0, U0, characters - begun_characters, U0, begun_characters)
+        if is_space or not is_all:
+            place = put(output, place, U0, U0, size, U0, characters)
+            begun, begun_characters = stop, characters + size
+        characters += size
+        at = stop
+    if is_all:
+        place = put(output, place, U0, U0, characters - begun_characters, U0, begun_characters)
+    return place, characters
+
+
+@inlined
+def end_of_run(text, at, stop, machine):
+    """Where the run of units in a block, or outside of blocks, ends that begins at a position."""
+    is_block = kind_of(machine, text[at]) >= LETTER
+    while at < stop and (kind_of(machine, text[at]) >= LETTER) == is_block:
+        at += U1
+    return at
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.jieba.Arguments`, and `work`, which is `fst.machines.jieba.Work`.
+    """
+    call, rows = work.state, np.uint64(len(starts)) - U1
+    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    mode = machine.mode[0]
+    for index in range(rows):
+        row = np.uint64(index)
+        stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
+        while at < stop:
+            end = end_of_run(text, at, stop, machine)
+            if is_open and end == stop:
+                break
+            if kind_of(machine, text[at]) < LETTER:
+                place, characters = put_outside(text, at, end, machine, output, place, characters)
+            else:
+                if mode == ALL:
+                    place = put_all(text, at, end, machine, output, place, at, characters)
+                else:
+                    best = place + (end - at if mode == SEARCH else U0)
+                    find_best(text, at, end, machine, output, best, work.scores)
+                    place = put_words(text, at, end, machine, output, place, best, at, characters)
+                characters += end - at
+            at = end
+        if not is_open:
+            output.ends[row] = place
+            characters = U0
+    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    return at
