@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, OTHER, SPACE, JiebaTables, about
-from fst.machines.unit_trie import MAX_VALUE, ROOT, UNITS
+from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
+from fst.machines.unit_trie import UNITS
 
 MAX_FREQUENCY = 10**18  # as in files
 Entry = tuple[str, int]
@@ -56,15 +56,17 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
     numbers = {word: number for word, number in numbers.items() if frequencies[number]}
     if not numbers:
         raise VocabularyError(f"{sources[0].origin}: there is no word with a frequency above 0")
-    if len(frequencies) > MAX_VALUE:
-        raise UnsupportedError(f"there are {len(frequencies):,} words; a table has room for {MAX_VALUE:,}")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
-    trie = unit_trie([*numbers], 1 + places)
+    different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
+    trie = unit_trie([*numbers], 1 + values)
+    if len(trie.entries) > MAX_SLOT + 1:
+        raise UnsupportedError(f"the trie of these words takes {len(trie.entries):,} slots; a table has room for {MAX_SLOT + 1:,}")
     log_total = log(sum(frequencies))  # as jieba computes it, in the same order of operations
-    scores = np.zeros(len(trie.entries))
-    scores[ROOT] = log(1) - log_total
-    scores[trie.slots] = [log(frequencies[place]) - log_total for place in places.tolist()]
-    return JiebaTables(about(len(frequencies), trie.longest), units=trie.units(_jieba_kinds()), entries=trie.entries, scores=scores)
+    scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
+    numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
+    numbers_at[trie.slots] = places
+    made = about(len(frequencies), trie.longest)
+    return JiebaTables(made, units=trie.units(_jieba_kinds()), entries=trie.entries, scores=scores, numbers=numbers_at)
 
 
 def _entries(source: Any) -> Words:

@@ -29,7 +29,7 @@ import numpy as np
 from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
-from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, ROOT, UnitTrieTable, units_of
+from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
 from fst.metadata import Sections
 from fst.proof import need, need_none
 from fst.rows import Array
@@ -37,8 +37,9 @@ from fst.table import Each, member
 
 MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
 KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, white space, ASCII letters and digits, others in blocks
-LENGTH_BITS = 9  # a kernel keeps the value of a word and its length in 31 bits
-MAX_LENGTH = (1 << LENGTH_BITS) - 1
+SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel keeps the slot of a word and its length in 32 bits
+MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
+MAX_WORDS = (1 << 31) - 1
 IDS_OUTSIDE = 3  # a space makes three tokens, two of them empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
@@ -58,7 +59,7 @@ class JiebaSettings:
 
     kind: str = stored_as(TEXT)
     mode: str = stored_as(one_of(*MODES))
-    words: int = stored_as(whole(1, MAX_VALUE))
+    words: int = stored_as(whole(1, MAX_WORDS))
     longest: int = stored_as(whole(1, MAX_LENGTH))
 
 
@@ -75,13 +76,14 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.jieba` reads.
 
     Attributes:
-        units, entries, scores: those of the table.
+        units, entries, scores, numbers: those of the table.
         mode: uint8[1], the index in `MODES`.
     """
 
     units: Array
     entries: Array
     scores: Array
+    numbers: Array
     mode: Array
 
 
@@ -92,11 +94,13 @@ class Work(NamedTuple):
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; the kernel keeps nothing from one call to the next.
         scores: float64[n], a power of two above the longest word: the scores of the last places.
+        labels: uint32[n], the labels of their units.
     """
 
     state: Array
     symbols: Array
     scores: Array
+    labels: Array
 
 
 class Token(NamedTuple):
@@ -109,10 +113,11 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class JiebaTables(UnitTrieTable):
-    """jieba's dictionary, compiled. The value of a word is its number plus 1, and the kinds of units are `KINDS`.
+    """jieba's dictionary, compiled. The value of a word is the index of its score, and the kinds of units are `KINDS`.
 
     Attributes:
-        scores: float64[slots], the score of the word that ends at a slot; at slot 0, that of a character that begins no word.
+        scores: float64[n], different scores; the first is that of a character that begins no word.
+        numbers: int32[slots], the number of the word that ends at a slot; -1 for none.
     """
 
     kind: ClassVar[str] = "jieba"
@@ -121,6 +126,7 @@ class JiebaTables(UnitTrieTable):
     has_tokens: ClassVar[bool] = False
 
     scores: Array = member("<f8")
+    numbers: Array = member("<i4")
 
     @Lazy
     def metadata(self) -> JiebaMetadata:
@@ -182,15 +188,15 @@ class JiebaTables(UnitTrieTable):
         """The best word at each place of a block: its number, and where it ends."""
         scores, word_at = {end: 0.0}, {}
         for at in range(end - 1, start - 1, -1):
-            words = [(value - 1, stop, self.scores[slot]) for value, slot, stop in self.values(units[:end], at)]
-            found = [(score + scores[stop], stop, word) for word, stop, score in words or [(NO_WORD, at + 1, self.scores[ROOT])]]
+            words = [(self.numbers[slot], stop, value) for value, slot, stop in self.values(units[:end], at)]
+            found = [(self.scores[value] + scores[stop], stop, word) for word, stop, value in words or [(NO_WORD, at + 1, 0)]]
             scores[at], stop, word = max(found)
             word_at[at] = word, stop
         return word_at
 
     def _token(self, units: list[int], start: int, end: int) -> Token:
         """The token of a part of a text."""
-        words = [value - 1 for value, _, stop in self.values(units, start) if stop == end]
+        words = [int(self.numbers[slot]) for _, slot, stop in self.values(units, start) if stop == end]
         return Token(words[0] if words else NO_WORD, start, end)
 
     def _words_for_search(self, units: list[int], start: int, end: int) -> Iterator[Token]:
@@ -207,7 +213,7 @@ class JiebaTables(UnitTrieTable):
             if letters and self.kind_of(units[at]) != LETTER:
                 yield self._token(units, *letters)
                 letters = None
-            stops = [(value - 1, stop) for value, _, stop in self.values(units[:end], at)] or [(NO_WORD, at + 1)]
+            stops = [(int(self.numbers[slot]), stop) for _, slot, stop in self.values(units[:end], at)] or [(NO_WORD, at + 1)]
             if len(stops) == 1 and at > last:
                 word, stop = stops[0]
                 last = stop - 1
@@ -240,20 +246,25 @@ class JiebaTables(UnitTrieTable):
     def arguments(self) -> Arguments:
         """The arrays of the kernel."""
         units, entries = borrowable(self.units, np.uint32), borrowable(self.entries, np.uint64)
-        return Arguments(units, entries, borrowable(self.scores, np.float64), np.array([MODES.index(self.mode)], np.uint8))
+        scores, numbers = borrowable(self.scores, np.float64), borrowable(self.numbers, np.int32)
+        return Arguments(units, entries, scores, numbers, np.array([MODES.index(self.mode)], np.uint8))
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
         room = 1 << self.metadata.settings.longest.bit_length()
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(room, np.float64))
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(room, np.float64), np.empty(room, np.uint32))
 
     def prove(self, each: Each = map) -> None:
         """Prove what kernels may assume."""
         super().prove(each)
         settings = self.metadata.settings
-        self.prove_trie(settings.longest, settings.words)
-        need(len(self.scores) == len(self.entries), f"there are {len(self.scores)} scores for {len(self.entries)} slots")
-        need_none(~np.isfinite(self.scores), lambda slot: f"slot {slot} has the score {self.scores[slot]}")
+        need(len(self.scores) > 0 and len(self.entries) <= MAX_SLOT + 1, f"there are {len(self.scores)} scores, {len(self.entries)} slots")
+        self.prove_trie(settings.longest, len(self.scores) - 1)
+        need_none(~np.isfinite(self.scores), lambda at: f"score {at} is {self.scores[at]}")
+        need(len(self.numbers) == len(self.entries), f"there are {len(self.numbers)} numbers for {len(self.entries)} slots")
+        has_word = (self.entries & np.uint64(FREE) != FREE) & (self.entries >> np.uint64(VALUE_SHIFT) > 0)
+        wrong = np.where(has_word, (self.numbers < 0) | (self.numbers >= settings.words), self.numbers != NO_WORD)
+        need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
         kinds = self.units >> np.uint32(KIND_SHIFT)
         need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
 

@@ -16,67 +16,85 @@ from fst.jit import inlined, kernel, part
 from fst.machines import jieba
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.numbers import U0, U1, U2, U3
-from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
-from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_between, value_of
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
+from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
 SEARCH, ALL = (jieba.MODES.index(mode) for mode in (jieba.SEARCH, jieba.ALL))
 CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
-LENGTH_BITS, LENGTH = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH)
-NO_WORD = -1
+LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
+NO_WORD = jieba.NO_WORD
+LEAST = -np.inf
 WORD = 0  # of all tokens; -1 would mean the frame of a text
 
 
 @inlined
-def put(output, place, value, start, end, row, characters):
+def put(output, place, word, start, end, row, characters):
     """Write a token.
 
     Args:
-        value: the value of its word; 0 for none.
+        word: the number of its word, or -1.
         start, end: its first unit, and one past the last.
         row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
 
     Returns:
         The place after it.
     """
-    output.ids[place] = np.int64(value) - 1
+    output.ids[place] = word
     if len(output) > IDS_ALONE and len(output.offsets):
         output.offsets[place << U1], output.offsets[place << U1 | U1] = characters + (start - row), characters + (end - row)
         output.words[place] = WORD
     return place + U1
 
 
-@part
-def find_best(text, begin, end, machine, output, place, scores):
+@inlined
+def word_between(text, at, stop, machine):
+    """The number of the word from a position to before another, or -1."""
+    state, slot = ROOT, ROOT
+    while at < stop:
+        label = label_of(machine, text[at])
+        if state == LEAF or machine.entries[state + label] & LABEL != label:
+            return NO_WORD
+        slot = state + label
+        state = state_of(machine.entries[slot])
+        at += U1
+    return np.int64(machine.numbers[slot])
+
+
+@inlined
+def find_best(text, begin, end, machine, output, place, scores, labels):
     """Find the best word at each place of a block, from right to left.
 
     Args:
-        output, place: `output.ids[place + n]` becomes ``value << LENGTH_BITS | length`` of the best word n units after the beginning.
-        scores: a ring of the last scores.
+        output, place: `output.ids[place + n]` becomes ``slot << LENGTH_BITS | length`` of the best word n units after the beginning. Slot 0
+            stands for a character that begins no word.
+        scores, labels: rings of the last scores and labels.
     """
-    mask = np.uint64(len(scores)) - U1
-    scores[end & mask] = 0.0
-    unknown = machine.scores[ROOT]
-    at = end
+    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    after, at = 0.0, end
+    labels[end & mask] = 0  # which no entry has
     while at > begin:
+        scores[at & mask] = after
         at -= U1
-        best, choice = unknown + scores[at + U1 & mask], U1
-        state, stop, found = ROOT, at, False
-        while stop < end and state != LEAF:
-            label = label_of(machine, text[stop])
+        label = label_of(machine, text[at])
+        labels[at & mask] = label
+        best, choice, state, stop = LEAST, U0, ROOT, at
+        while state != LEAF:
+            label = np.uint64(labels[stop & mask])
             slot = state + label
-            entry = machine.entries[slot]
+            entry = entries[slot]
             if entry & LABEL != label:
                 break
             stop += U1
             value = value_of(entry)
-            if value:
-                score = machine.scores[slot] + scores[stop & mask]
-                if not found or score >= best:
-                    best, choice, found = score, value << LENGTH_BITS | stop - at, True
+            score = values[value] + scores[stop & mask]
+            if value != U0 and score >= best:
+                best, choice = score, slot << LENGTH_BITS | stop - at
             state = state_of(entry)
-        scores[at & mask] = best
-        output.ids[place + (at - begin)] = choice
+        if choice == U0:
+            best, choice = values[U0] + after, U1
+        after = best
+        output.ids[place + (at - begin)] = np.uint32(choice)
 
 
 @inlined
@@ -85,14 +103,14 @@ def put_parts(text, start, end, machine, output, place, row, characters):
     for size in (U2, U3):
         at = start
         while at + size <= end and size < end - start:
-            value = value_between(text, at, at + size, machine)
-            if value:
-                place = put(output, place, value, at, at + size, row, characters)
+            word = word_between(text, at, at + size, machine)
+            if word != NO_WORD:
+                place = put(output, place, word, at, at + size, row, characters)
             at += U1
     return place
 
 
-@part
+@inlined
 def put_words(text, begin, end, machine, output, place, best, row, characters):
     """Write the words of the best path of a block, with single letters joined.
 
@@ -106,7 +124,7 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
     at = begin
     while at < end:
         choice = np.uint64(output.ids[best + (at - begin)])
-        stop, value = at + (choice & LENGTH), choice >> LENGTH_BITS
+        stop, word = at + (choice & LENGTH), np.int64(machine.numbers[choice >> LENGTH_BITS & SLOT])
         if stop == at + U1 and kind_of(machine, text[at]) == LETTER:
             while (
                 stop < end
@@ -115,10 +133,10 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
             ):
                 stop += U1
             if stop > at + U1:
-                value = value_between(text, at, stop, machine)
+                word = word_between(text, at, stop, machine)
         if machine.mode[0] == SEARCH:
             place = put_parts(text, at, stop, machine, output, place, row, characters)
-        place = put(output, place, value, at, stop, row, characters)
+        place = put(output, place, word, at, stop, row, characters)
         at = stop
     return place
 
@@ -132,10 +150,10 @@ def put_all(text, begin, end, machine, output, place, row, characters):
     while at < end:
         is_letter = kind_of(machine, text[at]) == LETTER
         if letters < end and not is_letter:
-            value = value_between(text, letters, letters_end, machine)
-            place = put(output, place, value, letters, letters_end, row, characters)
+            word = word_between(text, letters, letters_end, machine)
+            place = put(output, place, word, letters, letters_end, row, characters)
             letters = end
-        count, first_value, first_stop, longer = U0, U0, at + U1, place
+        count, first, first_stop, longer = U0, NO_WORD, at + U1, place
         state, stop = ROOT, at
         while stop < end and state != LEAF:
             label = label_of(machine, text[stop])
@@ -143,13 +161,13 @@ def put_all(text, begin, end, machine, output, place, row, characters):
             if entry & LABEL != label:
                 break
             stop += U1
-            value = value_of(entry)
-            if value:
+            if value_of(entry):
+                word = np.int64(machine.numbers[state + label])
                 if count == U0:
-                    first_value, first_stop = value, stop
+                    first, first_stop = word, stop
                 count += U1
                 if stop > at + U1:
-                    longer = put(output, longer, value, at, stop, row, characters)
+                    longer = put(output, longer, word, at, stop, row, characters)
                     last = stop
             state = state_of(entry)
         if count < U2 and at >= beyond:
@@ -157,17 +175,17 @@ def put_all(text, begin, end, machine, output, place, row, characters):
             if is_letter:
                 letters, letters_end = (letters if letters < end else at), first_stop
             if letters == end:
-                place = put(output, place, first_value, at, first_stop, row, characters)
+                place = put(output, place, first, at, first_stop, row, characters)
         elif longer > place:
             place, beyond = longer, last
         at += U1
     if letters < end:
-        value = value_between(text, letters, letters_end, machine)
-        place = put(output, place, value, letters, letters_end, row, characters)
+        word = word_between(text, letters, letters_end, machine)
+        place = put(output, place, word, letters, letters_end, row, characters)
     return place
 
 
-@part
+@inlined
 def put_outside(text, begin, end, machine, output, place, characters):
     """Write the tokens of a text outside of blocks.
 
@@ -188,14 +206,14 @@ def put_outside(text, begin, end, machine, output, place, characters):
             stop = at + U2
         is_space = kind_of(machine, text[at]) == SPACE
         if is_all and is_space:
-            place = put(output, place, U0, U0, characters - begun_characters, U0, begun_characters)
+            place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
         if is_space or not is_all:
-            place = put(output, place, U0, U0, size, U0, characters)
+            place = put(output, place, NO_WORD, U0, size, U0, characters)
             begun, begun_characters = stop, characters + size
         characters += size
         at = stop
     if is_all:
-        place = put(output, place, U0, U0, characters - begun_characters, U0, begun_characters)
+        place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
     return place, characters
 
 
@@ -230,7 +248,7 @@ def encode_rows(text, starts, more, machine, output, work):
                     place = put_all(text, at, end, machine, output, place, at, characters)
                 else:
                     best = place + (end - at if mode == SEARCH else U0)
-                    find_best(text, at, end, machine, output, best, work.scores)
+                    find_best(text, at, end, machine, output, best, work.scores, work.labels)
                     place = put_words(text, at, end, machine, output, place, best, at, characters)
                 characters += end - at
             at = end

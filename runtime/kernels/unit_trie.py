@@ -34,17 +34,3 @@ def label_of(machine, unit):
 def kind_of(machine, unit):
     """The kind of a unit."""
     return np.uint64(machine.units[unit]) >> KIND_SHIFT
-
-
-@inlined
-def value_between(text, at, stop, machine):
-    """The value of the word from a position to before another; 0 for none."""
-    state, value = ROOT, np.uint64(0)
-    while at < stop and state != LEAF:
-        label = label_of(machine, text[at])
-        entry = machine.entries[state + label]
-        if entry & LABEL != label:
-            return np.uint64(0)
-        at += np.uint64(1)
-        state, value = state_of(entry), value_of(entry)
-    return value if at == stop else np.uint64(0)
