@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_categories, read_entries, read_matrix, read_settings
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
-from fst.machines.unit_trie import UNITS
+from fst.machines.mecab import MAX_GROUPING, Kind, MecabSettings, MecabTables, packed_words
+from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
+from fst.machines.mecab import about as about_mecab
+from fst.machines.unit_trie import MAX_VALUE, UNITS
+from fst.trie import NULL, Ints
 
 MAX_FREQUENCY = 10**18  # as in files
+DEFAULT_GROUPING = 24  # MeCab's
 Entry = tuple[str, int]
 
 JIEBA_SIGNS = "+#&._%-"  # that belong to blocks, like ASCII letters and digits, and U+4E00 to U+9FD5
@@ -67,6 +74,126 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
     numbers_at[trie.slots] = places
     made = about(len(frequencies), trie.longest)
     return JiebaTables(made, units=trie.units(_jieba_kinds()), entries=trie.entries, scores=scores, numbers=numbers_at)
+
+
+def mecab(
+    folder: str | Path,
+    *,
+    user: str | Path | Sequence[str | Path] = (),
+    encoding: str | None = None,
+    max_grouping_size: int | None = None,
+    skip_spaces: bool = True,
+) -> MecabTables:
+    """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
+
+    Args:
+        folder: the sources of the dictionary, such as IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and ``dicrc`` if it is
+            there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
+        user: CSV files of more words, in UTF-8 or the encoding of the dictionary. Their numbers follow those of the dictionary's words.
+        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
+        max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters. None:
+            ``max-grouping-size`` in ``dicrc``, or else 24.
+        skip_spaces: skip spaces before words, as MeCab does. Otherwise they are characters as others are, as in Vibrato by default, and
+            blanks before a surface in CSV files are part of it.
+
+    Raises:
+        VocabularyError: a file is missing or malformed; the message names file, line and word.
+        UnsupportedError: an entry has the ids -1, by which MeCab looks them up; or there is too much of something, or an unknown encoding.
+        OSError: a file cannot be read.
+
+    Source: MeCab 0.996, ``mecab-dict-index`` and ``tokenizer.cpp``.
+    """
+    path = Path(folder)
+    settings = read_settings(path, encoding)
+    matrix = read_matrix(path / "matrix.def")
+    categories = read_categories(path / "char.def", settings.encoding, skip_spaces=skip_spaces)
+    entries, unknowns = Entries.none(), Entries.none()
+    for file in sorted(path.glob("*.csv")):
+        read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+    for file in [user] if isinstance(user, str | Path) else user:
+        encodings = [UTF_8, settings.encoding]
+        read_entries(Path(file), encodings, into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+    if not entries.surfaces:
+        raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
+    read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
+    features = [settings.unk_feature or feature for feature in unknowns.features]
+    about = MecabSettings(
+        kind=MecabTables.kind,
+        words=len(entries.surfaces),
+        unknowns=len(features),
+        longest=1,
+        max_grouping_size=_grouping(max_grouping_size, settings.max_grouping_size, path),
+        bos_feature=settings.bos_feature,
+    )
+    return _mecab_tables(about, entries, unknowns._replace(features=features), categories, matrix, path)
+
+
+def _grouping(asked: int | None, stated: str | None, path: Path) -> int:
+    """The maximum of grouped characters; 0 stands for MeCab's default."""
+    if asked is None and stated is not None and not stated.isdigit():
+        raise VocabularyError(f"{path / 'dicrc'}: max-grouping-size is {quoted(stated)}, no whole number")
+    size = int(stated or 0) if asked is None else asked
+    if not 0 <= size <= MAX_GROUPING:
+        raise UnsupportedError(f"max_grouping_size={size:,}: it can be 1 to {MAX_GROUPING:,}")
+    return size or DEFAULT_GROUPING
+
+
+def _mecab_tables(
+    settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
+) -> MecabTables:
+    """Lay out the lists of words: those of each surface, and then those of each category."""
+    numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
+    longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
+    if longest > MAX_MECAB_LENGTH:
+        raise UnsupportedError(f"{path}: a word has {longest:,} UTF-16 units; at most {MAX_MECAB_LENGTH:,} are possible")
+    found = {name: number for number, name in enumerate(categories.names)}
+    for place, name in enumerate(unknowns.surfaces):
+        if name not in found:
+            raise VocabularyError(f"{path / 'unk.def'}, entry {place + 1}: the category {quoted(name)} is not in char.def")
+    if DEFAULT not in unknowns.surfaces:
+        raise VocabularyError(f"{path / 'unk.def'}: there is no entry for the category {DEFAULT}")
+    lists = [numbers[surface] for surface in entries.surfaces] + [len(numbers) + found[name] for name in unknowns.surfaces]
+    columns = (np.array(one + other, np.int64) for one, other in zip(entries[1:4], unknowns[1:4], strict=True))
+    words, ids, firsts = _lists(np.array(lists), *columns)
+    if len(words) > MAX_VALUE:
+        raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
+    trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
+    own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
+    bare = Kind(0, 0, 0, group=False, invoke=False, space=False)  # of a category without unknown words, for which those of DEFAULT stand in
+    kinds = [kind if own[kind.first] != NULL else bare._replace(categories=kind.categories, first=kind.first, space=kind.space) for kind in categories.kinds]
+    features = [feature.encode() for feature in entries.features + unknowns.features]
+    return MecabTables(
+        about_mecab(replace(settings, longest=trie.longest)),
+        units=trie.units(categories.kind_of),
+        entries=trie.entries,
+        words=words,
+        numbers=ids.astype(np.int32),
+        kinds=np.array([kind.packed() for kind in kinds], np.uint32),
+        unknowns=np.where(own == NULL, own[found[DEFAULT]], own).astype(np.int32),
+        matrix=matrix,
+        feature_bytes=np.frombuffer(b"".join(features), np.uint8),
+        feature_ends=np.cumsum([len(feature) for feature in features], dtype=np.int64),
+    )
+
+
+def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
+    """Put words in the order of their lists. Of words of a list with the same ids only the one of least cost is ever on a best path.
+
+    Returns:
+        The words, the number of each, and where each list begins, or `NULL` for a list of no words.
+    """
+    ids = np.arange(len(lists))
+    kept = np.lexsort((ids, costs, rights, lefts, lists))
+    keys = np.stack([lists, lefts, rights])[:, kept]
+    is_best = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
+    order = np.sort(kept[is_best])
+    order = order[np.argsort(lists[order], kind="stable")]
+    own = lists[order]
+    firsts = np.full(int(lists.max()) + 1, NULL)
+    begins = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
+    firsts[own[begins]] = begins
+    are_last = np.append(own[1:] != own[:-1], True)
+    return packed_words(lefts[order], rights[order], costs[order], are_last), order, firsts
 
 
 def _entries(source: Any) -> Words:

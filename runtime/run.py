@@ -128,7 +128,7 @@ class Runner:
         """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
 
         Raises:
-            TextError: a word is too long to be read at once, see `MOST_UNITS`.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`, or a kernel has no room for what a text leaves open.
         """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)
@@ -137,7 +137,10 @@ class Runner:
     def _call(self, text: Units, starts: Ints, more: np.uint64, machine: Any, output: Output, workspace: Workspace) -> int:
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
-        return int(self._rows.call(text, starts, more, machine, output, workspace.work))
+        read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
+        if read > len(text):
+            raise TextError("a text has more possible segmentations than there is memory for: cut it")
+        return read
 
     def _encode_rewritten(
         self, rewriter: TextRewriter, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace

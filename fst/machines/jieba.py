@@ -151,7 +151,12 @@ class JiebaTables(UnitTrieTable):
     @property
     def ids_per_unit(self) -> int:
         """A place has at most one word for each on a path of the trie; a word of n units holds at most 2n - 3 of two and three."""
-        return max(IDS_OUTSIDE, 1 + self.shape[1]) if self.mode == ALL else 2 if self.mode == SEARCH else 1
+        return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
+
+    @Lazy
+    def _most_words(self) -> int:
+        """The most words that begin at a place."""
+        return self.longest_walk((self.entries >> np.uint64(VALUE_SHIFT) > 0).astype(np.int64))[1]
 
     def run(self, text: str) -> list[int]:
         """The number of each token's word, in slow and plain Python."""

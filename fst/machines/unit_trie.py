@@ -63,25 +63,23 @@ class UnitTrieTable(Table):
         """The kind of a unit."""
         return int(self.units[unit]) >> KIND_SHIFT
 
-    @Lazy
-    def shape(self) -> tuple[int, int]:
-        """The most units that a walk from the root reads, and the most words on its way."""
+    def longest_walk(self, weights: Ints) -> tuple[int, int]:
+        """The most units that a walk from the root reads, and the most that the weights of its slots sum up to."""
         labels, targets = self._labels, self._targets
         taken = np.flatnonzero(labels != FREE)
         sources = taken - labels[taken]
         order = np.argsort(sources, kind="stable")
         taken, sources = taken[order], sources[order]
-        has_word = self.entries >> np.uint64(VALUE_SHIFT) > 0
-        states, words, longest, most = np.array([ROOT]), np.zeros(1, np.int64), 0, 0
+        states, sums, longest, most = np.array([ROOT]), np.zeros(1, np.int64), 0, 0
         while True:
             first, end = np.searchsorted(sources, states), np.searchsorted(sources, states, "right")
             reached = taken[spread(first, end - first)]
             if not len(reached):
                 return longest, most
-            words = np.repeat(words, end - first) + has_word[reached]
-            longest, most = longest + 1, max(most, int(words.max()))
+            sums = np.repeat(sums, end - first) + weights[reached]
+            longest, most = longest + 1, max(most, int(sums.max()))
             goes_on = targets[reached] != LEAF
-            states, words = targets[reached][goes_on], words[goes_on]
+            states, sums = targets[reached][goes_on], sums[goes_on]
 
     def prove_trie(self, longest: int, highest: int) -> None:
         """Prove what kernels may assume.
@@ -98,11 +96,13 @@ class UnitTrieTable(Table):
         taken = labels != FREE
         need_none(labels == 0, lambda slot: f"slot {slot} has the label 0, which units of no word have")
         need_none(taken & (targets != LEAF) & (targets + last_label >= size), lambda slot: f"slot {slot} leads past the last slot")
+        need_none(~taken & (self.entries != FREE), lambda slot: f"slot {slot} is free, and has the bits {int(self.entries[slot]):#x}")
         values = self.entries >> np.uint64(VALUE_SHIFT)
-        need_none(taken & (values > highest), lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
+        need_none(values > highest, lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
         states, counts = np.unique(targets[taken & (targets != LEAF)], return_counts=True)
         need_none((counts > 1) | (states == ROOT), lambda at: f"state {states[at]} is entered in {counts[at]} ways: this is no trie")
-        need(self.shape[0] == longest, f"a walk reads {self.shape[0]} units, not {longest}")
+        found, _ = self.longest_walk(np.zeros(size, np.int64))
+        need(found == longest, f"a walk reads {found} units, not {longest}")
 
     @Lazy
     def _labels(self) -> Ints:
