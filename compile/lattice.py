@@ -186,7 +186,7 @@ def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray
     kept = np.lexsort((ids, costs, rights, lefts, lists))
     keys = np.stack([lists, lefts, rights])[:, kept]
     is_best = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
-    order = np.sort(kept[is_best])
+    order = np.sort(kept[is_best])[::-1]
     order = order[np.argsort(lists[order], kind="stable")]
     own = lists[order]
     firsts = np.full(int(lists.max()) + 1, NULL)

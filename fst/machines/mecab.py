@@ -50,6 +50,7 @@ FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 
 MAX_KINDS = 1 << 15
 
 SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # nodes of a lattice: before certain words are looked for, and before the last place
+KEY_SHIFT = 25  # of the cost in a key; the other bits are for the node
 NODE_SHIFT = 3
 NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # of the `1 << NODE_SHIFT` numbers of a node
 REACH, MAX_GROUP, RIGHTS = range(3)  # of `Arguments.params`
@@ -113,8 +114,8 @@ class Work(NamedTuple):
         heads: uint32[n], a power of two: for places ahead the last node of those that end there, or 0. All 0 between rows.
         nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 is none; node 1 is the last certain one.
         clock: uint64[1], counts the places with nodes, for the stamps.
-        right_stamps, right_slots, totals_of, rights_of, nodes_of: by right id the stamp and the slot; by slot the cost, the right id and the
-            node. left_stamps, left_totals, left_nodes: by left id the stamp, the least cost up to there, and its node.
+        right_stamps, right_slots: by right id the stamp, and the slot. slot_keys, slot_rights: by slot the key of a node, and its right id.
+        left_stamps, left_keys: by left id the stamp, and the least key up to there.
     """
 
     state: Array
@@ -125,12 +126,10 @@ class Work(NamedTuple):
     clock: Array
     right_stamps: Array
     right_slots: Array
-    totals_of: Array
-    rights_of: Array
-    nodes_of: Array
+    slot_keys: Array
+    slot_rights: Array
     left_stamps: Array
-    left_totals: Array
-    left_nodes: Array
+    left_keys: Array
 
 
 class Word(NamedTuple):
@@ -209,7 +208,8 @@ class MecabTables(UnitTrieTable):
     """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `words`.
 
     Attributes:
-        words: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category.
+        words: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
+            that stand first in the dictionary come last.
         numbers: int32[n], the ids of these words.
         kinds: uint32[n], kinds of characters.
         unknowns: int32[categories], the place of each category's first word in `words`.
@@ -264,13 +264,10 @@ class MecabTables(UnitTrieTable):
         left, right = packed & MAX_ID, packed >> ID_BITS & MAX_ID
         return Word(int(self.numbers[place]), left, right, (packed >> COST_SHIFT & ((1 << COST_BITS) - 1)) + LOWEST_COST)
 
-    def _list(self, place: int) -> Iterator[Word]:
-        """The words of a list from a place on."""
-        while True:
-            yield self._word(place)
-            if int(self.words[place]) >> LAST_SHIFT:
-                return
-            place += 1
+    def _list(self, place: int) -> list[Word]:
+        """The words of a list from a place on, in the order of the dictionary."""
+        end = place + int(self._list_sizes[place])
+        return [self._word(at) for at in range(end - 1, place - 1, -1)]
 
     def run(self, text: str) -> list[int]:
         """The ids of the words, in slow and plain Python."""
@@ -396,12 +393,10 @@ class MecabTables(UnitTrieTable):
             clock=np.zeros(1, np.uint64),
             right_stamps=np.zeros(rights, np.uint64),
             right_slots=np.empty(rights, np.uint32),
-            totals_of=np.empty(rights, np.int64),
-            rights_of=np.empty(rights, np.uint32),
-            nodes_of=np.empty(rights, np.uint32),
+            slot_keys=np.empty(rights, np.int64),
+            slot_rights=np.empty(rights, np.uint32),
             left_stamps=np.zeros(lefts, np.uint64),
-            left_totals=np.empty(lefts, np.int64),
-            left_nodes=np.empty(lefts, np.uint32),
+            left_keys=np.empty(lefts, np.int64),
         )
 
     def prove(self, each: Each = map) -> None:

@@ -4,12 +4,15 @@ A node is a word in a text. A place has a list of the nodes that end there. Wher
 with the same right id only the best one can be on the best path. For each left id of a word that begins there, the best of them is found
 once. So the work at a place is the number of different left ids times that of different right ids, however many words there are.
 
+A key holds a cost and, in its lower bits, a node, so that the least key is that of the least cost. Of equal costs it is that of the last
+node, which begins later, or else stands earlier in the dictionary: lists of words begin with the last one.
+
 Memory is bounded, though texts are not. From time to time `settle` looks for the last node on the paths to all nodes that may go on: words
 up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
 much open that half of `fst.machines.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
 
 A machine supplies `matrix`, connection costs, and `words`; with a matrix of one element there is one connection class, as a unigram model
-has it. Costs may have any signed dtype, which `work.totals` and `work.totals_of` share.
+has it. Costs are whole numbers.
 
 Kernels check nothing. They require a proven table, and room for an id for each unit of text.
 """
@@ -28,7 +31,8 @@ MASK_ID, ID_BITS, COST_SHIFT = np.uint64(mecab.MAX_ID), np.uint64(mecab.ID_BITS)
 MASK_COST, LOWEST_COST = np.uint64((1 << mecab.COST_BITS) - 1), np.int64(mecab.LOWEST_COST)
 NODE_SHIFT = np.uint64(mecab.NODE_SHIFT)
 PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = (np.uint64(field) for field in mecab.NODE_FIELDS)
-RIGHTS = mecab.RIGHTS
+RIGHTS, LAST_SHIFT = mecab.RIGHTS, np.uint64(mecab.LAST_SHIFT)
+KEY_SHIFT, LAST_NODE, MOST_KEY = np.int64(mecab.KEY_SHIFT), np.uint64((1 << mecab.KEY_SHIFT) - 1), np.int64((1 << 63) - 1)
 NONE, CERTAIN = U0, U1  # nodes
 
 
@@ -52,48 +56,42 @@ def begin(right, at, work):
 
 
 @inlined
-def is_before(nodes, one, other):
-    """Whether the first of two nodes that end at the same place wins if their costs are equal."""
-    start, other_start = field(nodes, one, START), field(nodes, other, START)
-    return start > other_start or (start == other_start and one < other)
-
-
-@inlined
 def gather(head, work):
     """Gather the nodes of a list, the best one for each right id, into the slots. Returns the number of slots."""
-    nodes, totals, stamps = work.nodes, work.totals, work.right_stamps
+    nodes, totals, stamps, keys, rights = work.nodes, work.totals, work.right_stamps, work.slot_keys, work.slot_rights
     work.clock[0] += U1
     clock, count, node = work.clock[0], U0, np.uint64(head)
     while node != NONE:
-        right, total = field(nodes, node, RIGHT), totals[node]
+        right, key = field(nodes, node, RIGHT), totals[node] << KEY_SHIFT | np.int64(LAST_NODE - node)
         if stamps[right] != clock:
             stamps[right], work.right_slots[right] = clock, count
-            work.totals_of[count], work.rights_of[count], work.nodes_of[count] = total, right, node
+            keys[count], rights[count] = key, right
             count += U1
         else:
             slot = np.uint64(work.right_slots[right])
-            old = work.totals_of[slot]
-            if total < old or (total == old and is_before(nodes, node, np.uint64(work.nodes_of[slot]))):
-                work.totals_of[slot], work.nodes_of[slot] = total, node
+            keys[slot] = min(keys[slot], key)
         node = field(nodes, node, NEXT)
     return count
 
 
 @inlined
 def best_for(left, slots, machine, work):
-    """Find the least cost of a path to a word with a left id, once the slots are filled. Returns it, and the last node."""
+    """Find the best path to a word with a left id, once the slots are filled. Returns the key of its cost up to there and its last node."""
     if work.left_stamps[left] != work.clock[0]:
-        row, totals_of, rights_of = left * machine.params[RIGHTS], work.totals_of, work.rights_of
-        best, chosen = totals_of[U0] + machine.matrix[row + np.uint64(rights_of[U0])], U0
-        for index in range(U1, slots):
+        row, keys, rights = left * machine.params[RIGHTS], work.slot_keys, work.slot_rights
+        best = MOST_KEY
+        for index in range(slots):
             slot = np.uint64(index)
-            total = totals_of[slot] + machine.matrix[row + np.uint64(rights_of[slot])]
-            if total < best or (
-                total == best and is_before(work.nodes, np.uint64(work.nodes_of[slot]), np.uint64(work.nodes_of[chosen]))
-            ):
-                best, chosen = total, slot
-        work.left_stamps[left], work.left_totals[left], work.left_nodes[left] = work.clock[0], best, work.nodes_of[chosen]
-    return work.left_totals[left], np.uint64(work.left_nodes[left])
+            key = keys[slot] + (np.int64(machine.matrix[row + np.uint64(rights[slot])]) << KEY_SHIFT)
+            best = key if key < best else best
+        work.left_stamps[left], work.left_keys[left] = work.clock[0], best
+    return work.left_keys[left]
+
+
+@inlined
+def node_of(key):
+    """The node of a key."""
+    return LAST_NODE - (np.uint64(key) & LAST_NODE)
 
 
 @inlined
@@ -112,15 +110,15 @@ def add_words(place, at, stop, slots, count, machine, work):
     is_last = U0
     while is_last == U0:
         word = machine.words[place]
-        total, previous = best_for(word & MASK_ID, slots, machine, work)
-        totals[count] = total + (np.int64(word >> COST_SHIFT & MASK_COST) + LOWEST_COST)
+        key = best_for(word & MASK_ID, slots, machine, work)
+        totals[count] = (key >> KEY_SHIFT) + (np.int64(word >> COST_SHIFT & MASK_COST) + LOWEST_COST)
         base = count << NODE_SHIFT
-        nodes[base | PREVIOUS], nodes[base | NEXT], nodes[base | START], nodes[base | END] = previous, head, at, stop
+        nodes[base | PREVIOUS], nodes[base | NEXT], nodes[base | START], nodes[base | END] = node_of(key), head, at, stop
         nodes[base | WORD], nodes[base | RIGHT] = place, word >> ID_BITS & MASK_ID
         head = count
         count += U1
         place += U1
-        is_last = word >> np.uint64(mecab.LAST_SHIFT)
+        is_last = word >> LAST_SHIFT
     work.heads[end] = head
     return count
 
@@ -198,7 +196,7 @@ def last_certain(count, work):
 
 @inlined
 def keep(certain, count, work):
-    """Drop all nodes but a certain one and those on the paths from it to nodes of lists. Returns the number of nodes."""
+    """Drop all nodes but a certain one and those on the paths from it to nodes of lists, and count costs from it. Returns the number of nodes."""
     nodes, totals = work.nodes, work.totals
     unmark(count, work)
     mark_live(work)
@@ -210,7 +208,7 @@ def keep(certain, count, work):
             nodes[field(nodes, node, PREVIOUS) << NODE_SHIFT | MOVED] = 1
     nodes[certain << NODE_SHIFT | PREVIOUS] = NONE
     nodes[NONE << NODE_SHIFT | MOVED] = NONE
-    after = CERTAIN
+    after, least = CERTAIN, totals[certain]
     for index in range(certain, count):
         node = np.uint64(index)
         if field(nodes, node, MOVED):
@@ -218,7 +216,7 @@ def keep(certain, count, work):
             nodes[base | MOVED] = after
             nodes[new | PREVIOUS] = nodes[np.uint64(nodes[base | PREVIOUS]) << NODE_SHIFT | MOVED]
             nodes[new | NEXT], nodes[new | START], nodes[new | END] = nodes[base | NEXT], nodes[base | START], nodes[base | END]
-            nodes[new | WORD], nodes[new | RIGHT], totals[after] = nodes[base | WORD], nodes[base | RIGHT], totals[node]
+            nodes[new | WORD], nodes[new | RIGHT], totals[after] = nodes[base | WORD], nodes[base | RIGHT], totals[node] - least
             after += U1
     return after
 

@@ -13,7 +13,7 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import mecab
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN
-from fst.runtime.kernels.lattice import CERTAIN, END, NEXT, NODE_SHIFT, NONE, RIGHT, add_words, begin, best_for, field, gather, settle, write
+from fst.runtime.kernels.lattice import CERTAIN, END, NEXT, NODE_SHIFT, NONE, RIGHT, add_words, begin, best_for, field, gather, node_of, settle, write
 from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
@@ -104,24 +104,30 @@ def add_known(text, at, stop, slots, count, machine, work):
     return count
 
 
+@inlined
+def unknown_words(kind, machine):
+    """The place of the first unknown word of a kind of characters."""
+    return np.uint64(machine.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
+
+
 @part
-def add_unknown(text, at, stop, run_end, kind, is_known, slots, count, machine, work):
-    """Add nodes for the unknown words that begin at a position.
+def add_unknown(text, at, stop, run_end, kind, slots, count, machine, work):
+    """Add nodes for the unknown words that begin at a position, by the rules of its category.
 
     Args:
-        run_end: where the run of the character ends, if its kind is grouped.
+        run_end: where the last run ends that has been looked for.
         kind: the kind of the character.
-        is_known: whether a word of the dictionary begins there.
 
     Returns:
-        The number of nodes.
+        The number of nodes, and `run_end`.
     """
-    words, categories = np.uint64(machine.unknowns[kind >> FIRST_SHIFT & MASK_FIRST]), kind & CATEGORIES
-    end, is_grouped = after(text, at, stop), kind >> GROUP_SHIFT & U1 != U0
-    before = count
-    most = machine.params[MAX_GROUP]
-    if is_grouped and run_end - end <= U2 * most and run_end - end - pairs(text, end, run_end) <= most:
-        count = add_words(words, at, run_end, slots, count, machine, work)
+    words, categories, end = unknown_words(kind, machine), kind & CATEGORIES, after(text, at, stop)
+    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, machine.params[MAX_GROUP]
+    if is_grouped:
+        if at >= run_end:
+            run_end = end_of_run(text, at, stop, machine)
+        if run_end - end <= U2 * most and run_end - end - pairs(text, end, run_end) <= most:
+            count = add_words(words, at, run_end, slots, count, machine, work)
     for _ in range(kind >> LENGTH_SHIFT & MASK_LENGTH):
         if is_grouped and end == run_end:
             break
@@ -129,9 +135,7 @@ def add_unknown(text, at, stop, run_end, kind, is_known, slots, count, machine, 
         if end >= stop or kind_at(text, end, machine) & categories == U0:
             break
         end = after(text, end, stop)
-    if count == before and not is_known:
-        count = add_words(words, at, end, slots, count, machine, work)
-    return count
+    return count, run_end
 
 
 @part
@@ -140,8 +144,8 @@ def finish(text, stop, machine, output, work, place, counted, characters):
     heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
     slots = gather(heads[last], work)
     heads[last] = NONE
-    _, node = best_for(END_OF_TEXT, slots, machine, work)
-    place, _, _ = write(text, node, machine, output, work, place, counted, characters)
+    key = best_for(END_OF_TEXT, slots, machine, work)
+    place, _, _ = write(text, node_of(key), machine, output, work, place, counted, characters)
     return place
 
 
@@ -183,12 +187,15 @@ def encode_rows(text, starts, more, machine, output, work):
                 head = np.uint64(heads[at & mask])
             heads[at & mask] = NONE
             slots = gather(head, work)
-            known = add_known(text, at, stop, slots, count, machine, work)
-            if known == count or kind >> INVOKE_SHIFT & U1 != U0:
-                if at >= run_end and kind >> GROUP_SHIFT & U1 != U0:
-                    run_end = end_of_run(text, at, stop, machine)
-                known = add_unknown(text, at, stop, run_end, kind, known > count, slots, known, machine, work)
-            count = known
+            invoke = kind >> INVOKE_SHIFT & U1 != U0
+            before = count
+            if invoke:
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
+            count = add_known(text, at, stop, slots, count, machine, work)
+            if count == before:
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
+            if count == before:
+                count = add_words(unknown_words(kind, machine), at, after(text, at, stop), slots, count, machine, work)
             at += U1
         if count > MOST_KEPT:
             clear(heads)
