@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fst.jit import inlined, kernel
-from fst.machines.keywords import BEFORE, INDEX, KEYWORD, ROOT, START
+from fst.machines.keywords import BEFORE, KEYWORD, ROOT, START
 from fst.trie import NULL
 
 
@@ -17,14 +17,17 @@ def child(slots, children, labels, node, byte):
 @inlined
 def size_of(matches, output):
     """The number of matches of an output."""
-    return matches[output, INDEX] + 1 if output else 0
+    size = 0
+    while output:
+        size += 1
+        output = matches[output, BEFORE]
+    return size
 
 
 @inlined
 def put(matches, place, keyword, start, before):
     """Write a match that follows another one."""
     matches[place, KEYWORD], matches[place, START], matches[place, BEFORE] = keyword, start, before
-    matches[place, INDEX] = size_of(matches, before)
 
 
 @inlined
@@ -55,7 +58,7 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
         slots: int64[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
         links: int64[nodes], f, filled.
         outputs: int64[nodes], the last match on the way to f(v), or 0, filled.
-        matches: int64[n, 4], as in `fst.machines.keywords`, filled from row 1 on.
+        matches: int64[n, 4], as in `fst.machines.keywords`, filled from row 1 on, but for the ends.
 
     Returns:
         The number of rows of `matches` that are used; 0 if there are too few.

@@ -15,8 +15,10 @@ from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
 from fst.machines.keywords import (
     COLUMNS,
+    END,
     FIRST,
     FREE,
+    KEYWORD,
     KINDS,
     LABEL_SHIFT,
     LONGEST,
@@ -24,6 +26,7 @@ from fst.machines.keywords import (
     OWN,
     ROOT,
     STANDARD,
+    START,
     KeywordTables,
     about,
     pack,
@@ -58,6 +61,15 @@ class Links(NamedTuple):
     links: Ints
     outputs: Ints
     matches: Ints
+
+
+class Automaton(NamedTuple):
+    """The number of states, and the arrays of `fst.machines.keywords.KeywordTables` that make the automaton."""
+
+    states: int
+    entries: NDArray[np.uint64]
+    depths: NDArray[np.uint32]
+    matches: NDArray[np.uint32]
 
 
 def keywords(
@@ -98,19 +110,47 @@ def keywords(
     if match_kind not in KINDS:
         raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
     given = read_words(source, form=format, column=column, noun="keyword")
-    spelled = [_utf_8(keyword, given, number) for number, keyword in enumerate(given.words)]
+    spelled = spelled_words(given)
     if not spelled:
         raise VocabularyError("there are no keywords" + (f" in {source}" if isinstance(source, str | Path) else ""))
+    trie = trie_of(numbered(spelled))
+    if match_kind == FIRST:
+        trie = trie_of({spelled[number]: number for number in _reachable(trie)})
+    lengths = lengths_of(spelled)
+    laid_out = lay_out(trie, lengths, match_kind)
+    return KeywordTables(
+        about(match_kind, laid_out.states),
+        entries=laid_out.entries,
+        depths=laid_out.depths,
+        matches=laid_out.matches,
+        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
+        keyword_ends=np.cumsum(lengths),
+    )
+
+
+def spelled_words(given: Words, noun: str = "keyword") -> list[bytes]:
+    """Words in UTF-8; `noun` is what messages call one.
+
+    Raises:
+        VocabularyError, UnsupportedError: as for `keywords`.
+    """
+    return [_utf_8(keyword, given, number, noun) for number, keyword in enumerate(given.words)]
+
+
+def numbered(spelled: Sequence[bytes]) -> dict[bytes, int]:
+    """The number of each keyword; of equal ones, that of the first."""
     numbers: dict[bytes, int] = {}
     for number, keyword in enumerate(spelled):
         numbers.setdefault(keyword, number)
-    trie = _trie(numbers)
-    if match_kind == FIRST:
-        trie = _trie({spelled[number]: number for number in _reachable(trie)})
-    return _table(trie, spelled, match_kind)
+    return numbers
 
 
-def _utf_8(keyword: object, given: Words, number: int) -> bytes:
+def lengths_of(spelled: Sequence[bytes]) -> Ints:
+    """The number of bytes of each keyword."""
+    return np.fromiter(map(len, spelled), np.int64, len(spelled))
+
+
+def _utf_8(keyword: object, given: Words, number: int, noun: str) -> bytes:
     """A keyword in UTF-8."""
     if not isinstance(keyword, str | bytes):
         raise VocabularyError(f"{given.place(number)} is {type(keyword).__name__}, not str or bytes")
@@ -120,13 +160,13 @@ def _utf_8(keyword: object, given: Words, number: int) -> bytes:
     except UnicodeError as error:
         raise VocabularyError(f"{given.place(number)}: {quoted(keyword)} is not text: {reason(error)}") from None
     if not data:
-        raise VocabularyError(f"{given.place(number)}: the keyword is empty; leave it out")
+        raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out")
     if len(data) > MAX_BYTES:
         raise UnsupportedError(f"{given.place(number)}: {quoted(keyword)} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
     return data
 
 
-def _trie(numbers: dict[bytes, int]) -> Trie:
+def trie_of(numbers: dict[bytes, int]) -> Trie:
     """The trie of keywords; their numbers are its tokens."""
     symbols = np.frombuffer(b"".join(numbers), np.uint8).astype(np.int64)
     lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
@@ -146,10 +186,15 @@ def _reachable(trie: Trie) -> Sequence[int]:
     return found
 
 
-def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTables:
-    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain."""
+def lay_out(trie: Trie, lengths: Ints, match_kind: str) -> Automaton:
+    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain.
+
+    Args:
+        trie: of keywords; its tokens are their numbers.
+        lengths: the number of bytes of each keyword.
+        match_kind: as in `keywords`.
+    """
     rows = _rows(trie)
-    lengths = np.fromiter(map(len, spelled), np.int64, len(spelled))
     linked = _linked(trie, rows, lengths, match_kind)
     is_hit = linked.outputs > 0 if match_kind == STANDARD else rows.is_leaf
     inner = np.flatnonzero(~rows.is_leaf)
@@ -162,14 +207,7 @@ def _table(trie: Trie, spelled: Sequence[bytes], match_kind: str) -> KeywordTabl
     entries[rows.edges] = pack(states, outputs, rows.edge_bytes)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.level[inner]
-    return KeywordTables(
-        about(match_kind, len(inner)),
-        entries=entries,
-        depths=depths,
-        matches=linked.matches.astype(np.uint32),
-        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
-        keyword_ends=np.cumsum(lengths),
-    )
+    return Automaton(len(inner), entries, depths, linked.matches.astype(np.uint32))
 
 
 def _rows(trie: Trie) -> Rows:
@@ -207,6 +245,7 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
         else:
             count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
         if count:
+            matches[1:count, END] = matches[1:count, START] + lengths[matches[1:count, KEYWORD]]
             return Links(links, outputs, matches[:count])
         room *= 4
         if room > MAX_MATCHES:

@@ -19,6 +19,7 @@ from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, O
 from fst.machines.mecab import MAX_GROUPING, Kind, MecabSettings, MecabTables, packed_words
 from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.mecab import about as about_mecab
+from fst.machines.string_column import stored
 from fst.machines.unit_trie import MAX_VALUE, UNITS
 from fst.trie import NULL, Ints
 
@@ -72,8 +73,16 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
     scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
     numbers_at[trie.slots] = places
-    made = about(len(frequencies), trie.longest)
-    return JiebaTables(made, units=trie.units(_jieba_kinds()), entries=trie.entries, scores=scores, numbers=numbers_at)
+    word_bytes, word_ends = stored(word for words in sources for word in words.words)
+    return JiebaTables(
+        about(len(frequencies), trie.longest),
+        units=trie.units(_jieba_kinds()),
+        entries=trie.entries,
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        scores=scores,
+        numbers=numbers_at,
+    )
 
 
 def mecab(
@@ -161,18 +170,21 @@ def _mecab_tables(
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
     bare = Kind(0, 0, 0, group=False, invoke=False, space=False)  # of a category without unknown words, for which those of DEFAULT stand in
     kinds = [kind if own[kind.first] != NULL else bare._replace(categories=kind.categories, first=kind.first, space=kind.space) for kind in categories.kinds]
-    features = [feature.encode() for feature in entries.features + unknowns.features]
+    word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
+    feature_bytes, feature_ends = stored(entries.features + unknowns.features)
     return MecabTables(
         about_mecab(replace(settings, longest=trie.longest)),
         units=trie.units(categories.kind_of),
         entries=trie.entries,
-        words=words,
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        lists=words,
         numbers=ids.astype(np.int32),
         kinds=np.array([kind.packed() for kind in kinds], np.uint32),
         unknowns=np.where(own == NULL, own[found[DEFAULT]], own).astype(np.int32),
         matrix=matrix,
-        feature_bytes=np.frombuffer(b"".join(features), np.uint8),
-        feature_ends=np.cumsum([len(feature) for feature in features], dtype=np.int64),
+        feature_bytes=feature_bytes,
+        feature_ends=feature_ends,
     )
 
 

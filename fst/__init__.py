@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
     from fst.runtime.searcher import Match, Matches, Searcher
+    from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import tiktoken
     from fst.runtime.tokenizer import Tokenizer
@@ -30,6 +31,9 @@ __all__ = [
     "Matches",
     "Part",
     "Searcher",
+    "SegmentStream",
+    "Segmenter",
+    "Segments",
     "Stream",
     "TableError",
     "TextError",
@@ -68,6 +72,10 @@ def __getattr__(name: str) -> Any:
         from fst.runtime import searcher
 
         return getattr(searcher, name)
+    if name in ("SegmentStream", "Segmenter", "Segments"):
+        from fst.runtime import segmenter
+
+        return getattr(segmenter, name)
     if name in ("Part", "Stream"):
         from fst.runtime import stream
 

@@ -1,6 +1,7 @@
-"""Arrow columns: texts are read in the column's own buffers, and the arrays of their ids become the buffers of the new column.
+"""Arrow columns: texts are read in the column's own buffers, and the arrays of their ids become the buffers of the new column. Tokens that
+are parts of texts share the buffers of these.
 
-Only this module imports pyarrow, and only `fst.Tokenizer.encode_arrow` imports this module.
+Only this module imports pyarrow, and only methods that take columns import this module.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +19,32 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Column, Ints, not_text_at
+from fst.trie import spread
 
 try:
     import pyarrow as pa
 except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
-MAX_IDS = (1 << 31) - 1  # in a chunk: the offsets of a list have 32 bits
+MAX_VALUES = (1 << 31) - 1  # in a chunk: the offsets of a list, and those of strings, have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
 
-Encode = Callable[[Column], Batch]
+
+
+class Lists(NamedTuple):
+    """Lists, one after the other.
+
+    Attributes:
+        values: an array of pyarrow.
+        row_splits: int64[rows + 1], as in `Batch`.
+    """
+
+    values: Any
+    row_splits: Ints
+
+
+Make = Callable[[Column], Lists]
 
 
 @dataclass(frozen=True)
@@ -46,7 +62,7 @@ class Filling:
     side: str
 
 
-def encoded(column: Any, encode: Encode, filling: Filling | None, *, by_row: bool) -> Any:
+def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | None, *, by_row: bool) -> Any:
     """The ids of a column.
 
     Args:
@@ -58,15 +74,43 @@ def encoded(column: Any, encode: Encode, filling: Filling | None, *, by_row: boo
     Raises:
         TextError: it is not a column of texts, or `encode` raises one.
     """
+
+    def make(rows: Column) -> Lists:
+        batch = encode(rows)
+        return Lists(_values(batch.ids), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.int32(), filling.width if filling else -1), filling, by_row)
+
+
+def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
+    """The tokens of a column.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        segment: segments rows; the spans are in characters.
+
+    Raises:
+        TextError: it is not a column of texts, or `segment` raises one.
+    """
+
+    def make(rows: Column) -> Lists:
+        batch = segment(rows)
+        return Lists(_tokens(rows, batch), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.string()), None, by_row=False)
+
+
+def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
+    """A column of lists, of a kind, from a column of texts."""
     column = _imported(column)
     if not isinstance(column, pa.ChunkedArray):
-        return _chunk(column, encode, filling, by_row)
+        return _chunk(column, make, filling, by_row)
     chunks, first = [], 0
     for chunk in column.chunks:
         with _renumbered(partial(add, first)):
-            chunks.append(_chunk(chunk, encode, filling, by_row))
+            chunks.append(_chunk(chunk, make, filling, by_row))
         first += len(chunk)
-    return pa.chunked_array(chunks, type=_kind(filling))
+    return pa.chunked_array(chunks, type=kind)
 
 
 def _imported(column: Any) -> Any:
@@ -80,32 +124,32 @@ def _imported(column: Any) -> Any:
     raise TextError(f"{type(column).__name__} is no column; columns are those of pyarrow, polars, pandas, and others that Arrow can import")
 
 
-def _chunk(chunk: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
-    """The ids of one array."""
+def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
+    """The lists of one array."""
     if isinstance(chunk, pa.DictionaryArray):
-        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, encode, filling, by_row)
+        return _of_dictionary(_texts(chunk.dictionary), chunk.indices, make, filling, by_row)
     chunk = _texts(chunk)
     if not chunk.null_count:
-        return _array(encode(_rows(chunk)), filling, None)
+        return _array(make(_rows(chunk)), filling, None)
     is_null = chunk.is_null()
     present = np.flatnonzero(~is_null.to_numpy(zero_copy_only=False))
     with _renumbered(lambda row: int(present[row])):
-        batch = encode(_rows(chunk.drop_null()))
+        lists = make(_rows(chunk.drop_null()))
     lengths = np.zeros(len(chunk), np.int64)
-    lengths[present] = np.diff(batch.row_splits)
-    return _array(Batch(batch.ids, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
+    lengths[present] = np.diff(lists.row_splits)
+    return _array(Lists(lists.values, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
 
 
-def _of_dictionary(texts: Any, numbers: Any, encode: Encode, filling: Filling | None, by_row: bool) -> Any:
-    """The ids of a dictionary array: indices `numbers` into `texts`. Each text is encoded once, unless there are more texts than rows, or
+def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
+    """The lists of a dictionary array: indices `numbers` into `texts`. Each text is read once, unless there are more texts than rows, or
     each row must be.
     """
     if len(texts) <= len(numbers) and not by_row:
         try:
-            return _chunk(texts, encode, filling, by_row).take(numbers)
+            return _chunk(texts, make, filling, by_row).take(numbers)
         except TextError:
-            pass  # encode the rows instead: a text of no row may be wrong, and errors name rows
-    return _chunk(texts.take(numbers), encode, filling, by_row)
+            pass  # read the rows instead: a text of no row may be wrong, and errors name rows
+    return _chunk(texts.take(numbers), make, filling, by_row)
 
 
 def _texts(chunk: Any) -> Any:
@@ -148,33 +192,63 @@ def _rows(chunk: Any) -> Column:
     return Column(characters, ends)
 
 
-def _array(batch: Batch, filling: Filling | None, is_null: Any) -> Any:
-    """Rows of ids as an array. Without `filling`, it shares the memory of the batch's ids.
+def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
+    """Lists as an array. Without `filling`, it shares the memory of the values.
 
     Raises:
-        TextError: there are more ids than the offsets of a list can reach.
+        TextError: there are more values than the offsets of a list can reach.
     """
     if filling:
-        return pa.FixedSizeListArray.from_arrays(_values(_filled(batch, filling)), filling.width, mask=is_null)
-    if batch.row_splits[-1] > MAX_IDS:
-        raise TextError(f"{batch.row_splits[-1]:,} ids in one array, and list<int32> has at most {MAX_IDS:,}; encode slices of it")
-    return pa.ListArray.from_arrays(_values(batch.row_splits.astype(np.int32)), _values(batch.ids), mask=is_null)
+        return pa.FixedSizeListArray.from_arrays(_values(_filled(lists, filling)), filling.width, mask=is_null)
+    splits = lists.row_splits
+    if splits[-1] > MAX_VALUES:
+        raise TextError(f"{splits[-1]:,} values in one array, and a list has at most {MAX_VALUES:,}; pass slices of it")
+    return pa.ListArray.from_arrays(_values(splits.astype(np.int32)), lists.values, mask=is_null)
 
 
-def _filled(batch: Batch, filling: Filling) -> NDArray[np.int32]:
-    """All rows with their padding, one after the other."""
-    lengths: Ints = np.diff(batch.row_splits)[:, None]
+def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:
+    """All rows of ids with their padding, one after the other."""
+    lengths: Ints = np.diff(lists.row_splits)[:, None]
     places = np.arange(filling.width)
     is_id = places < lengths if filling.side == "right" else places >= filling.width - lengths
     filled = np.full(is_id.shape, filling.id, np.int32)
-    filled[is_id] = batch.ids
+    filled[is_id] = lists.values.to_numpy()
     return filled.ravel()
+
+
+def _tokens(rows: Column, batch: Batch) -> Any:
+    """The strings of tokens, which share the memory of the texts if there is nothing between them.
+
+    Raises:
+        TextError: there are more bytes than the offsets of strings can reach.
+    """
+    assert batch.offsets is not None
+    data = rows.data[rows.ends[0] : rows.ends[-1]]
+    if len(data) > MAX_VALUES:
+        raise TextError(f"{len(data):,} bytes of text in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
+    borders = np.append(np.flatnonzero(data & 0xC0 != 0x80).astype(np.int32), np.int32(len(data)))
+    firsts = np.searchsorted(borders, rows.ends[:-1] - rows.ends[0])  # the number of characters before each row
+    spans = borders[batch.offsets + np.repeat(firsts, np.diff(batch.row_splits))[:, None]]
+    if (spans[1:, 0] < spans[:-1, 1]).any():
+        return _overlapping(spans.astype(np.int64), data)
+    if (spans[1:, 0] == spans[:-1, 1]).all():
+        return _strings(np.append(spans[:, 0], spans[-1:, 1] if len(spans) else np.int32(0)), data)
+    return _strings(np.append(spans.ravel(), spans[-1, 1]), data).take(pa.array(np.arange(0, 2 * len(spans), 2)))
+
+
+def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
+    """The strings of spans of bytes that need not ascend."""
+    lengths = spans[:, 1] - spans[:, 0]
+    if lengths.sum() > MAX_VALUES:
+        raise TextError(f"{lengths.sum():,} bytes of tokens in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
+    return _strings(np.append(0, np.cumsum(lengths)).astype(np.int32), data[spread(spans[:, 0], lengths)])
+
+
+def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:
+    """Strings over the memory of some UTF-8; `ends` says where each begins, and where the last one ends."""
+    return pa.StringArray.from_buffers(len(ends) - 1, pa.py_buffer(ends), pa.py_buffer(data))
 
 
 def _values(numbers: NDArray[np.int32]) -> Any:
     """An Arrow array over the memory of some numbers."""
     return pa.Array.from_buffers(pa.int32(), len(numbers), [None, pa.py_buffer(numbers)])
-
-
-def _kind(filling: Filling | None) -> Any:
-    return pa.list_(pa.int32(), filling.width if filling else -1)

@@ -10,7 +10,8 @@ from fst.runtime.tokenizer import face_of
 
 
 def load(path: str | Path) -> Any:
-    """Load a table file: that of a tokenizer as a `fst.Tokenizer`, that of keywords as a `fst.Searcher`.
+    """Load a table file: that of a tokenizer as a `fst.Tokenizer`, that of keywords as a `fst.Searcher`, that of a dictionary as a
+    `fst.Segmenter`.
 
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 

@@ -139,27 +139,27 @@ class ByteStrings(Strings):
 class Column:
     """Rows of UTF-8 in one array.
 
-    Args:
+    Attributes:
         data: uint8[n].
         ends: int32[rows + 1] or int64[rows + 1], ascending, 0 to n: where each row begins in `data`, and where the last one ends.
     """
 
     def __init__(self, data: Bytes, ends: NDArray[Any]) -> None:
-        self._data, self._ends = data, ends
+        self.data, self.ends = data, ends
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self.ends) - 1
 
     def lengths(self, step: int) -> Sequence[int]:
         """See `Source`."""
-        lengths: list[int] = (self._ends[1::step] - self._ends[:-1:step]).tolist()
+        lengths: list[int] = (self.ends[1::step] - self.ends[:-1:step]).tolist()
         return lengths
 
     def gather(self, first: int, last: int, limits: Limits, text: Units, errors: str) -> tuple[Units, Ints]:
         """See `Source`."""
-        ends = np.subtract(self._ends[first : last + 1], self._ends[first], dtype=np.int64)
+        ends = np.subtract(self.ends[first : last + 1], self.ends[first], dtype=np.int64)
         taken = fitting(ends, limits)
-        data, starts = self._data[self._ends[first] : self._ends[first + taken]], ends[: taken + 1]
+        data, starts = self.data[self.ends[first] : self.ends[first + taken]], ends[: taken + 1]
         try:
             return of_utf_8(data, starts, text)
         except UnicodeError:
@@ -167,7 +167,7 @@ class Column:
 
     def text(self, row: int) -> Text:
         """See `Source`."""
-        return self._data[self._ends[row] : self._ends[row + 1]].data
+        return self.data[self.ends[row] : self.ends[row + 1]].data
 
 
 def fitting(starts: Ints, limits: Limits) -> int:

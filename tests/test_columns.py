@@ -231,8 +231,8 @@ def test_damaged_columns_are_refused(offsets: list[int], kind: Any, size: str) -
 
 def test_more_ids_than_a_list_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says how many ids there are, how many there may be, and what to do."""
-    monkeypatch.setattr("fst.runtime.arrow.MAX_IDS", 10)
-    with pytest.raises(fst.TextError, match=r"11 ids in one array, and .* at most 10; encode slices"):
+    monkeypatch.setattr("fst.runtime.arrow.MAX_VALUES", 10)
+    with pytest.raises(fst.TextError, match=r"11 values in one array, and .* at most 10; pass slices"):
         tokenizer().encode_arrow(pa.array(["a" * 11]), add_special_tokens=False)
 
 

@@ -10,6 +10,7 @@ from fst.errors import TableError
 from fst.machines.bpe import BpeTables
 from fst.machines.jieba import JiebaTables
 from fst.machines.keywords import KeywordTables
+from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
@@ -18,6 +19,7 @@ MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
     "jieba": JiebaTables,
     "keywords": KeywordTables,
+    "maxmatch": MaxMatchTables,
     "mecab": MecabTables,
     "wordpiece": Tables,
 }

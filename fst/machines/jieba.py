@@ -29,6 +29,7 @@ import numpy as np
 from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
+from fst.machines.string_column import prove_strings
 from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
 from fst.metadata import Sections
 from fst.proof import need, need_none
@@ -123,6 +124,7 @@ class JiebaTables(UnitTrieTable):
     kind: ClassVar[str] = "jieba"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.kernels.jieba"
+    face: ClassVar[str] = "fst.runtime.lattice.JiebaSegmenter"
     has_tokens: ClassVar[bool] = False
 
     scores: Array = member("<f8")
@@ -147,6 +149,16 @@ class JiebaTables(UnitTrieTable):
         if mode not in MODES:
             raise ValueError(f"mode={mode!r}: there are {', '.join(map(repr, MODES))}")
         return replace(self, about={**self.about, "mode": mode})
+
+    @property
+    def streams(self) -> bool:
+        """Whether texts can be read in pieces: with the mode "all", the last token need not be the one that ends last."""
+        return self.mode != ALL
+
+    @property
+    def cuts(self) -> str:
+        """The characters after which any text may be cut."""
+        return "" if self.mode == ALL else " \n"
 
     @property
     def ids_per_unit(self) -> int:
@@ -264,6 +276,7 @@ class JiebaTables(UnitTrieTable):
         super().prove(each)
         settings = self.metadata.settings
         need(len(self.scores) > 0 and len(self.entries) <= MAX_SLOT + 1, f"there are {len(self.scores)} scores, {len(self.entries)} slots")
+        prove_strings(self.word_bytes, self.word_ends, settings.words, "words")
         self.prove_trie(settings.longest, len(self.scores) - 1)
         need_none(~np.isfinite(self.scores), lambda at: f"score {at} is {self.scores[at]}")
         need(len(self.numbers) == len(self.entries), f"there are {len(self.numbers)} numbers for {len(self.entries)} slots")

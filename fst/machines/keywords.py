@@ -12,9 +12,9 @@ An entry, from the lowest bit: ``state 28 | output 27 | label 9``. The slots of 
 - ``v + 1 + byte`` for each byte that leads on: the state, what is reported on the way there, and the byte as its label. The slots of other
   bytes belong to other states, which have other labels there, or to none, with the label `FREE`.
 
-An output is the number of the last of some matches, 0 for none. A match is four numbers: the keyword; where it begins, counted from the
-first of the |v| bytes; the match before it, or 0; and its index among the matches of the output. So outputs may share their first matches:
-those of δ(u, c) begin with those of u.
+An output is the number of the last of some matches, 0 for none. A match is four numbers: the keyword; where it begins and ends, counted
+from the first of the |v| bytes; and the match before it, or 0. So outputs may share their first matches: those of δ(u, c) begin with those
+of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
 most one to the depth, and the matches of an output follow each other among those of the |v| bytes, and of the one just read, that the next
@@ -45,8 +45,12 @@ MAX_STATE, MAX_OUTPUT = (1 << STATE_BITS) - 1, (1 << OUTPUT_BITS) - 1
 OWN, FREE = 256, 257
 ROW = 257  # slots that look-ups in a row can reach
 ROOT = 0
-KEYWORD, START, BEFORE, INDEX = COLUMNS = range(4)  # of the matches
+KEYWORD, START, END, BEFORE = COLUMNS = range(4)  # of the matches
 MAX_KEYWORD = (1 << 31) - 1  # bytes
+WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the maximum of bytes for each
+FEW = 1 << 8  # bytes for each walk are too few to take turns
+REGION = 3 * SEGMENT + 1  # events of a walk: less than two look-ups a byte, and the ends of texts
+NOTES = 5
 
 
 @dataclass(frozen=True)
@@ -78,15 +82,15 @@ class Arguments(NamedTuple):
 
     Attributes:
         entries: uint64[slots].
+        roots: uint64[256], the entries of the root's transitions; 0 for a byte that has none.
         depths: uint32[slots].
         matches: uint32[4 * n].
-        lengths: int64[keywords].
     """
 
     entries: Array
+    roots: Array
     depths: Array
     matches: Array
-    lengths: Array
 
 
 class Work(NamedTuple):
@@ -95,10 +99,18 @@ class Work(NamedTuple):
     Attributes:
         state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
         symbols: empty; the kernel keeps nothing from one call to the next.
+        notes: uint64[5], what the kernel keeps in mind: the place of the next match, and that of the first one of the current row; this
+            row; the characters of it that were read before this call; and how many times it will read in turns.
+        events: uint64[4 * REGION + 1], for each walk its events, and a spare one, see `fst.runtime.kernels.keyword_walk`.
+        states, counts: uint64[4], for each walk where it ended: its state, and the index after its last event.
     """
 
     state: Array
     symbols: Array
+    notes: Array
+    events: Array
+    states: Array
+    counts: Array
 
 
 class Match(NamedTuple):
@@ -183,18 +195,21 @@ class KeywordTables(Table):
         """The matches of the output of a slot; `begin` is the place of the first byte that the state stands for."""
         number, matches = int(self.entries[slot]) >> OUTPUT_SHIFT & MAX_OUTPUT, list[Match]()
         while number:
-            keyword, start, number, _ = self.matches[number].tolist()
-            matches.append(Match(keyword, begin + start, begin + start + int(self.lengths[keyword])))
+            keyword, start, end, number = self.matches[number].tolist()
+            matches.append(Match(keyword, begin + start, begin + end))
         return matches[::-1]
 
     def arguments(self) -> Arguments:
         """The arrays of the kernel."""
         entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
-        return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), self.lengths)
+        roots = entries[ROOT + 1 : ROOT + ROW]
+        roots = np.where(roots >> np.uint64(LABEL_SHIFT) == np.arange(ROW - 1), roots, np.uint64(0))
+        return Arguments(entries, roots, depths, borrowable(self.matches, np.uint32).ravel())
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8))
+        notes, events = np.zeros(NOTES, np.uint64), np.empty(WALKS * REGION + 1, np.uint64)
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8), notes, events, np.empty(WALKS, np.uint64), np.empty(WALKS, np.uint64))
 
     def prove(self, each: Each = map) -> None:
         """Prove what kernels may assume."""
@@ -244,14 +259,12 @@ class KeywordTables(Table):
         """Prove that the matches of each output follow each other within the bytes that are given up."""
         need(self.matches.shape[1] == len(COLUMNS) and len(self.matches), f"matches has the shape {self.matches.shape}")
         need(not self.matches[0].any(), "match 0 is none, and is not empty")
-        keywords, starts, before, index = self.matches.astype(np.int64).T
+        keywords, starts, ends, before = self.matches.astype(np.int64).T
         count, known = len(keywords), len(self.keyword_ends)
         need_none(keywords[1:] >= known, lambda at: f"match {at + 1} is of keyword {keywords[at + 1]}, and there are {known}")
-        ends = starts + np.append(self.lengths, 0)[keywords]
-        numbers = np.arange(count)
-        need_none(before[1:] >= numbers[1:], lambda at: f"match {at + 1} comes after match {before[at + 1]}")
-        wrong = np.where(before > 0, (index != index[before] + 1) | (starts < ends[before]), index != 0)[1:]
-        need_none(wrong, lambda at: f"match {at + 1} does not follow match {before[at + 1]}")
+        need_none(starts[1:] + self.lengths[keywords[1:]] != ends[1:], lambda at: f"match {at + 1} is not as long as its keyword")
+        need_none(before[1:] > np.arange(count - 1), lambda at: f"match {at + 1} comes after match {before[at + 1]}")
+        need_none((starts < ends[before])[1:], lambda at: f"match {at + 1} does not follow match {before[at + 1]}")
         outputs = (self.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
         labels = (self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int64)
         held = np.flatnonzero((labels <= OWN) & (outputs > 0))

@@ -12,21 +12,22 @@ cost of their own. The rules are those of MeCab 0.996, for a text of one line:
 - A character beyond U+FFFF has the categories of U+0000.
 - Of equal costs, the path wins whose last word begins later, then the one whose last word stands earlier in the dictionary.
 
-The id of a word is its number among the entries of the dictionary's files, and then among those of ``unk.def``.
+The id of a word is its number among the entries of the dictionary's files, and then among those of ``unk.def``; the words of the latter are
+the names of categories.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, overload
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.errors import TableError
 from fst.forms import TEXT, stored_as, whole
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
+from fst.machines.string_column import StringColumn, prove_strings
 from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, VALUE_SHIFT, UnitTrieTable, units_of
 from fst.metadata import Sections
 from fst.proof import need, need_none
@@ -97,7 +98,7 @@ class Arguments(NamedTuple):
 
     units: Array
     entries: Array
-    words: Array
+    lists: Array
     numbers: Array
     kinds: Array
     unknowns: Array
@@ -181,38 +182,16 @@ class Kind(NamedTuple):
         return self.categories | self.first << FIRST_SHIFT | self.length << LENGTH_SHIFT | flags
 
 
-class Features(Sequence[str]):
-    """The features of words by their ids. They are decoded one by one, since a dictionary has many."""
-
-    def __init__(self, data: Array, ends: Ints) -> None:
-        self._data, self._ends = data, ends
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(len(self))[index]]
-        number = range(len(self))[index]
-        return str(self._data[self._ends[number - 1] if number else 0 : self._ends[number]].data, "utf-8")
-
-
 @dataclass(frozen=True, eq=False)
 class MecabTables(UnitTrieTable):
-    """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `words`.
+    """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `lists`.
 
     Attributes:
-        words: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
+        lists: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
             that stand first in the dictionary come last.
         numbers: int32[n], the ids of these words.
         kinds: uint32[n], kinds of characters.
-        unknowns: int32[categories], the place of each category's first word in `words`.
+        unknowns: int32[categories], the place of each category's first word in `lists`.
         matrix: int16[left ids, right ids].
         feature_bytes: uint8[n], the features of all words in UTF-8, one after the other, and feature_ends: int64[ids], where each ends.
     """
@@ -220,9 +199,10 @@ class MecabTables(UnitTrieTable):
     kind: ClassVar[str] = "mecab"
     unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
     kernel: ClassVar[str] = "fst.runtime.kernels.mecab"
+    face: ClassVar[str] = "fst.runtime.lattice.MecabSegmenter"
     has_tokens: ClassVar[bool] = False
 
-    words: Array = member("<u8")
+    lists: Array = member("<u8")
     numbers: Array = member("<i4")
     kinds: Array = member("<u4")
     unknowns: Array = member("<i4")
@@ -235,15 +215,18 @@ class MecabTables(UnitTrieTable):
         """What the table says beside its arrays."""
         return MecabMetadata.from_json(self.about)
 
+    streams: ClassVar[bool] = True
+    cuts: ClassVar[str] = ""  # the words before any character may depend on those after it
+
     @property
     def ids_per_unit(self) -> int:
         """No word is empty."""
         return 1
 
     @Lazy
-    def features(self) -> Features:
+    def features(self) -> StringColumn:
         """The features of each id, as in the dictionary's files."""
-        return Features(self.feature_bytes, self.feature_ends)
+        return StringColumn(self.feature_bytes, self.feature_ends)
 
     def is_unknown(self, number: int) -> bool:
         """Whether an id is that of an unknown word."""
@@ -260,7 +243,7 @@ class MecabTables(UnitTrieTable):
         return places
 
     def _word(self, place: int) -> Word:
-        packed = int(self.words[place])
+        packed = int(self.lists[place])
         left, right = packed & MAX_ID, packed >> ID_BITS & MAX_ID
         return Word(int(self.numbers[place]), left, right, (packed >> COST_SHIFT & ((1 << COST_BITS) - 1)) + LOWEST_COST)
 
@@ -351,9 +334,9 @@ class MecabTables(UnitTrieTable):
     @Lazy
     def _list_sizes(self) -> Ints:
         """By the place of a list's first word, the number of words up to the list's end."""
-        is_last = self.words >> np.uint64(LAST_SHIFT) > 0
-        places = np.arange(len(self.words))
-        ends: Ints = np.minimum.accumulate(np.where(is_last, places, len(self.words))[::-1])[::-1]
+        is_last = self.lists >> np.uint64(LAST_SHIFT) > 0
+        places = np.arange(len(self.lists))
+        ends: Ints = np.minimum.accumulate(np.where(is_last, places, len(self.lists))[::-1])[::-1]
         return ends + 1 - places
 
     @Lazy
@@ -372,7 +355,7 @@ class MecabTables(UnitTrieTable):
         return Arguments(
             units=borrowable(self.units, np.uint32),
             entries=borrowable(self.entries, np.uint64),
-            words=borrowable(self.words, np.uint64),
+            lists=borrowable(self.lists, np.uint64),
             numbers=borrowable(self.numbers, np.int32),
             kinds=borrowable(self.kinds, np.uint32),
             unknowns=borrowable(self.unknowns, np.int32),
@@ -403,13 +386,15 @@ class MecabTables(UnitTrieTable):
         """Prove what kernels may assume."""
         super().prove(each)
         self._prove_words()
-        self.prove_trie(self.metadata.settings.longest, len(self.words))
+        self.prove_trie(self.metadata.settings.longest, len(self.lists))
         self._prove_kinds()
-        self._prove_features()
+        settings = self.metadata.settings
+        for data, ends, name in ((self.word_bytes, self.word_ends, "words"), (self.feature_bytes, self.feature_ends, "features")):
+            prove_strings(data, ends, settings.words + settings.unknowns, name)
 
     def _prove_words(self) -> None:
         """Prove that words have ids in range, and lists an end."""
-        (lefts, rights), words, count = self.matrix.shape, self.words, len(self.words)
+        (lefts, rights), words, count = self.matrix.shape, self.lists, len(self.lists)
         need(0 < lefts <= MAX_ID + 1 and 0 < rights <= MAX_ID + 1, f"the matrix has {lefts} rows of {rights}")
         need(0 < count <= MAX_VALUE and len(self.numbers) == count, f"there are {count} words, {len(self.numbers)} numbers")
         need(int(words[-1]) >> LAST_SHIFT == 1, "the last list of words has no end")
@@ -423,25 +408,11 @@ class MecabTables(UnitTrieTable):
         """Prove that kinds have categories, and these unknown words."""
         kinds, count = self.units >> np.uint32(KIND_SHIFT), len(self.kinds)
         need(0 < len(self.unknowns) <= CATEGORIES, f"there are {len(self.unknowns)} categories; at most {CATEGORIES} are possible")
-        places, size = self.unknowns, len(self.words)
+        places, size = self.unknowns, len(self.lists)
         need_none((places < 0) | (places >= size), lambda category: f"category {category} has the words at {places[category]} of {size}")
         need_none(kinds >= count, lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {count}")
         wrong = [number >> SPACE_SHIFT > 1 or Kind.unpacked(number).first >= len(self.unknowns) for number in self.kinds.tolist()]
         need_none(np.array(wrong), lambda kind: f"kind {kind} has the bits {int(self.kinds[kind]):#x}")
-
-    def _prove_features(self) -> None:
-        """Prove that features are UTF-8."""
-        settings, ends = self.metadata.settings, self.feature_ends
-        known = settings.words + settings.unknowns
-        need(len(ends) == known, f"there are features of {len(ends)} words; expected {known}")
-        need_none(np.diff(ends, prepend=0) < 0, lambda number: f"the features of word {number} end before they begin")
-        need(ends[-1] == len(self.feature_bytes), f"the last features end at byte {ends[-1]} of {len(self.feature_bytes)}")
-        try:
-            str(self.feature_bytes.data, "utf-8")
-        except UnicodeDecodeError as error:
-            raise TableError(f"feature_bytes is not UTF-8 at byte {error.start}") from None
-        begins = self.feature_bytes[ends[:-1][ends[:-1] < ends[-1]]]
-        need_none(begins & 0xC0 == 0x80, lambda number: f"features {number + 1} begin inside a character")
 
 
 def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Array:

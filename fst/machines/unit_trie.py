@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fst.lazy import Lazy
+from fst.machines.string_column import StringColumn
 from fst.proof import need, need_none
 from fst.rows import Array
 from fst.table import Table, member
@@ -41,10 +42,18 @@ class UnitTrieTable(Table):
     Attributes:
         units: uint32[65536], for each unit ``label 17 | kind 15``. Kinds belong to the machine.
         entries: uint64[slots].
+        word_bytes: uint8[n], the words in UTF-8, in the order of their ids, one after the other; word_ends: int64[ids], where each ends.
     """
 
     units: Array = member("<u4")
     entries: Array = member("<u8")
+    word_bytes: Array = member("|u1")
+    word_ends: Array = member("<i8")
+
+    @Lazy
+    def words(self) -> StringColumn:
+        """The words, in the order of their ids."""
+        return StringColumn(self.word_bytes, self.word_ends)
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
         """The words that begin at a place of a text, in slow and plain Python: for each its value, its slot, and where it ends."""

@@ -246,11 +246,23 @@ def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: An
     return halves[0] if len(halves) == 1 else builder.select(builder.icmp_signed("<", indices, _all(0)), halves[1], halves[0])
 
 
+def _continuing(builder: Any, text: Any) -> Any:
+    lead = builder.and_(_wide(builder, text, 0), _all(0xC0))
+    return builder.bitcast(builder.icmp_unsigned("==", lead, _all(0x80)), WORD)
+
+
 def _prefetch(builder: Any, place: Any) -> Any:
     read, keep, data = FLAG(0), FLAG(3), FLAG(1)
     _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
     return ir.Constant(BYTE.as_pointer(), None)
 
+
+def _opaque(builder: Any, number: Any) -> Any:
+    return builder.asm(ir.FunctionType(WORD, [WORD]), "", "=r,0", [number], side_effect=False)
+
+
+# The number itself, of which the compiler then knows nothing: it makes no branch of a selection by a mask.
+opaque = _intrinsic("opaque", types.uint64, _opaque, arrays=0)
 
 # The number of zeros below the lowest one in a word (64 for 0), and the number of ones.
 trailing_zeros = _intrinsic("trailing_zeros", types.uint64, lambda builder, word: builder.cttz(word, BIT(0)), arrays=0)
@@ -275,6 +287,9 @@ equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays
 # the three bytes at `at` have symbols. `AT_ONCE` tells whether this is faster than a look-up for each place.
 AT_ONCE = DISABLED or (GENERATED and _has("avx512vbmi"))
 decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
+
+# A bit for each of 64 bytes that continues a character of UTF-8, (text, at).
+continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
 
 # Fetch an element of an array into the processor's cache, (array, index).
 prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)

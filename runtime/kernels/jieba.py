@@ -239,9 +239,11 @@ def encode_rows(text, starts, more, machine, output, work):
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
         while at < stop:
             end = end_of_run(text, at, stop, machine)
-            if is_open and end == stop:
+            is_outside = kind_of(machine, text[at]) < LETTER
+            if is_open and end == stop and (mode == ALL or not is_outside or end == at + U1 and np.uint64(text[at]) == CR):
                 break
-            if kind_of(machine, text[at]) < LETTER:
+            if is_outside:
+                end -= np.uint64(is_open and end == stop and np.uint64(text[end - U1]) == CR)
                 place, characters = put_outside(text, at, end, machine, output, place, characters)
             else:
                 if mode == ALL:

@@ -4,6 +4,15 @@ Each byte takes a transition, after as many failure links as lead to a state tha
 at most one, so a text of n bytes takes at most 2n look-ups, whatever the keywords are. The kernel keeps nothing from one call to the next:
 if a text goes on, it stops before the bytes that may still belong to a match, and the caller gives these again.
 
+There are three ways to read. All use the same step, and give the same matches:
+
+- *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.kernels.keyword_walk`;
+- *join*: where one segment ends and the next begins, the true state meets the one that began at the root. Both read on until they agree,
+  and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
+- *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare.
+
+For MaxMatch, all tokens are reported, see `fst.runtime.kernels.maxmatch_tokens`.
+
 Kernels check nothing. They require a proven table, UTF-8, and room for an id for each byte of text.
 """
 
@@ -14,64 +23,237 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.numbers import U0, U1, U2
+from fst.runtime.kernels.intrinsics import continuing, ones
+from fst.runtime.kernels.keyword_walk import (
+    BEFORE_IT,
+    BEFORE_ROW,
+    END,
+    FIRST,
+    KEYWORD,
+    LABEL_SHIFT,
+    PLACE,
+    REGION,
+    ROOT,
+    ROW,
+    SEGMENT,
+    START,
+    STATE,
+    TURNS,
+    WORD,
+    ones_before,
+    output_of,
+    pause,
+    step,
+    stop_of,
+    walk,
+)
+from fst.runtime.kernels.maxmatch_tokens import put_tokens, put_unseen
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63, U64
 from fst.runtime.kernels.utf_8 import count_characters
 
-ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
-KEYWORD, START, BEFORE_IT, INDEX = (np.uint64(column) for column in keywords.COLUMNS)
-WORD = 0  # of all matches; -1 would mean the frame of a text
-OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.OUTPUT_SHIFT), np.uint64(keywords.LABEL_SHIFT)
-
-
-@inlined
-def output_of(entry):
-    """The number of the first report of an entry; 0 for none."""
-    return entry >> OUTPUT_SHIFT & OUTPUT
+MATCHES_ALONE = len(keywords.Arguments._fields)  # of the arguments of a table that reports matches alone
+OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
+RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
+PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
 
 
 @part
-def report(text, begin, number, machine, output, place, counted, characters):
+def in_characters(text, begin, before, offsets, first, last):
+    """Turn positions in a row of text into numbers of characters.
+
+    Args:
+        begin: the position at which the row begins, or goes on.
+        before: the characters of the row before `begin`.
+        offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
+    """
+    block, bits, behind = begin, continuing(text, begin), begin - before
+    for index in range(first, last):
+        at = np.uint64(offsets[np.uint64(index)])
+        while at - block >= U64:
+            behind += ones(bits)
+            block += U64
+            bits = continuing(text, block)
+        offsets[np.uint64(index)] = at - behind - ones_before(bits, at - block)
+
+
+@part
+def report(text, begin, number, machine, output, notes):
     """Write the matches of an output.
 
     Args:
-        begin: the position in `text` of the first byte that the state stands for.
+        begin: the position in the text of the first byte that the state stands for.
         number: the number of the last match.
-        place: where the output has room for the first one.
-        counted, characters: a position before these matches, and the number of characters of the row before it.
-
-    Returns:
-        The place after the last match, its end, and the number of characters before this.
     """
-    matches, last = machine.matches, number << U2
-    after = place + np.uint64(matches[last + INDEX]) + U1
-    at = after
+    if len(machine) > MATCHES_ALONE:
+        put_tokens(text, begin, number << U2, machine, output, notes)
+        return
+    matches, last, place = machine.matches, number << U2, notes[PLACE]
+    after, before = place + U1, last
+    while matches[before + BEFORE_IT]:
+        before = np.uint64(matches[before + BEFORE_IT]) << U2
+        after += U1
+    notes[PLACE] = at = after
     while at > place:
         at -= U1
         output.ids[at] = matches[last + KEYWORD]
         if len(output) > IDS_ALONE and len(output.offsets):
             output.offsets[at << U1] = begin + np.uint64(matches[last + START])
+            output.offsets[at << U1 | U1] = begin + np.uint64(matches[last + END])
+            output.words[at] = WORD
         last = np.uint64(matches[last + BEFORE_IT]) << U2
-    if len(output) > IDS_ALONE and len(output.offsets):
-        while at < after:
-            start = np.uint64(output.offsets[at << U1])
-            end = start + np.uint64(machine.lengths[np.uint64(output.ids[at])])
-            first = characters + count_characters(text, counted, start)
-            counted, characters = end, first + count_characters(text, start, end)
-            output.offsets[at << U1], output.offsets[at << U1 | U1], output.words[at] = first, characters, WORD
-            at += U1
-    return after, counted, characters
+
+
+@inlined
+def report_own(at, state, machine, output, notes):
+    """Write the matches of a state that is left by its failure link."""
+    own = machine.entries[state]
+    if output_of(own):
+        report(text, at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
+    return own & STATE
+
+
+@inlined
+def end_matches(text, begin, output, notes):
+    """End the matches of a row, which begins at a position: give them in characters."""
+    if len(output) > IDS_ALONE and len(output.offsets) and notes[FIRST] < notes[PLACE]:
+        in_characters(text, begin, notes[BEFORE_ROW], output.offsets, notes[FIRST] << U1, notes[PLACE] << U1)
+    notes[FIRST] = notes[PLACE]
+
+
+@inlined
+def close_rows(text, starts, before, machine, output, notes):
+    """End all rows that end at a position, or before it."""
+    row = notes[ROW]
+    while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
+        if len(machine) > MATCHES_ALONE:
+            put_unseen(text, np.uint64(starts[row + U1]), output, notes)
+        output.ends[row] = notes[PLACE]
+        end_matches(text, np.uint64(starts[row]), output, notes)
+        notes[BEFORE_ROW] = U0
+        row += U1
+    notes[ROW] = row
 
 
 @part
-def finish(text, at, state, machine, output, place, counted, characters):
-    """Write the matches that are left where a text ends. Other arguments, and the results, are those of `report`."""
-    while state != ROOT:
-        own = machine.entries[state]
-        if output_of(own):
-            begin = at - np.uint64(machine.depths[state])
-            place, counted, characters = report(text, begin, output_of(own), machine, output, place, counted, characters)
-        state = own & STATE
-    return place, counted, characters
+def expand(text, starts, first, last, machine, output, work):
+    """Write the matches of events."""
+    notes = work.notes
+    for index in range(first, last):
+        event = work.events[np.uint64(index)]
+        at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
+        close_rows(text, starts, at - is_finish, machine, output, notes)
+        entry = machine.entries[slot]
+        label = entry >> LABEL_SHIFT
+        if label != OWN:
+            depth = np.uint64(machine.depths[slot - U1 - label])
+            report(text, at - depth, output_of(entry), machine, output, notes)
+            continue
+        state = report_own(at, slot, machine, output, notes)
+        if is_finish:
+            while state != ROOT:
+                state = report_own(at, state, machine, output, notes)
+        elif state == ROOT and output_of(machine.roots[text[at]]):
+            report(text, at, output_of(machine.roots[text[at]]), machine, output, notes)
+
+
+@part
+def follow(text, starts, closed, at, end, state, machine, output, work):
+    """Read with one walk. Returns the state, and how many bytes it did not skip."""
+    spare, read = WALKS * REGION, U0
+    row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
+    while at < end:
+        while at < stop:
+            if state == ROOT:
+                while machine.roots[text[at]] == U0 and at + U1 < stop:
+                    at += U1
+            state, at, count = step(text, machine, state, at, work.events, spare)
+            read += U1
+            if count > spare:
+                expand(text, starts, spare, count, machine, output, work)
+        row, stop, state, count = pause(starts, closed, row, at, end, state, work.events, spare)
+        if count > spare:
+            expand(text, starts, spare, count, machine, output, work)
+    return state, read
+
+
+@part
+def join(text, starts, closed, at, end, state, first, machine, output, work):
+    """Read on from the end of a segment, until the state agrees with that of the walk which began there at the root.
+
+    That walk is repeated meanwhile, to count the events that are dropped.
+
+    Args:
+        at, end: the bounds of the segment of the other walk.
+        state: the true state at `at`.
+        first: the index of the first event of that walk.
+
+    Returns:
+        The true state when both agreed, or at the end of the segment; whether they agreed; and the index of the first event after.
+    """
+    events, spare = work.events, WALKS * REGION
+    row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
+    other, other_at, kept = ROOT, at, first
+    while (state != other or at != other_at) and (at < stop or other_at < stop):
+        if at < stop and at <= other_at:
+            state, at, count = step(text, machine, state, at, events, spare)
+            if count > spare:
+                expand(text, starts, spare, count, machine, output, work)
+        else:
+            other, other_at, count = step(text, machine, other, other_at, events, spare)
+            kept += count - spare
+    if state != other:
+        _, _, other, count = pause(starts, closed, row, stop, end, other, events, spare)
+        kept += count - spare
+        _, _, state, count = pause(starts, closed, row, stop, end, state, events, spare)
+        if count > spare:
+            expand(text, starts, spare, count, machine, output, work)
+    return state, state == other, kept
+
+
+@part
+def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
+    """Read four segments, and join them. Returns the state."""
+    walk(text, starts, closed, work.notes[ROW], at, size, machine, work)
+    for number in range(WALKS):
+        index = np.uint64(number)
+        first, begin = index * REGION, at + index * size
+        close_rows(text, starts, begin, machine, output, work.notes)
+        state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, machine, output, work)
+        if agrees:
+            expand(text, starts, kept, work.counts[index], machine, output, work)
+            state = work.states[index]
+    return state
+
+
+@part
+def search(text, starts, more, machine, output, work):
+    """Search texts. Arguments and result are those of `encode_rows`."""
+    call, notes = work.state, work.notes
+    at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
+    notes[PLACE] = notes[FIRST] = call[COUNT]
+    notes[ROW], notes[BEFORE_ROW], notes[TURNS] = U0, call[BEFORE] if call[OPEN] else U0, U0
+    while at < stop:
+        size = min((stop - at) // WALKS, SEGMENT)
+        is_in_turns = notes[TURNS] > U0 and size >= FEW
+        end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
+        close_rows(text, starts, at, machine, output, notes)
+        if is_in_turns:
+            state = read_in_turns(text, starts, closed, at, size, state, machine, output, work)
+            notes[TURNS] -= U1
+        else:
+            state, read = follow(text, starts, closed, at, end, state, machine, output, work)
+            notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
+        at = end
+    close_rows(text, starts, at, machine, output, notes)
+    at -= np.uint64(machine.depths[state])
+    if more:
+        if len(machine) > MATCHES_ALONE:
+            put_unseen(text, at, output, notes)
+        begin = np.uint64(starts[closed])
+        end_matches(text, begin, output, notes)
+        call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
+    call[COUNT], call[OPEN] = notes[PLACE], more
+    return at
 
 
 @kernel
@@ -79,34 +261,4 @@ def encode_rows(text, starts, more, machine, output, work):
     """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
     `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
     """
-    entries, depths, call, rows = machine.entries, machine.depths, work.state, np.uint64(len(starts)) - U1
-    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
-    counted, state = at, ROOT
-    for index in range(rows):
-        row = np.uint64(index)
-        stop = np.uint64(starts[row + U1])
-        while at < stop:
-            byte = np.uint64(text[at])
-            entry = entries[state + U1 + byte]
-            while entry >> LABEL_SHIFT != byte and state != ROOT:
-                own = entries[state]
-                if output_of(own):
-                    begin = at - np.uint64(depths[state])
-                    place, counted, characters = report(text, begin, output_of(own), machine, output, place, counted, characters)
-                state = own & STATE
-                entry = entries[state + U1 + byte]
-            if entry >> LABEL_SHIFT == byte:
-                if output_of(entry):
-                    begin = at - np.uint64(depths[state])
-                    place, counted, characters = report(text, begin, output_of(entry), machine, output, place, counted, characters)
-                state = entry & STATE
-            at += U1
-        if not more or row + U1 < rows:
-            place, counted, characters = finish(text, at, state, machine, output, place, counted, characters)
-            output.ends[row] = place
-            counted, characters, state = at, U0, ROOT
-    at -= np.uint64(depths[state])
-    if more:
-        characters += count_characters(text, counted, at)
-    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
-    return at
+    return search(text, starts, more, machine, output, work)

@@ -11,7 +11,7 @@ Memory is bounded, though texts are not. From time to time `settle` looks for th
 up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
 much open that half of `fst.machines.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
 
-A machine supplies `matrix`, connection costs, and `words`; with a matrix of one element there is one connection class, as a unigram model
+A machine supplies `matrix`, connection costs, and `lists` of words; with a matrix of one element there is one connection class, as a unigram model
 has it. Costs are whole numbers.
 
 Kernels check nothing. They require a proven table, and room for an id for each unit of text.
@@ -109,7 +109,7 @@ def add_words(place, at, stop, slots, count, machine, work):
     head = np.uint64(work.heads[end])
     is_last = U0
     while is_last == U0:
-        word = machine.words[place]
+        word = machine.lists[place]
         key = best_for(word & MASK_ID, slots, machine, work)
         totals[count] = (key >> KEY_SHIFT) + (np.int64(word >> COST_SHIFT & MASK_COST) + LOWEST_COST)
         base = count << NODE_SHIFT

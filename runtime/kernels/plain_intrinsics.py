@@ -23,7 +23,14 @@ FIRST, SECOND, THIRD = (np.uint64(multiplier) for multiplier in MULTIPLIERS)
 PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 127))
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
+LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # bits of a byte of UTF-8
 LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
+
+
+@part
+def opaque(number: Any) -> Any:
+    """The number itself."""
+    return number
 
 
 @part
@@ -126,6 +133,16 @@ def half_at(text: Any, at: Any, factors: Any) -> Any:
     """The symbols of two bytes, as the half of a window."""
     first, second = factors[np.uint64(text[at]) & LOW_7], factors[np.uint64(text[at + U1]) & LOW_7]
     return (np.uint64(first) << U4 | np.uint64(second)) & LOW_8
+
+
+@part
+def continuing(text: Any, at: Any) -> Any:
+    """A bit for each of 64 bytes that continues a character of UTF-8."""
+    bits = U0
+    for index in range(64):
+        place = np.uint64(index)
+        bits |= np.uint64(np.uint64(text[np.uint64(at) + place]) & LEAD == CONTINUES) << place
+    return bits
 
 
 @part

@@ -1,0 +1,136 @@
+"""The automaton of keyword search at work: from bytes to events.
+
+An event is a place at which a look-up found something to report, and the slot of this look-up:
+``place 32 | slot 28 | 0 3 | FINISH 1``. The bit `FINISH` says that a text ends at the place, in the state of the slot.
+
+A walk waits for memory more than it computes, so four of them take turns: each has a quarter of the text, and begins at the root. The root
+may be the wrong state, if a match goes on from one quarter to the next. `fst.runtime.kernels.keywords` mends this.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines import keywords
+from fst.runtime.kernels.intrinsics import ones, opaque
+from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
+
+ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
+OUTPUT_SHIFT, LABEL_SHIFT = np.uint64(keywords.OUTPUT_SHIFT), np.uint64(keywords.LABEL_SHIFT)
+KEYWORD, START, END, BEFORE_IT = (np.uint64(column) for column in keywords.COLUMNS)
+PLACE, FIRST, ROW, BEFORE_ROW, TURNS = (np.uint64(index) for index in range(keywords.NOTES))
+WORD = 0  # of all matches; -1 would mean the frame of a text
+FINISH = np.uint64(1 << 63)
+SEGMENT = np.uint64(keywords.SEGMENT)
+REGION = np.uint64(keywords.REGION)
+TOP = np.int64(63)
+
+
+@inlined
+def ones_before(bits, place):
+    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
+    return ones(bits & (U1 << place) - U1)
+
+
+@inlined
+def is_zero(number):
+    """All bits if a number is 0, else none. Numbers are below 2**63."""
+    return np.uint64(np.int64(number - U1) >> TOP)
+
+
+@inlined
+def output_of(entry):
+    """The number of the last match of an entry; 0 for none."""
+    return entry >> OUTPUT_SHIFT & OUTPUT
+
+
+@inlined
+def step(text, machine, state, at, events, count):
+    """Take the transition of a state on a byte, or its failure link, and from the root's link go on with the byte at once.
+
+    A mispredicted branch costs more than all loads, so there is none: the event is always written, and counted if there is an output.
+
+    Returns:
+        The state, the position of the next byte, and the number of events.
+    """
+    byte = np.uint64(text[at])
+    edge, own = machine.entries[state + U1 + byte], machine.entries[state]
+    leads = opaque(is_zero(edge >> LABEL_SHIFT ^ byte))
+    entry = own ^ (own ^ edge) & leads
+    to_root = is_zero(own & STATE) & ~leads
+    root_edge = machine.roots[byte] & to_root
+    events[count] = state + (U1 + byte & leads) << HALF | at
+    count += np.uint64(output_of(entry | root_edge) != U0)
+    return (entry | root_edge) & STATE, at + ((leads | to_root) & U1), count
+
+
+@inlined
+def stop_of(starts, closed, row, at, end):
+    """Find the row in which a walk goes on, from a row on, and the position at which it stops: the end of the row, or of its segment."""
+    while row < closed and np.uint64(starts[row + U1]) <= at:
+        row += U1
+    return row, min(np.uint64(starts[row + U1]), end) if row < closed else end
+
+
+@inlined
+def pause(starts, closed, row, at, end, state, events, count):
+    """Where a walk stops, end its row if this is the end of one. Returns the next row and stop, the state, and the number of events."""
+    if row == closed or np.uint64(starts[row + U1]) > at:
+        return row, end, state, count
+    if state != ROOT:
+        events[count] = FINISH | state << HALF | at
+        count += U1
+    row, stop = stop_of(starts, closed, row, at, end)
+    return row, stop, ROOT, count
+
+
+@part
+def walk_alone(text, starts, closed, row, at, end, state, machine, events, count):
+    """Walk to the end of a segment. Returns the state, and the number of events."""
+    row, stop = stop_of(starts, closed, row, at, end)
+    while at < end:
+        while at < stop:
+            state, at, count = step(text, machine, state, at, events, count)
+        row, stop, state, count = pause(starts, closed, row, at, end, state, events, count)
+    return state, count
+
+
+@part
+def walk(text, starts, closed, row, begin, size, machine, work):
+    """Walk over four segments, in turns.
+
+    Args:
+        text, starts, machine: as in `fst.runtime.kernels.keywords.encode_rows`.
+        closed: the number of rows that end in this call.
+        row: the row of `begin`.
+        begin, size: the first segment's first byte; the size of each segment, at least 1.
+        work: `fst.machines.keywords.Work`, of which `events`, `states` and `counts` are filled.
+    """
+    events = work.events
+    at_0, at_1, at_2, at_3 = begin, begin + size, begin + U2 * size, begin + U3 * size
+    end_0, end_1, end_2, end_3 = at_1, at_2, at_3, at_3 + size
+    row_0, stop_0 = stop_of(starts, closed, row, at_0, end_0)
+    row_1, stop_1 = stop_of(starts, closed, row_0, at_1, end_1)
+    row_2, stop_2 = stop_of(starts, closed, row_1, at_2, end_2)
+    row_3, stop_3 = stop_of(starts, closed, row_2, at_3, end_3)
+    state_0 = state_1 = state_2 = state_3 = ROOT
+    count_0, count_1, count_2, count_3 = U0, REGION, U2 * REGION, U3 * REGION
+    while at_0 < end_0 and at_1 < end_1 and at_2 < end_2 and at_3 < end_3:
+        while at_0 < stop_0 and at_1 < stop_1 and at_2 < stop_2 and at_3 < stop_3:
+            state_0, at_0, count_0 = step(text, machine, state_0, at_0, events, count_0)
+            state_1, at_1, count_1 = step(text, machine, state_1, at_1, events, count_1)
+            state_2, at_2, count_2 = step(text, machine, state_2, at_2, events, count_2)
+            state_3, at_3, count_3 = step(text, machine, state_3, at_3, events, count_3)
+        if at_0 == stop_0:
+            row_0, stop_0, state_0, count_0 = pause(starts, closed, row_0, at_0, end_0, state_0, events, count_0)
+        if at_1 == stop_1:
+            row_1, stop_1, state_1, count_1 = pause(starts, closed, row_1, at_1, end_1, state_1, events, count_1)
+        if at_2 == stop_2:
+            row_2, stop_2, state_2, count_2 = pause(starts, closed, row_2, at_2, end_2, state_2, events, count_2)
+        if at_3 == stop_3:
+            row_3, stop_3, state_3, count_3 = pause(starts, closed, row_3, at_3, end_3, state_3, events, count_3)
+    work.states[0], work.counts[0] = walk_alone(text, starts, closed, row_0, at_0, end_0, state_0, machine, events, count_0)
+    work.states[1], work.counts[1] = walk_alone(text, starts, closed, row_1, at_1, end_1, state_1, machine, events, count_1)
+    work.states[2], work.counts[2] = walk_alone(text, starts, closed, row_2, at_2, end_2, state_2, machine, events, count_2)
+    work.states[3], work.counts[3] = walk_alone(text, starts, closed, row_3, at_3, end_3, state_3, machine, events, count_3)

@@ -1,0 +1,328 @@
+"""Segmentation: texts to the words of a dictionary, and whatever else stands between them.
+
+The face serves every table whose kernel gives an id and a span for each token: see `Segmenting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from fst.errors import UnsupportedError
+from fst.lazy import Lazy
+from fst.runtime.batch import Batch
+from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.run import Runner
+from fst.runtime.safe_cuts import Blanks, SafeCuts
+from fst.runtime.searcher import OFFSETS
+from fst.runtime.stream import Part, Stream
+from fst.runtime.texts import Ints, Source, Texts, check, replaced
+from fst.runtime.tokenizer import face_of
+from fst.runtime.workspace import Ids
+
+WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, **OFFSETS}
+
+
+class Segmenting(Protocol):
+    """What a table has, beside all that `fst.table.Table` has, to be that of a `Segmenter`.
+
+    The ids of its kernel are indices into the words, or negative for tokens outside of the dictionary. If a text can be read in pieces, the
+    last token of each piece is the one that ends last.
+    """
+
+    kind: ClassVar[str]
+    face: ClassVar[str]
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words of the dictionary."""
+
+    @property
+    def streams(self) -> bool:
+        """Whether the kernel reads texts in pieces."""
+
+    @property
+    def cuts(self) -> str:
+        """The characters of ASCII after which any text may be cut; "" if there are none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Segments:
+    """The tokens of texts, one after the other.
+
+    ``len(segments)`` is the number of rows, and ``segments[r]`` the list of the strings of one row. Strings are cut from the text. If there
+    are no places in characters, the row is segmented again for this.
+
+    Attributes:
+        ids: int32[n], the id of each token, which is an index into the segmenter's `words`; -1 for a token outside of the dictionary.
+        starts, ends: int32[n], the first character, or byte, of each token in its row, and one past the last; None if offsets were not
+            asked for.
+        row_splits: int64[rows + 1]; the tokens of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
+    """
+
+    ids: Ids
+    starts: Ids | None
+    ends: Ids | None
+    row_splits: Ints
+    _source: _Source = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.row_splits) - 1
+
+    def __getitem__(self, row: int) -> list[str]:
+        if not -len(self) <= row < len(self):
+            raise IndexError(f"row {row} of {len(self)}")
+        row %= len(self)
+        if self.starts is None or self.ends is None or not self._source.in_characters:
+            return self._source.strings(row)
+        part = slice(self.row_splits[row], self.row_splits[row + 1])
+        return strings(self._source.text(row), self.starts[part], self.ends[part])
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return (self[row] for row in range(len(self)))
+
+
+class Segmenter:
+    """Segments texts with a dictionary. Immutable, so that any number of threads can share it without a lock.
+
+    Args:
+        table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `fst.load`.
+
+    Example:
+        >>> from fst.compile import maxmatch
+        >>> segmenter = Segmenter(maxmatch(["研究", "研究生", "生命", "命", "科学"]))
+        >>> segmenter.segment("研究生命科学。")
+        ['研究生', '命', '科学', '。']
+        >>> segmenter.segment_batch(["科学。", "", "命"]).ids
+        array([ 4, -1,  3], dtype=int32)
+    """
+
+    def __new__(cls, table: Segmenting) -> Any:
+        """The segmenter of the table's machine, which may be a subclass."""
+        return super().__new__(face_of(table) if cls is Segmenter else cls)
+
+    def __init__(self, table: Segmenting) -> None:
+        self._table, self._encoder = table, _TokenEncoder(table)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words, in the order of their ids."""
+        return self._table.words
+
+    def segment(self, text: str | bytes, *, errors: str = "strict") -> list[str]:
+        """The tokens of one text.
+
+        Args:
+            text: str, or bytes of UTF-8.
+            errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
+
+        Raises:
+            TextError: the argument is not text.
+            ValueError: `errors` has a value that it cannot have.
+        """
+        one: Any = [text]
+        return self.segment_batch(one, offsets=True, threads=1, errors=errors)[0]
+
+    def segment_batch(
+        self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict"
+    ) -> Segments:
+        """The tokens of many texts.
+
+        Args:
+            texts: a list or tuple, all str or all bytes of UTF-8.
+            offsets: also give the place of each token, counted in "characters" (or True), as Python's slices do, or in "bytes" of UTF-8.
+            threads, errors: as in `fst.Tokenizer.encode_batch`.
+
+        Raises:
+            TextError: a row is not text; the message names it.
+            ValueError: `offsets`, `threads` or `errors` has a value that it cannot have.
+        """
+        if offsets not in WITH_SPANS:
+            raise ValueError(f"offsets={offsets!r}: there are False, True or 'characters', and 'bytes'")
+        batch = self._encoder.encode_batch(texts, offsets=WITH_SPANS[offsets], threads=threads, errors=errors)
+        source = _Source(self._encoder, texts, errors, WITH_SPANS[offsets] is True)
+        if batch.offsets is None:
+            return Segments(batch.ids, None, None, batch.row_splits, source)
+        return Segments(batch.ids, batch.offsets[:, 0], batch.offsets[:, 1], batch.row_splits, source)
+
+    def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
+        """The tokens of a column of texts, as a column. Copies neither texts nor tokens. Requires pyarrow.
+
+        Args:
+            column: as in `fst.Tokenizer.encode_arrow`.
+            threads: as in `segment_batch`.
+
+        Returns:
+            ``list<string>``; null rows stay null. An Array gives an Array, any other column a ChunkedArray with the same chunks.
+
+        Raises:
+            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            ValueError: as in `segment_batch`.
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> from fst.compile import maxmatch
+            >>> Segmenter(maxmatch(["un", "able"])).segment_arrow(pa.array(["unable", None, "un!"])).to_pylist()
+            [['un', 'able'], None, ['un', '!']]
+        """
+        from fst.runtime.arrow import segmented
+
+        return segmented(column, lambda rows: self._encoder.segment_rows(rows, threads))
+
+    def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
+        """int64[rows], the number of tokens of each text. The arguments are those of `segment_batch`."""
+        return self._encoder.count_tokens(texts, threads=threads, errors=errors)
+
+    def stream(self, *, errors: str = "strict") -> SegmentStream:
+        """Segment one text that comes in pieces. The tokens are the same as from `segment`, and each comes out as soon as it is certain.
+
+        Args:
+            errors: as in `segment`.
+
+        Returns:
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for tokens
+            that are not read.
+
+        Raises:
+            UnsupportedError: the dictionary segments texts from their end.
+            ValueError: `errors` has an unknown value.
+
+        Example:
+            >>> from fst.compile import maxmatch
+            >>> stream = Segmenter(maxmatch(["研究", "研究生", "生命"])).stream()
+            >>> stream.write("研究生")
+            >>> stream.read()
+            ['研究生']
+            >>> stream.write("命。")
+            >>> stream.close()
+            ['命', '。']
+        """
+        if not self._table.streams:
+            raise UnsupportedError(f"streams with this {self._table.kind} table: it needs the end of a text first; use segment")
+        return SegmentStream(self._encoder, errors)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._table,)
+
+
+class _TokenEncoder(Encoder):
+    """Runs the kernel: the ids and spans are those of tokens."""
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True)
+
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        return Blanks(self._table.cuts) if self._table.cuts else None
+
+    def segment_rows(self, rows: Source, threads: int | None) -> Batch:
+        """The tokens of rows, with their spans in characters."""
+        return self._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads)
+
+
+class SegmentStream:
+    """Segments one text that comes in pieces; made by `fst.Segmenter.stream`.
+
+    Only one thread at a time may use a stream. Different streams are independent.
+
+    Args:
+        encoder: encodes the text.
+        errors: "strict" or "replace", as in `fst.Segmenter.segment`.
+    """
+
+    def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
+        check(errors)
+        self._stream = _RecordedStream(encoder, errors)
+        self._text, self._before = "", 0  # what follows the tokens that were returned, and the number of characters before it
+
+    def write(self, piece: str | bytes) -> None:
+        """Append a piece to the text.
+
+        Args:
+            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
+
+        Raises:
+            TextError: the piece has another type; it is ignored. Or the stream is not text; the message names the position in the whole
+                stream, which may be in an earlier piece. This closes the stream, and tokens that were not read are lost.
+            ValueError: the stream is closed.
+        """
+        self._stream.write(piece)
+
+    def read(self) -> list[str]:
+        """Return the new tokens that are certain, however the text continues.
+
+        Raises:
+            TextError, ValueError: as for `write`.
+        """
+        return self._strings(self._stream.read())
+
+    def close(self) -> list[str]:
+        """End the text, and return all remaining tokens. Every later call raises a ValueError.
+
+        Raises:
+            TextError, ValueError: as for `write`.
+        """
+        return self._strings(self._stream.close())
+
+    def _strings(self, part: Part) -> list[str]:
+        if not len(part.ids):
+            return []
+        assert part.offsets is not None
+        text = self._text + self._stream.taken()
+        offsets = part.offsets - self._before
+        end = int(offsets[-1, 1])
+        self._text, self._before = text[end:], self._before + end
+        return strings(text, offsets[:, 0], offsets[:, 1])
+
+
+class _RecordedStream(Stream):
+    """A stream that also keeps the text, as it was decoded."""
+
+    def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
+        super().__init__(encoder._spans_runner, None, NO_FRAME, errors, encoder._trim)
+        self._texts: list[str] = []
+
+    def taken(self) -> str:
+        """Remove and return the text that was decoded."""
+        text = "".join(self._texts)
+        self._texts.clear()
+        return text
+
+    def _text_of(self, block: Any, is_last: bool) -> str:
+        text = super()._text_of(block, is_last)
+        self._texts.append(text)
+        return text
+
+
+class _Source:
+    """What segments were made of.
+
+    Args:
+        encoder, texts, errors: as they were used.
+        in_characters: whether the places of tokens are known in characters.
+    """
+
+    def __init__(self, encoder: _TokenEncoder, texts: Texts, errors: str, in_characters: bool) -> None:
+        self._encoder, self._texts, self._errors, self.in_characters = encoder, [*texts], errors, in_characters
+
+    def text(self, row: int) -> str:
+        """A row, with U+FFFD for malformed units."""
+        text = self._texts[row]
+        if isinstance(text, str) and self._errors == "strict":
+            return text
+        return replaced(text)
+
+    def strings(self, row: int) -> list[str]:
+        """The tokens of a row, which is segmented again."""
+        one: Any = [self._texts[row]]
+        offsets = self._encoder.encode_batch(one, offsets=True, threads=1, errors=self._errors).offsets
+        assert offsets is not None
+        return strings(self.text(row), offsets[:, 0], offsets[:, 1])
+
+
+def strings(text: str, starts: Ids | Ints, ends: Ids | Ints) -> list[str]:
+    """The parts of a text between some places."""
+    return [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]

@@ -1,0 +1,195 @@
+"""Measure keyword search beside the libraries in Rust, and print a table.
+
+    pip install ahocorasick_rs daachorse
+    python tests/bench/search.py [FOLDER] [--rows WORD]
+
+FOLDER is as in ``peers.py``. All search lines, leftmost-longest, on one thread. `fst` gives columns, and the others give lists of tuples,
+each in its own way; the numbers of their matches are compared. They take turns, and a figure is the best of the rounds, in MB/s of UTF-8.
+Then follow single short texts, keywords that other automata read again and again, building, and replacement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from subprocess import run
+from typing import Any
+
+import ahocorasick_rs
+import daachorse
+from rows import BOOKS, FOLDER, documents
+
+import fst
+from fst.compile import keywords
+
+ROUNDS, SECONDS = 5, 0.2  # of a run, at least
+MEGABYTES = 8  # of text
+LONGEST = ahocorasick_rs.MatchKind.LeftmostLongest, daachorse.MATCH_KIND_LEFTMOST_LONGEST
+MOST_OF_DFA = 20_000  # keywords; its tables take gigabytes for more
+Search = Callable[[], Any]
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    parser.add_argument("--rows", default="", metavar="WORD", help="only rows with this word in their name")
+    arguments = parser.parse_args()
+    batches(arguments.folder, arguments.rows)
+    if not arguments.rows:
+        short_texts(arguments.folder)
+        repeated_letters()
+        building(arguments.folder)
+        replacing(arguments.folder)
+
+
+def sets(folder: Path) -> Iterable[tuple[str, list[str], list[str]]]:
+    """Each set of keywords: its name, the keywords, and the lines to search."""
+    text = (folder / "corpora" / BOOKS).read_text(encoding="utf-8")[: MEGABYTES * 10**6]
+    words, lines, draw = english(folder), text.splitlines(), random.Random(0)
+    common = [word for word, _ in Counter(re.findall(r"\w+", text)).most_common(10_000)]
+    yield "10,000 random words", draw.sample(words, 10_000), lines
+    yield "10,000 commonest words", common, lines
+    yield f"{len(words):,} words", words, lines
+    yield "1,000 rare words", ["qz" + word for word in draw.sample(words, 1_000)], lines
+    chinese = [line.split(" ")[0] for line in documents(folder / "dict" / "jieba_dict.txt") if line]
+    yield f"{len(chinese):,} Chinese words", chinese, documents(folder / "corpora" / "docs_zh.md") * 4
+
+
+def english(folder: Path) -> list[str]:
+    """A large list of words."""
+    return [word for word in documents(folder / "dict" / "american-english-huge.txt") if word]
+
+
+def searches(listed: list[str], lines: list[str]) -> dict[str, Search]:
+    """A function for each peer that searches all lines."""
+    data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
+    of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
+    find = [
+        ("ahocorasick_rs str", of_text(listed, matchkind=LONGEST[0]).find_matches_as_indexes, lines),
+        ("ahocorasick_rs bytes", of_bytes(encoded, matchkind=LONGEST[0]).find_matches_as_indexes, data),
+        ("daachorse bytes", daachorse.DoubleArrayAhoCorasick(encoded, LONGEST[1]).find, data),
+        ("daachorse str", daachorse.CharwiseDoubleArrayAhoCorasick(listed, LONGEST[1]).find, lines),
+    ]
+    if len(listed) <= MOST_OF_DFA:
+        whole = of_text(listed, matchkind=LONGEST[0], implementation=ahocorasick_rs.Implementation.DFA)
+        find.append(("ahocorasick_rs DFA", whole.find_matches_as_indexes, lines))
+    own: Search = partial(fst.Searcher(keywords(listed)).find_batch, lines, threads=1)
+    return {"fst": own} | {name: partial(each, function, texts) for name, function, texts in find}
+
+
+def each(function: Callable[[Any], Any], texts: Iterable[Any]) -> list[Any]:
+    """The result for each text."""
+    return [function(text) for text in texts]
+
+
+def batches(folder: Path, word: str) -> None:
+    """Search lines."""
+    names = ["fst", "ahocorasick_rs str", "ahocorasick_rs bytes", "ahocorasick_rs DFA", "daachorse bytes", "daachorse str"]
+    print(f"| MB/s | matches | {' | '.join(names)} |\n| --- | ---: |{' ---: |' * len(names)}", flush=True)
+    for name, listed, lines in sets(folder):
+        if word in name:
+            compared = searches(listed, lines)
+            found = {peer: matches(search()) for peer, search in compared.items()}
+            size = sum(len(line.encode()) for line in lines)
+            taken = best_in_turns(compared)
+            figures = [figure(size / taken[peer] / 1e6, found[peer] == found["fst"]) if peer in taken else "" for peer in names]
+            print(f"| {name} | {found['fst']:,} | {' | '.join(figures)} |", flush=True)
+    print("\n† other matches than fst\n")
+
+
+def figure(speed: float, is_equal: bool) -> str:
+    """A speed, marked if it found something else."""
+    return f"{speed:,.0f}" + ("" if is_equal else " †")
+
+
+def matches(found: Any) -> int:
+    """The number of matches in what a library gives."""
+    return len(found.ids) if isinstance(found, fst.Matches) else sum(map(len, found))
+
+
+def best_in_turns(runs: dict[str, Search]) -> dict[str, float]:
+    """The seconds of each function: the best of some rounds, in which all take turns."""
+    best = dict.fromkeys(runs, float("inf"))
+    for _ in range(ROUNDS):
+        for name, function in runs.items():
+            best[name] = min(best[name], seconds(function))
+    return best
+
+
+def seconds(function: Search) -> float:
+    """The seconds of a call, the mean of as many as fill a run. Freeing what it gives is not counted."""
+    spent, calls = 0.0, 0
+    while spent < SECONDS:
+        begun = time.perf_counter()
+        result = function()
+        spent += time.perf_counter() - begun
+        calls += 1
+        del result
+    return spent / calls
+
+
+def short_texts(folder: Path) -> None:
+    """Search one text of 80 characters at a time."""
+    listed = random.Random(0).sample(english(folder), 10_000)
+    texts = [line[:80] for line in documents(folder / "corpora" / BOOKS)[:20_000] if len(line) > 60][:2_000]
+    own, peer = fst.Searcher(keywords(listed)), ahocorasick_rs.AhoCorasick(listed, matchkind=LONGEST[0])
+    runs: dict[str, Search] = {
+        "fst": lambda: [[*own.find_iter(text)] for text in texts],
+        "ahocorasick_rs": partial(each, peer.find_matches_as_indexes, texts),
+    }
+    us, them = (spent / len(texts) * 1e6 for spent in best_in_turns(runs).values())
+    print(f"`find_iter` on a line: {us:.1f} µs, ahocorasick_rs {them:.1f} µs")
+
+
+def repeated_letters() -> None:
+    """Search many a for keywords that nearly match everywhere."""
+    text = "a" * 10**6
+    runs: dict[str, Search] = {
+        str(size): partial(fst.Searcher(keywords(["a", "a" * size + "b"])).find_batch, [text], threads=1)
+        for size in (10, 100, 1_000, 4_000)
+    }
+    taken = best_in_turns(runs)
+    shown = ", ".join(f"{size}: {spent / len(text) * 1e9:.1f} ns" for size, spent in taken.items())
+    print(f"a, and k times a and b, over many a; a character takes for k = {shown}")
+
+
+def building(folder: Path) -> None:
+    """Compile keywords in a process of its own, from a file to a file."""
+    draw, words = random.Random(0), english(folder)
+    letters = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(5, 12))) for _ in range(1_000_000)]
+    with tempfile.TemporaryDirectory() as scratch:
+        source, table = Path(scratch) / "keywords.txt", Path(scratch) / "table.npz"
+        for listed in (draw.sample(words, 10_000), words, letters):
+            source.write_text("\n".join(listed), encoding="utf-8")
+            begun = time.perf_counter()
+            run([sys.executable, "-m", "fst", "compile", "--kind", "keywords", source, "-o", table], check=True, capture_output=True)
+            spent, size = time.perf_counter() - begun, table.stat().st_size / 1e6
+            print(f"`fst compile --kind keywords`, {len(listed):,} keywords: {spent:.1f} s, {size:.0f} MB")
+
+
+def replacing(folder: Path) -> None:
+    """Replace 1,000 words in lines, beside `re.sub` of their alternation."""
+    listed = random.Random(0).sample(english(folder), 1_000)
+    lines = documents(folder / "corpora" / BOOKS)[:4_000]
+    pattern = re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))
+    searcher = fst.Searcher(keywords(listed))
+    runs: dict[str, Search] = {
+        "fst": lambda: searcher.replace(lines, "***", threads=1),
+        "re": lambda: [pattern.sub("***", line) for line in lines],
+    }
+    assert runs["fst"]() == runs["re"]()
+    taken = best_in_turns(runs)
+    print(f"replacing 1,000 keywords: {taken['re'] / taken['fst']:.0f} × `re.sub`")
+
+
+if __name__ == "__main__":
+    main()
