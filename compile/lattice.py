@@ -90,7 +90,7 @@ def mecab(
     *,
     user: str | Path | Sequence[str | Path] = (),
     encoding: str | None = None,
-    max_grouping_size: int | None = None,
+    max_grouping_size: int = DEFAULT_GROUPING,
     skip_spaces: bool = True,
 ) -> MecabTables:
     """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
@@ -100,18 +100,21 @@ def mecab(
             there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
         user: CSV files of more words, in UTF-8 or the encoding of the dictionary. Their numbers follow those of the dictionary's words.
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
-        max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters. None:
-            ``max-grouping-size`` in ``dicrc``, or else 24.
+        max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters, as MeCab's
+            option ``--max-grouping-size``. (MeCab does not heed the one in ``dicrc``.)
         skip_spaces: skip spaces before words, as MeCab does. Otherwise they are characters as others are, as in Vibrato by default, and
             blanks before a surface in CSV files are part of it.
 
     Raises:
         VocabularyError: a file is missing or malformed; the message names file, line and word.
         UnsupportedError: an entry has the ids -1, by which MeCab looks them up; or there is too much of something, or an unknown encoding.
+        ValueError: `max_grouping_size` is out of range.
         OSError: a file cannot be read.
 
     Source: MeCab 0.996, ``mecab-dict-index`` and ``tokenizer.cpp``.
     """
+    if not 1 <= max_grouping_size <= MAX_GROUPING:
+        raise ValueError(f"max_grouping_size={max_grouping_size:,}: it can be 1 to {MAX_GROUPING:,}")
     path = Path(folder)
     settings = read_settings(path, encoding)
     matrix = read_matrix(path / "matrix.def")
@@ -131,20 +134,10 @@ def mecab(
         words=len(entries.surfaces),
         unknowns=len(features),
         longest=1,
-        max_grouping_size=_grouping(max_grouping_size, settings.max_grouping_size, path),
+        max_grouping_size=max_grouping_size,
         bos_feature=settings.bos_feature,
     )
     return _mecab_tables(about, entries, unknowns._replace(features=features), categories, matrix, path)
-
-
-def _grouping(asked: int | None, stated: str | None, path: Path) -> int:
-    """The maximum of grouped characters; 0 stands for MeCab's default."""
-    if asked is None and stated is not None and not stated.isdigit():
-        raise VocabularyError(f"{path / 'dicrc'}: max-grouping-size is {quoted(stated)}, no whole number")
-    size = int(stated or 0) if asked is None else asked
-    if not 0 <= size <= MAX_GROUPING:
-        raise UnsupportedError(f"max_grouping_size={size:,}: it can be 1 to {MAX_GROUPING:,}")
-    return size or DEFAULT_GROUPING
 
 
 def _mecab_tables(

@@ -54,7 +54,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     starts = np.searchsorted(parents, np.arange(len(trie) + 1))
     inner = np.flatnonzero(starts[1:] > starts[:-1])
     bases = np.full(len(trie), LEAF)
-    order = np.lexsort((-np.diff(starts)[inner], trie.level[inner] > 1))
+    order = np.lexsort((-np.diff(starts)[inner], np.minimum(trie.level[inner], 2)))
     bases[inner] = placed(np.append(starts[inner], len(labels)), labels - 1, order, len(trie.letters))
     size = int(bases[inner].max()) + len(trie.letters)
     if size >= LEAF:

@@ -26,6 +26,7 @@ DEFAULT, SPACE = "DEFAULT", "SPACE"
 BLANKS = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
+CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
 SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
 UTF_8 = "utf-8"
 
@@ -68,7 +69,6 @@ class Settings(NamedTuple):
     """What ``dicrc`` says, as far as it matters."""
 
     encoding: str
-    max_grouping_size: str | None
     bos_feature: str
     unk_feature: str
 
@@ -95,9 +95,8 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
         "".encode(named)
     except LookupError:
         raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with the name that Python has for it") from None
-    size = found.get(b"max-grouping-size")
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
-    return Settings(named, None if size is None else size.decode("ascii", "replace"), bos or "BOS/EOS", unknown)
+    return Settings(named, bos or "BOS/EOS", unknown)
 
 
 def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: tuple[int, int], keep_blanks: bool = False) -> None:
@@ -165,19 +164,12 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
 
 def _triples(body: bytes, path: Path) -> NDArray[np.int64]:
     """The numbers of the lines of a matrix, int64[lines, 3]."""
-    numbers = body.split()
-    try:
-        found = np.array(numbers, "S12").astype(np.int64) if numbers else np.empty(0, np.int64)
-    except ValueError:
-        found = None
-    is_sound = found is not None and len(found) % 3 == 0 and max(map(len, numbers), default=0) < 12
-    if is_sound and body.count(b"\n") + (not body.endswith(b"\n")) >= len(numbers) // 3:
-        assert found is not None
-        return found.reshape(-1, 3)
+    if CONNECTIONS.fullmatch(body):
+        return np.array(body.split(), "S10").astype(np.int64).reshape(-1, 3)
     for line_number, line in enumerate(body.split(b"\n"), 2):
-        if line.split() and (len(line.split()) != 3 or not all(NUMBER.fullmatch(part.decode("latin-1")) for part in line.split())):
+        if not CONNECTIONS.fullmatch(line):
             raise VocabularyError(f"{path}, line {line_number}: {quoted(line[:60])} is not a right id, a left id and a cost")
-    raise VocabularyError(f"{path} is not a list of right ids, left ids and costs, one connection a line")
+    raise AssertionError(path)  # a file is of the form if its lines are
 
 
 def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categories:
