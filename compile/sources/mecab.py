@@ -26,6 +26,8 @@ DEFAULT, SPACE = "DEFAULT", "SPACE"
 BLANKS = " \t"
 NUMBER = re.compile(r"-?[0-9]{1,9}")
 CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
+PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # most entries; `_entry` reads all
+NO_ENTRY = "", 0, 0, 0, ""
 CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
 SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
 UTF_8 = "utf-8"
@@ -114,24 +116,34 @@ def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: 
     """
     lefts, rights = shape
     for line_number, line in enumerate(_lines(path, encodings), 1):
-        if not line:
-            continue
-        fields, features = _fields(line, keep_blanks)
         where = f"{path}, line {line_number}"
-        if len(fields) < 4 or features is None:
-            raise VocabularyError(f"{where}: {quoted(line)} is not 'surface,left id,right id,cost,features'")
-        surface, *numbers = fields
+        surface, left, right, cost, features = _entry(line, where, keep_blanks) if line else NO_ENTRY
         if not surface:  # MeCab leaves these out
             continue
-        left, right, cost = (_number(number, where, surface) for number in numbers)
         if left < 0 or right < 0:
             raise UnsupportedError(f"{where}, {quoted(surface)}: ids of -1 are to be found by its features: give the left and the right id")
         if left >= lefts or right >= rights:
             raise VocabularyError(f"{where}, {quoted(surface)}: ids {left} and {right}; the matrix has {lefts} left and {rights} right ids")
         if not LOWEST_COST <= cost <= HIGHEST_COST:
             raise VocabularyError(f"{where}, {quoted(surface)}: the cost {cost} does not fit 16 bits")
-        for column, value in zip(into, (surface, left, right, cost, features), strict=True):
-            column.append(value)  # type: ignore[attr-defined]
+        into.surfaces.append(surface)
+        into.lefts.append(left)
+        into.rights.append(right)
+        into.costs.append(cost)
+        into.features.append(features)
+
+
+def _entry(line: str, where: str, keep_blanks: bool) -> tuple[str, int, int, int, str]:
+    """Surface, left id, right id, cost and features of a line."""
+    plain = PLAIN.fullmatch(line)
+    if plain:
+        return plain[1], int(plain[2]), int(plain[3]), int(plain[4]), plain[5]
+    fields, features = _fields(line, keep_blanks)
+    if len(fields) < 4 or features is None:
+        raise VocabularyError(f"{where}: {quoted(line)} is not 'surface,left id,right id,cost,features'")
+    surface, *numbers = fields
+    left, right, cost = (_number(number, where, surface) for number in numbers)
+    return surface, left, right, cost, features
 
 
 def read_matrix(path: Path) -> NDArray[np.int16]:
