@@ -16,7 +16,7 @@ from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
-from fst.machines.mecab import MAX_GROUPING, Kind, MecabSettings, MecabTables, packed_words
+from fst.machines.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
 from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.mecab import about as about_mecab
 from fst.machines.string_column import stored
@@ -96,8 +96,8 @@ def mecab(
     """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
 
     Args:
-        folder: the sources of the dictionary, such as IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and ``dicrc`` if it is
-            there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
+        folder: the sources of the dictionary, such as IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and ``dicrc`` if it
+            is there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
         user: CSV files of more words, in UTF-8 or the encoding of the dictionary. Their numbers follow those of the dictionary's words.
         encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
         max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters, as MeCab's
@@ -161,8 +161,8 @@ def _mecab_tables(
         raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
     trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
     own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
-    bare = Kind(0, 0, 0, group=False, invoke=False, space=False)  # of a category without unknown words, for which those of DEFAULT stand in
-    kinds = [kind if own[kind.first] != NULL else bare._replace(categories=kind.categories, first=kind.first, space=kind.space) for kind in categories.kinds]
+    # For a category without unknown words, those of DEFAULT stand in, and only where no other word begins.
+    kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
     word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
     feature_bytes, feature_ends = stored(entries.features + unknowns.features)
     return MecabTables(

@@ -41,7 +41,7 @@ class JiebaSegmenter(Segmenter):
         return self if mode == self._table.mode else JiebaSegmenter(self._table.with_mode(mode))
 
     def segment(self, text: str | bytes, *, mode: str | None = None, errors: str = "strict") -> list[str]:
-        """The tokens of one text; `mode` as in `with_mode`, or None for the segmenter's own, and other arguments as in `Segmenter.segment`."""
+        """The tokens of one text. `mode` is as in `with_mode`, None the segmenter's own; other arguments are as in `Segmenter.segment`."""
         return super(JiebaSegmenter, self._in(mode)).segment(text, errors=errors)
 
     def segment_batch(
@@ -53,7 +53,7 @@ class JiebaSegmenter(Segmenter):
         threads: int | None = None,
         errors: str = "strict",
     ) -> Segments:
-        """The tokens of many texts; `mode` as in `segment`, and other arguments as in `Segmenter.segment_batch`."""
+        """The tokens of many texts. `mode` is as in `segment`; other arguments are as in `Segmenter.segment_batch`."""
         return super(JiebaSegmenter, self._in(mode)).segment_batch(texts, offsets=offsets, threads=threads, errors=errors)
 
     def _in(self, mode: str | None) -> JiebaSegmenter:

@@ -7,9 +7,9 @@ import pickle
 import random
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,17 @@ from tiers import examples, sample
 
 import fst
 from fst.compile import lattice
-from fst.machines.jieba import ALL, DEFAULT, MODES, SEARCH, JiebaTables
+from fst.machines.jieba import ALL, DEFAULT, MODES, SEARCH
 from fst.machines.mecab import MecabTables
 from fst.machines.unit_trie import units_of
 from fst.runtime.lattice import JiebaSegmenter, MecabSegmenter
 
 ORACLES = SHARED / "oracles" / "toolkit"
 IPADIC = Path("/usr/share/mecab/dic/ipadic")  # where Debian's package mecab-ipadic has it
-JIEBA = [("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1), ("生", 0), ("a生", 7), ("ab", 2), ("1号", 9), ("12", 3), ("C+", 2), ("命命命命", 3)]
+JIEBA = [
+    *(("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1), ("生", 0), ("a生", 7)),
+    *(("ab", 2), ("1号", 9), ("12", 3), ("C+", 2), ("命命命命", 3)),
+]
 JIEBA_LETTERS = "研究生命ab1C2+-。 \r\n世𠮷"
 KINDS = ["jieba", "jieba search", "jieba all", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -58,7 +61,7 @@ def walked(table: Any, text: str) -> list[str]:
 )
 def test_jieba_definition(listed: list[tuple[str, int]], text: str) -> None:
     """Whatever the frequencies, walk and kernel find the path of the definition, ties included."""
-    if not any({word: frequency for word, frequency in listed}.values()):
+    if not any(dict(listed).values()):
         listed.append(("生", 1))
     table = lattice.jieba(listed)
     table.prove()
@@ -104,7 +107,7 @@ def test_jieba_oracles() -> None:
 
 
 def jieba_tokenizer(dictionary: Path, folder: Path) -> Any:
-    """jieba itself, with a dictionary."""
+    """Jieba itself, with a dictionary."""
     jieba = pytest.importorskip("jieba")
     tokenizer = jieba.Tokenizer(str(dictionary))
     tokenizer.tmp_dir = str(folder)
@@ -323,7 +326,8 @@ def test_what_mecab_says_of_words(tmp_path: Path) -> None:
     assert (token.surface, token.feature, token.start, token.end, token.id) == ("ab", "noun,*", 1, 3, 0)
     assert (token.left_id, token.right_id, token.word_cost, token.is_unknown) == (0, 1, -7, False)
     assert segmenter.parse('ab a,"b ?') == 'ab\tnoun,*\na,"b\t"quoted"\n?\tunknown\nEOS\n'
-    assert (list(segmenter.features), list(segmenter.words)) == (["noun,*", '"quoted"', "unknown", "blank"], ["ab", 'a,"b', "DEFAULT", "SPACE"])
+    assert list(segmenter.features) == ["noun,*", '"quoted"', "unknown", "blank"]
+    assert list(segmenter.words) == ["ab", 'a,"b', "DEFAULT", "SPACE"]
 
 
 SMALL: Files = {
@@ -360,7 +364,7 @@ def table(kind: str, mecab_folder: Path) -> Any:
     """A table of each kind."""
     if kind == "mecab":
         return lattice.mecab(mecab_folder)
-    return lattice.jieba(JIEBA).with_mode((kind.split() + [DEFAULT])[1])
+    return lattice.jieba(JIEBA).with_mode([*kind.split(), DEFAULT][1])
 
 
 def strings(found: Iterable[list[str]]) -> list[list[str]]:
@@ -382,7 +386,7 @@ def test_every_way_through_the_package(kind: str, table: Any, tmp_path: Path) ->
     found = segmenter.segment_batch(as_bytes, offsets="bytes")
     in_bytes = zip(found.starts.tolist(), found.ends.tolist(), strict=True)  # type: ignore[union-attr]
     rows = np.repeat(np.arange(len(texts)), np.diff(found.row_splits))
-    assert [as_bytes[row][start:end].decode() for row, (start, end) in zip(rows, in_bytes, strict=True)] == sum(expected, [])
+    assert [as_bytes[row][start:end].decode() for row, (start, end) in zip(rows, in_bytes, strict=True)] == [*chain(*expected)]
     assert segmenter.count(texts).tolist() == [*map(len, expected)]
     assert segmenter.segment_arrow(pa.array([*texts, None])).to_pylist() == [*expected, None]
 
@@ -508,7 +512,7 @@ REFUSED_MECAB: list[tuple[str, str | None, str]] = [
 @pytest.mark.parametrize(("name", "content", "message"), REFUSED_MECAB)
 def test_files_that_are_no_dictionary_of_mecab(name: str, content: str | None, message: str, tmp_path: Path) -> None:
     """A malformed file is refused, and the message names it, the line and the word."""
-    written(tmp_path, {**{name: text for name, text in SMALL.items()}, **({} if content is None else {name: content})})
+    written(tmp_path, SMALL if content is None else {**SMALL, name: content})
     if content is None:
         (tmp_path / name).unlink()
     with pytest.raises((fst.VocabularyError, fst.UnsupportedError), match=message):

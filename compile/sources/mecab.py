@@ -1,7 +1,7 @@
-"""Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``. They come from strangers.
+"""Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
 
-The files are read as ``mecab-dict-index`` reads them. What it accepts and then treats in a surprising way, such as numbers with letters behind
-them, or costs of more than 16 bits, is refused here, by file and line.
+The files come from strangers, and are read as ``mecab-dict-index`` reads them. What it accepts and then treats in a surprising way, such as
+numbers with letters behind them, or costs of more than 16 bits, is refused here, by file and line.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def read_settings(folder: Path, encoding: str | None) -> Settings:
         codecs.lookup(named)
         "".encode(named)
     except LookupError:
-        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with the name that Python has for it") from None
+        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with a name that Python knows") from None
     bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
     return Settings(named, bos or "BOS/EOS", unknown)
 
@@ -168,7 +168,8 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
     wrong = np.flatnonzero((right < 0) | (right >= rights) | (left < 0) | (left >= lefts) | (cost < LOWEST_COST) | (cost > HIGHEST_COST))
     if len(wrong):
         values = " ".join(map(str, found[wrong[0]]))
-        raise VocabularyError(f"{path}, connection {wrong[0] + 1}: {values!r} is out of range; ids are below {rights} and {lefts}, costs 16 bits")
+        where = f"{path}, connection {wrong[0] + 1}"
+        raise VocabularyError(f"{where}: {values!r} is out of range; ids are below {rights} and {lefts}, costs 16 bits")
     matrix = np.zeros((lefts, rights), np.int16)
     matrix[left, right] = cost
     return matrix

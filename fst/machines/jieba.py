@@ -218,8 +218,8 @@ class JiebaTables(UnitTrieTable):
 
     def _words_for_search(self, units: list[int], start: int, end: int) -> Iterator[Token]:
         for token in self._words(units, start, end):
-            for size in (2, 3):
-                parts = [self._token(units, at, at + size) for at in range(token.start, token.end - size + 1) if size < token.end - token.start]
+            for size in range(2, min(4, token.end - token.start)):
+                parts = (self._token(units, at, at + size) for at in range(token.start, token.end - size + 1))
                 yield from (part for part in parts if part.word != NO_WORD)
             yield token
 

@@ -417,8 +417,8 @@ class MecabTables(UnitTrieTable):
 
 def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Array:
     """Words from their fields. The caller keeps these in range."""
-    packed: Array = (lefts | rights << ID_BITS | (costs - LOWEST_COST) << COST_SHIFT | are_last.astype(np.int64) << LAST_SHIFT).astype(np.uint64)
-    return packed
+    packed = lefts | rights << ID_BITS | (costs - LOWEST_COST) << COST_SHIFT | are_last.astype(np.int64) << LAST_SHIFT
+    return packed.astype(np.uint64)
 
 
 def about(settings: MecabSettings) -> Mapping[str, Any]:

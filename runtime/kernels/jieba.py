@@ -196,8 +196,7 @@ def put_outside(text, begin, end, machine, output, place, characters):
         The place after the last token, and the characters before the end.
     """
     is_all = machine.mode[0] == ALL
-    at = begun = begin
-    begun_characters = characters
+    at, begun_characters = begin, characters
     while at < end:
         unit, stop, size = np.uint64(text[at]), at + U1, U1
         if unit == CR and stop < end and np.uint64(text[stop]) == LF:
@@ -209,7 +208,7 @@ def put_outside(text, begin, end, machine, output, place, characters):
             place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
         if is_space or not is_all:
             place = put(output, place, NO_WORD, U0, size, U0, characters)
-            begun, begun_characters = stop, characters + size
+            begun_characters = characters + size
         characters += size
         at = stop
     if is_all:
@@ -240,7 +239,7 @@ def encode_rows(text, starts, more, machine, output, work):
         while at < stop:
             end = end_of_run(text, at, stop, machine)
             is_outside = kind_of(machine, text[at]) < LETTER
-            if is_open and end == stop and (mode == ALL or not is_outside or end == at + U1 and np.uint64(text[at]) == CR):
+            if is_open and end == stop and (mode == ALL or not is_outside or (end == at + U1 and np.uint64(text[at]) == CR)):
                 break
             if is_outside:
                 end -= np.uint64(is_open and end == stop and np.uint64(text[end - U1]) == CR)

@@ -1,8 +1,8 @@
 """The lattice: nodes for words, linked along the paths of least cost, and the output of words that are certain.
 
-A node is a word in a text. A place has a list of the nodes that end there. Where words begin, `gather` takes the list of the place: of nodes
-with the same right id only the best one can be on the best path. For each left id of a word that begins there, the best of them is found
-once. So the work at a place is the number of different left ids times that of different right ids, however many words there are.
+A node is a word in a text. A place has a list of the nodes that end there. Where words begin, `gather` takes the list of the place: of
+nodes with the same right id only the best one can be on the best path. For each left id of a word that begins there, the best of them is
+found once. So the work at a place is the number of different left ids times that of different right ids, however many words there are.
 
 A key holds a cost and, in its lower bits, a node, so that the least key is that of the least cost. Of equal costs it is that of the last
 node, which begins later, or else stands earlier in the dictionary: lists of words begin with the last one.
@@ -11,8 +11,8 @@ Memory is bounded, though texts are not. From time to time `settle` looks for th
 up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
 much open that half of `fst.machines.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
 
-A machine supplies `matrix`, connection costs, and `lists` of words; with a matrix of one element there is one connection class, as a unigram model
-has it. Costs are whole numbers.
+A machine supplies `matrix`, connection costs, and `lists` of words. With a matrix of one element there is one connection class, as a
+unigram model has it. Costs are whole numbers.
 
 Kernels check nothing. They require a proven table, and room for an id for each unit of text.
 """
@@ -196,7 +196,10 @@ def last_certain(count, work):
 
 @inlined
 def keep(certain, count, work):
-    """Drop all nodes but a certain one and those on the paths from it to nodes of lists, and count costs from it. Returns the number of nodes."""
+    """Drop all nodes but a certain one and those on the paths from it to nodes of lists. Returns the number of nodes.
+
+    Costs are counted from the certain node.
+    """
     nodes, totals = work.nodes, work.totals
     unmark(count, work)
     mark_live(work)

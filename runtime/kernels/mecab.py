@@ -1,7 +1,7 @@
 """MeCab's segmentation. `fst.machines.mecab` says what it is; its slow walk specifies the words.
 
-`fst.runtime.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It keeps the right id of this
-word, and the caller gives the units after it again.
+`fst.runtime.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It keeps the right id of
+this word, and the caller gives the units after it again.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit of text.
 """
@@ -13,7 +13,22 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import mecab
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN
-from fst.runtime.kernels.lattice import CERTAIN, END, NEXT, NODE_SHIFT, NONE, RIGHT, add_words, begin, best_for, field, gather, node_of, settle, write
+from fst.runtime.kernels.lattice import (
+    CERTAIN,
+    END,
+    NEXT,
+    NODE_SHIFT,
+    NONE,
+    RIGHT,
+    add_words,
+    begin,
+    best_for,
+    field,
+    gather,
+    node_of,
+    settle,
+    write,
+)
 from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
 from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
