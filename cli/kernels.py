@@ -41,6 +41,7 @@ def compile_all() -> tuple[bool, str]:
         _compile_wordpiece(Path(folder))
         _compile_bpe(Path(folder))
         _compile_search(Path(folder))
+        _compile_segmentation(Path(folder))
     return destination(kernels.encode_rows)
 
 
@@ -98,6 +99,17 @@ def _compile_search(folder: Path) -> None:
     searcher = fst.load(folder / "keywords.npz")
     searcher.find_batch(["ab"])
     searcher.count([b"ab"])
+
+
+def _compile_segmentation(folder: Path) -> None:
+    import fst
+    from fst.compile import maxmatch
+
+    for direction in ("forward", "backward"):
+        maxmatch(["ab", "b"], direction).save(folder / "dictionary.npz")
+        segmenter = fst.load(folder / "dictionary.npz")
+        segmenter.segment("ab")
+        segmenter.count([b"ab"])
 
 
 def _used(tables: Table, folder: Path) -> Any:

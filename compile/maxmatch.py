@@ -82,16 +82,23 @@ def maxmatch(
     words = spelled_words(given, "word")
     if not words:
         raise VocabularyError("there are no words" + (f" in {dictionary}" if isinstance(dictionary, str | Path) else ""))
-    table = _table(words, direction, [])
+    table = _table(words, direction)
     return _corrected(table, words, rules) if rules else table
 
 
-def _table(words: Sequence[bytes], direction: str, entries: Sequence[Entry]) -> MaxMatchTables:
-    """The table of words, and of entries of several tokens, which come before words that spell the same."""
+def _table(words: Sequence[bytes], direction: str, added: Sequence[bytes] = (), entries: Sequence[Entry] = ()) -> MaxMatchTables:
+    """The table of a dictionary.
+
+    Args:
+        words: its words.
+        added: words that only entries give; their numbers follow.
+        entries: entries of several tokens, which come before words that spell the same.
+    """
     numbers = {_as_read(word, direction): number for word, number in numbered(words).items()}
-    numbers.update((entry.spelled, number) for number, entry in enumerate(entries, len(words)))
-    lengths = lengths_of(words)
-    automaton = lay_out(trie_of(numbers), lengths_of([*words, *(entry.spelled for entry in entries)]), LONGEST)
+    all_words = [*words, *added]
+    numbers.update((entry.spelled, number) for number, entry in enumerate(entries, len(all_words)))
+    lengths = lengths_of(all_words)
+    automaton = lay_out(trie_of(numbers), lengths_of([*all_words, *(entry.spelled for entry in entries)]), LONGEST)
     if entries:
         automaton = _expanded(automaton, lengths, entries)
     return MaxMatchTables(
@@ -99,7 +106,7 @@ def _table(words: Sequence[bytes], direction: str, entries: Sequence[Entry]) -> 
         entries=automaton.entries,
         depths=automaton.depths,
         matches=automaton.matches,
-        keyword_bytes=np.frombuffer(b"".join(words), np.uint8),
+        keyword_bytes=np.frombuffer(b"".join(all_words), np.uint8),
         keyword_ends=np.cumsum(lengths),
     )
 
@@ -110,7 +117,7 @@ def _as_read(word: bytes, direction: str) -> bytes:
 
 def _corrected(table: MaxMatchTables, words: Sequence[bytes], rules: Mapping[str, str]) -> MaxMatchTables:
     """The table of a dictionary with rules; `table` is that without."""
-    all_words, numbers, entries = [*words], numbered(words), list[Entry]()
+    numbers, added, entries = numbered(words), list[bytes](), list[Entry]()
     for spelled, rule in zip(_spelled_rules(rules), rules, strict=True):
         _need_segmentation(table, spelled, rule)
         tokens = [token.encode() for token in rules[rule].split(SEPARATOR)]
@@ -118,10 +125,10 @@ def _corrected(table: MaxMatchTables, words: Sequence[bytes], rules: Mapping[str
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(rules[rule])} does not segment the same string")
         for token in tokens:
             if token not in numbers and len(token.decode()) > 1:  # a single character is a token in any case
-                numbers[token] = len(all_words)
-                all_words.append(token)
+                numbers[token] = len(words) + len(added)
+                added.append(token)
         entries.append(_entry(tokens, numbers, table.metadata.automaton.direction))
-    return _table(all_words, table.metadata.automaton.direction, entries)
+    return _table(words, table.metadata.automaton.direction, added, entries)
 
 
 def _spelled_rules(rules: Mapping[str, str]) -> list[bytes]:

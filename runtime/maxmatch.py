@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from fst.jit import Deferred
 from fst.machines.kernel_call import BEFORE, COUNT, OPEN, Output, SpansOutput
 from fst.machines.maxmatch import Arguments
-from fst.runtime.run import NO_MORE, kernel_of
+from fst.runtime.run import NO_MORE, NOTHING, kernel_of
 from fst.runtime.texts import PAST_END, Ints, Units, characters
-from fst.runtime.workspace import Ids
 
 KERNEL = "fst.runtime.kernels.maxmatch"
+reverse_bytes, turn_round = Deferred(KERNEL, "reverse_bytes"), Deferred(KERNEL, "turn_round")
 
 
 def encode_rows(text: Units, starts: Ints, more: np.uint64, machine: Arguments, output: Output, work: Any) -> int:
@@ -34,32 +35,16 @@ def _encode_backward(text: Units, starts: Ints, more: np.uint64, machine: Argume
         cuts = np.flatnonzero(machine.is_cut[text[starts[-2] : stop]])
         stop = int(starts[-2]) + (int(cuts[-1]) + 1 if len(cuts) else 0)
     reverse, ends = np.zeros(stop - first + PAST_END, np.uint8), np.empty(len(starts) - 1, np.int64)
-    reverse[: stop - first] = text[first:stop][::-1]
+    reverse_bytes.call(text, np.uint64(first), np.uint64(stop), reverse)
     state[OPEN] = 0
     reverse_starts = stop - np.minimum(starts, stop)[::-1]
     run = kernel_of(KERNEL, "encode_rows", len(output)).call
     run(reverse[: stop - first], reverse_starts, NO_MORE, machine, output._replace(ends=ends), work)
-    counts = np.diff(ends, prepend=place)[::-1]
-    after = place + int(counts.sum())
-    output.ids[place:after] = output.ids[place:after][::-1]
-    output.ends[:] = (place + np.cumsum(counts))[: len(output.ends)]
-    if isinstance(output, SpansOutput) and len(output.offsets):
-        _turn_round(output.offsets[2 * place : 2 * after].reshape(-1, 2), counts, before)
+    output.ends[:] = (place + np.cumsum(np.diff(ends, prepend=place)[::-1]))[: len(output.ends)]
+    spans = output.offsets if isinstance(output, SpansOutput) else NOTHING
+    turn_round.call(np.uint64(place), ends, np.int64(before), output.ids, spans)
     if more:
         state[BEFORE] = (before if len(starts) == 2 else 0) + characters(text[starts[-2] : stop])
     state[OPEN] = more
     return stop
 
-
-def _turn_round(spans: Ids, counts: Ints, before: int) -> None:
-    """Turn the spans of rows round.
-
-    Args:
-        spans: int32[n, 2], those of all tokens, the last row first, and each from its end; changed.
-        counts: int64[rows], the number of tokens of each row, the first row first.
-        before: the number of characters of the first row that were read before.
-    """
-    last = np.cumsum(counts[::-1])[::-1] - 1  # the token at the begin of each row
-    sizes = np.where(counts > 0, spans[last, 1] if len(spans) else 0, 0)
-    sizes[0] += before
-    spans[:] = np.repeat(sizes, counts)[:, None] - spans[::-1, ::-1]

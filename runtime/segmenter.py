@@ -15,13 +15,12 @@ from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
-from fst.runtime.searcher import OFFSETS
 from fst.runtime.stream import Part, Stream
 from fst.runtime.texts import Ints, Source, Texts, check, replaced
 from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
 
-WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, **OFFSETS}
+WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
 
 
 class Segmenting(Protocol):
@@ -51,8 +50,8 @@ class Segmenting(Protocol):
 class Segments:
     """The tokens of texts, one after the other.
 
-    ``len(segments)`` is the number of rows, and ``segments[r]`` the list of the strings of one row. Strings are cut from the text. If there
-    are no places in characters, the row is segmented again for this.
+    ``len(segments)`` is the number of rows, and ``segments[r]`` the list of the strings of one row. Strings are cut from the texts. If
+    there are no places in characters, texts are segmented again for this.
 
     Attributes:
         ids: int32[n], the id of each token, which is an index into the segmenter's `words`; -1 for a token outside of the dictionary.
@@ -80,7 +79,8 @@ class Segments:
         return strings(self._source.text(row), self.starts[part], self.ends[part])
 
     def __iter__(self) -> Iterator[list[str]]:
-        return (self[row] for row in range(len(self)))
+        located = self if self._source.in_characters else self._source.segments(offsets=True)
+        return (located[row] for row in range(len(self)))
 
 
 class Segmenter:
@@ -122,11 +122,9 @@ class Segmenter:
             ValueError: `errors` has a value that it cannot have.
         """
         one: Any = [text]
-        return self.segment_batch(one, offsets=True, threads=1, errors=errors)[0]
+        return _Source(self._encoder, one, errors, 1).strings(0)
 
-    def segment_batch(
-        self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict"
-    ) -> Segments:
+    def segment_batch(self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict") -> Segments:
         """The tokens of many texts.
 
         Args:
@@ -140,11 +138,7 @@ class Segmenter:
         """
         if offsets not in WITH_SPANS:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'characters', and 'bytes'")
-        batch = self._encoder.encode_batch(texts, offsets=WITH_SPANS[offsets], threads=threads, errors=errors)
-        source = _Source(self._encoder, texts, errors, WITH_SPANS[offsets] is True)
-        if batch.offsets is None:
-            return Segments(batch.ids, None, None, batch.row_splits, source)
-        return Segments(batch.ids, batch.offsets[:, 0], batch.offsets[:, 1], batch.row_splits, source)
+        return _Source(self._encoder, texts, errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
         """The tokens of a column of texts, as a column. Copies neither texts nor tokens. Requires pyarrow.
@@ -298,15 +292,24 @@ class _RecordedStream(Stream):
 
 
 class _Source:
-    """What segments were made of.
+    """What segments are made of.
 
     Args:
-        encoder, texts, errors: as they were used.
+        encoder: encodes the texts.
+        texts, errors, threads: as in `Segmenter.segment_batch`.
         in_characters: whether the places of tokens are known in characters.
     """
 
-    def __init__(self, encoder: _TokenEncoder, texts: Texts, errors: str, in_characters: bool) -> None:
-        self._encoder, self._texts, self._errors, self.in_characters = encoder, [*texts], errors, in_characters
+    def __init__(self, encoder: _TokenEncoder, texts: Texts, errors: str, threads: int | None, in_characters: bool = False) -> None:
+        self._encoder, self._texts, self._errors, self._threads, self.in_characters = encoder, texts, errors, threads, in_characters
+
+    def segments(self, offsets: bool | str) -> Segments:
+        """The tokens of all texts; `offsets` is as in `fst.Tokenizer.encode_batch`."""
+        batch = self._encoder.encode_batch(self._texts, offsets=offsets, threads=self._threads, errors=self._errors)
+        source = _Source(self._encoder, [*self._texts], self._errors, self._threads, offsets is True)  # the caller may change the list
+        if batch.offsets is None:
+            return Segments(batch.ids, None, None, batch.row_splits, source)
+        return Segments(batch.ids, batch.offsets[:, 0], batch.offsets[:, 1], batch.row_splits, source)
 
     def text(self, row: int) -> str:
         """A row, with U+FFFD for malformed units."""

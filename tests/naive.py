@@ -289,3 +289,21 @@ class MecabDictionary(NamedTuple):
             return min(self.matrix[right][left] + cost + rest(start + len(surface), own) for surface, left, own, cost in found)
 
         return rest(0, 0)
+
+
+def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:
+    """Segment a text: from where the last token ended, the longest word, or else one character.
+
+    A rule is a word that stands for the tokens of its right side.
+    """
+    rewritten = {left.replace("|", ""): right.split("|") for left, right in (rules or {}).items()}
+    known = {*words, *rewritten}
+    longest, found, rest = max(map(len, known)), list[str](), text
+    while rest:
+        sizes = range(min(longest, len(rest)), 0, -1)
+        pieces = [rest[-size:] if backward else rest[:size] for size in sizes]
+        token = next((piece for piece in pieces if piece in known), pieces[-1])
+        rest = rest[: -len(token)] if backward else rest[len(token) :]
+        tokens = rewritten.get(token, [token])
+        found = [*tokens, *found] if backward else [*found, *tokens]
+    return found

@@ -29,12 +29,13 @@ from machines import ADDED, PIECES, TOKENS, Merges, byte_level, without_words
 from tiers import sample
 
 import fst
-from fst.compile import keywords
+from fst.compile import keywords, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile.text.splits import GPT2
 from fst.jit import SETTINGS
 from fst.machines import kernel_call
 from fst.machines.keywords import KINDS as MATCH_KINDS
+from fst.machines.maxmatch import DIRECTIONS, FORWARD
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import TYPES
@@ -221,6 +222,23 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
     assert [*ids, *stream.close().ids.tolist()] == [match.id for match in found[1]]
 
 
+def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
+    """Segment in both directions: the tokens spell the text, and are those of threads, columns, streams and other forms."""
+    listed, direction = [word for word in draw.sample(WORDS, 12) if word.strip()], draw.choice(DIRECTIONS)
+    segmenter = fst.Segmenter(maxmatch(listed, direction))
+    found = [*segmenter.segment_batch(texts, offsets=True)]
+    assert ["".join(tokens) for tokens in found] == texts
+    assert [*segmenter.segment_batch([text.encode() for text in texts], threads=2)] == found
+    assert segmenter.count(texts).tolist() == [*map(len, found)]
+    assert segmenter.segment_arrow(pa.array(texts, pa.string())).to_pylist() == found
+    if direction == FORWARD:
+        stream = segmenter.stream()
+        stream.write(texts[1][:3])
+        tokens = stream.read()
+        stream.write(texts[1][3:])
+        assert [*tokens, *stream.close()] == found[1]
+
+
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Give batches and calls that are refused: the error is the package's own."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
@@ -296,6 +314,7 @@ def drive(seed: int, size: int) -> None:
         for use in (drive_batches, drive_dropout, drive_errors, drive_columns, drive_calls, drive_streams, drive_decoding):
             use(tok, texts, draw)
         drive_search(draw, texts)
+        drive_segmentation(draw, texts)
 
 
 @pytest.mark.sampled

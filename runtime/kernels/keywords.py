@@ -104,7 +104,7 @@ def report(text, begin, number, machine, output, notes):
 
 
 @inlined
-def report_own(at, state, machine, output, notes):
+def report_own(text, at, state, machine, output, notes):
     """Write the matches of a state that is left by its failure link."""
     own = machine.entries[state]
     if output_of(own):
@@ -148,10 +148,10 @@ def expand(text, starts, first, last, machine, output, work):
             depth = np.uint64(machine.depths[slot - U1 - label])
             report(text, at - depth, output_of(entry), machine, output, notes)
             continue
-        state = report_own(at, slot, machine, output, notes)
+        state = report_own(text, at, slot, machine, output, notes)
         if is_finish:
             while state != ROOT:
-                state = report_own(at, state, machine, output, notes)
+                state = report_own(text, at, state, machine, output, notes)
         elif state == ROOT and output_of(machine.roots[text[at]]):
             report(text, at, output_of(machine.roots[text[at]]), machine, output, notes)
 

@@ -26,15 +26,14 @@ from typing import Any
 import ahocorasick_rs
 import daachorse
 from rows import BOOKS, FOLDER, documents
+from turns import Run, best_in_turns
 
 import fst
 from fst.compile import keywords
 
-ROUNDS, SECONDS = 5, 0.2  # of a run, at least
 MEGABYTES = 8  # of text
 LONGEST = ahocorasick_rs.MatchKind.LeftmostLongest, daachorse.MATCH_KIND_LEFTMOST_LONGEST
 MOST_OF_DFA = 20_000  # keywords; its tables take gigabytes for more
-Search = Callable[[], Any]
 
 
 def main() -> None:
@@ -69,7 +68,7 @@ def english(folder: Path) -> list[str]:
     return [word for word in documents(folder / "dict" / "american-english-huge.txt") if word]
 
 
-def searches(listed: list[str], lines: list[str]) -> dict[str, Search]:
+def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
     """A function for each peer that searches all lines."""
     data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
     of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
@@ -82,7 +81,7 @@ def searches(listed: list[str], lines: list[str]) -> dict[str, Search]:
     if len(listed) <= MOST_OF_DFA:
         whole = of_text(listed, matchkind=LONGEST[0], implementation=ahocorasick_rs.Implementation.DFA)
         find.append(("ahocorasick_rs DFA", whole.find_matches_as_indexes, lines))
-    own: Search = partial(fst.Searcher(keywords(listed)).find_batch, lines, threads=1)
+    own: Run = partial(fst.Searcher(keywords(listed)).find_batch, lines, threads=1)
     return {"fst": own} | {name: partial(each, function, texts) for name, function, texts in find}
 
 
@@ -116,33 +115,12 @@ def matches(found: Any) -> int:
     return len(found.ids) if isinstance(found, fst.Matches) else sum(map(len, found))
 
 
-def best_in_turns(runs: dict[str, Search]) -> dict[str, float]:
-    """The seconds of each function: the best of some rounds, in which all take turns."""
-    best = dict.fromkeys(runs, float("inf"))
-    for _ in range(ROUNDS):
-        for name, function in runs.items():
-            best[name] = min(best[name], seconds(function))
-    return best
-
-
-def seconds(function: Search) -> float:
-    """The seconds of a call, the mean of as many as fill a run. Freeing what it gives is not counted."""
-    spent, calls = 0.0, 0
-    while spent < SECONDS:
-        begun = time.perf_counter()
-        result = function()
-        spent += time.perf_counter() - begun
-        calls += 1
-        del result
-    return spent / calls
-
-
 def short_texts(folder: Path) -> None:
     """Search one text of 80 characters at a time."""
     listed = random.Random(0).sample(english(folder), 10_000)
     texts = [line[:80] for line in documents(folder / "corpora" / BOOKS)[:20_000] if len(line) > 60][:2_000]
     own, peer = fst.Searcher(keywords(listed)), ahocorasick_rs.AhoCorasick(listed, matchkind=LONGEST[0])
-    runs: dict[str, Search] = {
+    runs: dict[str, Run] = {
         "fst": lambda: [[*own.find_iter(text)] for text in texts],
         "ahocorasick_rs": partial(each, peer.find_matches_as_indexes, texts),
     }
@@ -153,7 +131,7 @@ def short_texts(folder: Path) -> None:
 def repeated_letters() -> None:
     """Search many a for keywords that nearly match everywhere."""
     text = "a" * 10**6
-    runs: dict[str, Search] = {
+    runs: dict[str, Run] = {
         str(size): partial(fst.Searcher(keywords(["a", "a" * size + "b"])).find_batch, [text], threads=1)
         for size in (10, 100, 1_000, 4_000)
     }
@@ -182,7 +160,7 @@ def replacing(folder: Path) -> None:
     lines = documents(folder / "corpora" / BOOKS)[:4_000]
     pattern = re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))
     searcher = fst.Searcher(keywords(listed))
-    runs: dict[str, Search] = {
+    runs: dict[str, Run] = {
         "fst": lambda: searcher.replace(lines, "***", threads=1),
         "re": lambda: [pattern.sub("***", line) for line in lines],
     }
