@@ -122,9 +122,9 @@ def mecab(
     entries, unknowns = Entries.none(), Entries.none()
     for file in sorted(path.glob("*.csv")):
         read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
-    for file in [user] if isinstance(user, str | Path) else user:
+    for more in [user] if isinstance(user, str | Path) else user:
         encodings = [UTF_8, settings.encoding]
-        read_entries(Path(file), encodings, into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+        read_entries(Path(more), encodings, into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
     if not entries.surfaces:
         raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
     read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)

@@ -275,7 +275,8 @@ class MecabDictionary(NamedTuple):
             ends.append(end)
         if not known and not ends:
             ends = [start + 1]
-        return known + [(text[start:end], *ids) for end in ends for name, *ids in self.unknowns if name == first[0]]
+        entries = [entry for name, *entry in self.unknowns if name == first[0]]
+        return known + [(text[start:end], left, right, cost) for end in ends for left, right, cost in entries]
 
     def least_cost(self, text: str) -> int:
         """The cost of the best of all paths through a text; words of the dictionary have no blanks."""

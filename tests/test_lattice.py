@@ -166,13 +166,18 @@ Files = dict[str, str]
 def dictionary(draw: random.Random, costs: int, *, related: bool = True) -> tuple[MecabDictionary, Files]:
     """A random dictionary of MeCab, and its files; with `related` some characters have two categories."""
     ids = draw.randint(1, 4)
-    cost = lambda: draw.randint(-costs, costs)  # noqa: E731
-    entry = lambda name: (name, draw.randrange(ids), draw.randrange(ids), cost())  # noqa: E731
+
+    def cost() -> int:
+        return draw.randint(-costs, costs)
+
+    def entry(name: str) -> tuple[str, int, int, int]:
+        return name, draw.randrange(ids), draw.randrange(ids), cost()
+
     words = [entry("".join(draw.choices("abcdあ😀", k=draw.randint(1, 4)))) for _ in range(draw.randint(1, 12))]
     unknowns = [entry(name) for name in CATEGORIES for _ in range(draw.randint(1, 2))]
     matrix = [[cost() for _ in range(ids)] for _ in range(ids)]
     categories = {name: (draw.random() < 0.4, draw.random() < 0.5, draw.randint(0, 3)) for name in CATEGORIES}
-    shown = {"a": ("ONE",), "b": ("ONE",), "c": ("TWO",), "あ": ("TWO",), " ": ("SPACE",)}
+    shown: dict[str, tuple[str, ...]] = {"a": ("ONE",), "b": ("ONE",), "c": ("TWO",), "あ": ("TWO",), " ": ("SPACE",)}
     if related:
         shown |= {"b": ("ONE", "TWO"), "あ": ("TWO", "DEFAULT")}
     most = draw.choice([1, 2, 24])

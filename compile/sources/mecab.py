@@ -241,7 +241,7 @@ def _mapped(
     categories: Mapping[str, Kind], ranges: Sequence[tuple[int, int, tuple[str, ...]]], path: Path, skip_spaces: bool
 ) -> Categories:
     """The kind of each code point; later ranges replace earlier ones."""
-    numbers = {(DEFAULT,): 0}
+    numbers: dict[tuple[str, ...], int] = {(DEFAULT,): 0}
     kind_of = np.zeros(1 << 16, np.int64)
     for low, high, names in ranges:
         kind_of[low : high + 1] = numbers.setdefault(names, len(numbers))

@@ -157,7 +157,7 @@ class JiebaTables(UnitTrieTable):
 
     @property
     def cuts(self) -> str:
-        """The characters after which any text may be cut."""
+        """White space is a token by itself, except with the mode "all"."""
         return "" if self.mode == ALL else " \n"
 
     @property

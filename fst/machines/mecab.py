@@ -215,8 +215,15 @@ class MecabTables(UnitTrieTable):
         """What the table says beside its arrays."""
         return MecabMetadata.from_json(self.about)
 
-    streams: ClassVar[bool] = True
-    cuts: ClassVar[str] = ""  # the words before any character may depend on those after it
+    @property
+    def streams(self) -> bool:
+        """Texts can be read in pieces."""
+        return True
+
+    @property
+    def cuts(self) -> str:
+        """There are none: the words before a place may depend on those after it."""
+        return ""
 
     @property
     def ids_per_unit(self) -> int:

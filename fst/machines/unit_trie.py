@@ -13,6 +13,7 @@ no word has the label 0, which no entry has.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -54,6 +55,16 @@ class UnitTrieTable(Table):
     def words(self) -> StringColumn:
         """The words, in the order of their ids."""
         return StringColumn(self.word_bytes, self.word_ends)
+
+    @property
+    @abstractmethod
+    def streams(self) -> bool:
+        """Whether texts can be read in pieces."""
+
+    @property
+    @abstractmethod
+    def cuts(self) -> str:
+        """The characters of ASCII after which any text may be cut."""
 
     def values(self, units: list[int], at: int) -> Iterator[tuple[int, int, int]]:
         """The words that begin at a place of a text, in slow and plain Python: for each its value, its slot, and where it ends."""
@@ -131,4 +142,5 @@ def pack(labels: Array, states: Array, values: Array) -> Array:
 
 def units_of(text: str) -> list[int]:
     """The UTF-16 units of a text."""
-    return np.frombuffer(text.encode("utf-16-le"), "<u2").tolist()
+    units: list[int] = np.frombuffer(text.encode("utf-16-le"), "<u2").tolist()
+    return units
