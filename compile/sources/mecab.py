@@ -21,6 +21,7 @@ from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARAC
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # of a matrix
 MAX_EMPTY = 1 << 20  # elements of a matrix that need not be given
+PART_OF_MATRIX = 1 << 22  # bytes of a matrix that are read at a time
 LAST_CODE = 0xFFFE  # that char.def can name
 DEFAULT, SPACE = "DEFAULT", "SPACE"
 BLANKS = " \t"
@@ -163,26 +164,29 @@ def read_matrix(path: Path) -> NDArray[np.int16]:
     rights, lefts = map(int, sizes)
     if not (0 < rights <= MAX_ID + 1 and 0 < lefts <= MAX_ID + 1) or rights * lefts > min(MAX_ELEMENTS, MAX_EMPTY + len(body)):
         raise VocabularyError(f"{path}, line 1: {rights} × {lefts} costs are more than a matrix can have, or than are in the file")
-    found = _triples(body, path)
-    right, left, cost = found.T
-    wrong = np.flatnonzero((right < 0) | (right >= rights) | (left < 0) | (left >= lefts) | (cost < LOWEST_COST) | (cost > HIGHEST_COST))
-    if len(wrong):
-        values = " ".join(map(str, found[wrong[0]]))
-        where = f"{path}, connection {wrong[0] + 1}"
-        raise VocabularyError(f"{where}: {values!r} is out of range; ids are below {rights} and {lefts}, costs 16 bits")
     matrix = np.zeros((lefts, rights), np.int16)
-    matrix[left, right] = cost
+    line, at = 2, 0
+    while at < len(body):
+        end = body.find(b"\n", at + PART_OF_MATRIX) + 1 or len(body)
+        _fill(matrix, body[at:end], line, path)
+        line, at = line + body.count(b"\n", at, end), end
     return matrix
 
 
-def _triples(body: bytes, path: Path) -> NDArray[np.int64]:
-    """The numbers of the lines of a matrix, int64[lines, 3]."""
-    if CONNECTIONS.fullmatch(body):
-        return np.array(body.split(), "S10").astype(np.int64).reshape(-1, 3)
-    for line_number, line in enumerate(body.split(b"\n"), 2):
-        if not CONNECTIONS.fullmatch(line):
-            raise VocabularyError(f"{path}, line {line_number}: {quoted(line[:60])} is not a right id, a left id and a cost")
-    raise AssertionError(path)  # a file is of the form if its lines are
+def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> None:
+    """Fill a matrix with the connections of some lines, of which the first has a number."""
+    if not CONNECTIONS.fullmatch(lines):
+        at, line = next((at, line) for at, line in enumerate(lines.split(b"\n")) if not CONNECTIONS.fullmatch(line))
+        raise VocabularyError(f"{path}, line {first + at}: {quoted(line[:60])} is not a right id, a left id and a cost")
+    lefts, rights = matrix.shape
+    found = np.array(lines.split(), "S10").astype(np.int64).reshape(-1, 3)
+    right, left, cost = found.T
+    wrong = np.flatnonzero((right < 0) | (right >= rights) | (left < 0) | (left >= lefts) | (cost < LOWEST_COST) | (cost > HIGHEST_COST))
+    if len(wrong):
+        at = [at for at, line in enumerate(lines.split(b"\n")) if line.split()][wrong[0]]
+        values = " ".join(map(str, found[wrong[0]]))
+        raise VocabularyError(f"{path}, line {first + at}: {values!r} is out of range; ids are below {rights} and {lefts}, costs 16 bits")
+    matrix[left, right] = cost
 
 
 def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categories:

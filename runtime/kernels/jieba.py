@@ -1,9 +1,10 @@
 """jieba's segmentation. `fst.machines.jieba` says what it is; its slow walk specifies the tokens.
 
-A block is read twice: from right to left for the best word at each place, and from left to right for the tokens. The best words are kept
-where the tokens of the block will be written; a place is always read before a token is written there, since no word is empty. Of the scores
-only those within reach of a word are kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to
-the next: if a text goes on, it stops before a block or a character that may go on, and the caller gives these units again.
+The first characters of a block, and often all, are in no word with the next one: their tokens are certain. The rest is read twice: from
+right to left for the best word at each place, and from left to right for the tokens. The best words are kept where the tokens will be
+written; a place is always read before a token is written there, since no word is empty. Of the scores only those within reach of a word are
+kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to the next: if a text goes on, it stops
+before a block or a character that may go on, and the caller gives these units again.
 
 Kernels check nothing. They require a proven table, UTF-16, and room for as many ids for each unit as the table says.
 """
@@ -15,15 +16,17 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import jieba
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.numbers import U0, U1, U2, U3
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
-from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+from fst.runtime.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
 SEARCH, ALL = (jieba.MODES.index(mode) for mode in (jieba.SEARCH, jieba.ALL))
 CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
 LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
 NO_WORD = jieba.NO_WORD
+FIRST_IN_BLOCK = LETTER << KIND_SHIFT  # the least element of `units` for units in blocks
 LEAST = -np.inf
 WORD = 0  # of all tokens; -1 would mean the frame of a text
 
@@ -62,38 +65,58 @@ def word_between(text, at, stop, machine):
 
 
 @inlined
+def choose_longer(at, slot, best, choice, machine, scores, labels):
+    """Choose among the words of two characters or more that begin at a place.
+
+    Args:
+        slot: that of the first two characters.
+        best, choice: the score and the choice so far. If this is no word, other words do not compete with it.
+
+    Returns:
+        The best score, and the choice, see `find_best`.
+    """
+    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    stop, single = at + U2, best
+    best = LEAST if choice == U1 else best
+    while True:
+        value, state = value_of(entries[slot]), state_of(entries[slot])
+        score = values[value] + scores[stop & mask]
+        if value != U0 and score >= best:
+            best, choice = score, slot << LENGTH_BITS | stop - at
+        label = np.uint64(labels[stop & mask])
+        slot = state + label
+        if state == LEAF or entries[slot] & LABEL != label:
+            break
+        stop += U1
+    return (single if choice == U1 else best), choice
+
+
+@inlined
 def find_best(text, begin, end, machine, output, place, scores, labels):
     """Find the best word at each place of a block, from right to left.
 
     Args:
-        output, place: `output.ids[place + n]` becomes ``slot << LENGTH_BITS | length`` of the best word n units after the beginning. Slot 0
-            stands for a character that begins no word.
-        scores, labels: rings of the last scores and labels.
+        output, place: `output.ids[place + n]` becomes the choice n units after the beginning: ``slot << LENGTH_BITS | length`` of the best
+            word. Slot 0 stands for a character that begins no word.
+        scores, labels: rings of the scores of the last places, and of the labels of the units there.
     """
     entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
-    after, at = 0.0, end
+    after, following, at = 0.0, U0, end
     labels[end & mask] = 0  # which no entry has
     while at > begin:
         scores[at & mask] = after
         at -= U1
         label = label_of(machine, text[at])
         labels[at & mask] = label
-        best, choice, state, stop = LEAST, U0, ROOT, at
-        while state != LEAF:
-            label = np.uint64(labels[stop & mask])
-            slot = state + label
-            entry = entries[slot]
-            if entry & LABEL != label:
-                break
-            stop += U1
-            value = value_of(entry)
-            score = values[value] + scores[stop & mask]
-            if value != U0 and score >= best:
-                best, choice = score, slot << LENGTH_BITS | stop - at
-            state = state_of(entry)
-        if choice == U0:
-            best, choice = values[U0] + after, U1
-        after = best
+        entry = entries[label]
+        best, choice = values[U0] + after, U1
+        if entry & LABEL == label:
+            if value_of(entry) != U0:
+                best, choice = values[value_of(entry)] + after, label << LENGTH_BITS | U1
+            slot = state_of(entry) + following
+            if state_of(entry) != LEAF and entries[slot] & LABEL == following:
+                best, choice = choose_longer(at, slot, best, choice, machine, scores, labels)
+        after, following = best, label
         output.ids[place + (at - begin)] = np.uint32(choice)
 
 
@@ -125,7 +148,7 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
     while at < end:
         choice = np.uint64(output.ids[best + (at - begin)])
         stop, word = at + (choice & LENGTH), np.int64(machine.numbers[choice >> LENGTH_BITS & SLOT])
-        if stop == at + U1 and kind_of(machine, text[at]) == LETTER:
+        if kind_of(machine, text[at]) == LETTER and stop == at + U1:
             while (
                 stop < end
                 and np.uint64(output.ids[best + (stop - begin)]) & LENGTH == U1
@@ -139,6 +162,46 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
         place = put(output, place, word, at, stop, row, characters)
         at = stop
     return place
+
+
+@inlined
+def put_letters(output, place, word, start, end, row, characters):
+    """Write the token of letters that are in no longer word, if there are any; `word` is that of the last one."""
+    if start < end:
+        place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
+    return place
+
+
+@inlined
+def put_single(text, begin, stop, machine, output, place, characters):
+    """Write the tokens of a block up to the first character that, with the next one, may begin a word. They are the same in all modes.
+
+    Returns:
+        The position of this character, or where the block ends, or the text; the position of the letters right before it; the place after
+        the last token, these letters left out; and the word of the last letter.
+    """
+    at = letters = begin
+    word = own = NO_WORD
+    while at < stop:
+        unit = np.uint64(machine.units[text[at]])
+        if unit < FIRST_IN_BLOCK:
+            break
+        label = unit & LABEL
+        entry = machine.entries[label]
+        own = NO_WORD
+        if entry & LABEL == label:
+            if at + U1 < stop and state_of(entry) != LEAF:
+                following = label_of(machine, text[at + U1])
+                if machine.entries[state_of(entry) + following] & LABEL == following:
+                    break
+            own = np.int64(machine.numbers[label])
+        if unit >> KIND_SHIFT != LETTER:
+            place = put_letters(output, place, word, letters, at, begin, characters)
+            place = put(output, place, own, at, at + U1, begin, characters)
+            letters = at + U1
+        word = own
+        at += U1
+    return at, letters, place, word
 
 
 @part
@@ -217,10 +280,25 @@ def put_outside(text, begin, end, machine, output, place, characters):
 
 
 @inlined
-def end_of_run(text, at, stop, machine):
-    """Where the run of units in a block, or outside of blocks, ends that begins at a position."""
-    is_block = kind_of(machine, text[at]) >= LETTER
-    while at < stop and (kind_of(machine, text[at]) >= LETTER) == is_block:
+def end_of_block(text, at, stop, machine):
+    """Where a block ends that goes on at a position. `find_best` will read what this prefetches."""
+    state = LEAF
+    while at < stop:
+        unit = np.uint64(machine.units[text[at]])
+        if unit < FIRST_IN_BLOCK:
+            break
+        if state != LEAF:
+            prefetch(machine.entries, state + (unit & LABEL))
+        state = state_of(machine.entries[unit & LABEL])
+        at += U1
+    return at
+
+
+@inlined
+def end_outside(text, at, stop, machine):
+    """Where a text outside of blocks ends that begins at a position."""
+    at += U1
+    while at < stop and np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
         at += U1
     return at
 
@@ -237,21 +315,30 @@ def encode_rows(text, starts, more, machine, output, work):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
         while at < stop:
-            end = end_of_run(text, at, stop, machine)
-            is_outside = kind_of(machine, text[at]) < LETTER
-            if is_open and end == stop and (mode == ALL or not is_outside or (end == at + U1 and np.uint64(text[at]) == CR)):
-                break
-            if is_outside:
-                end -= np.uint64(is_open and end == stop and np.uint64(text[end - U1]) == CR)
+            if np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
+                end = end_outside(text, at, stop, machine)
+                if is_open and end == stop:
+                    if mode == ALL:
+                        break
+                    end -= np.uint64(np.uint64(text[end - U1]) == CR)
+                    if end == at:
+                        break
                 place, characters = put_outside(text, at, end, machine, output, place, characters)
+                at = end
+                continue
+            reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
+            end = end_of_block(text, reached, stop, machine)
+            if is_open and end == stop:
+                break
+            if reached == end:
+                place = put_letters(output, after, word, first, end, at, characters)
+            elif mode == ALL:
+                place = put_all(text, first, end, machine, output, after, at, characters)
             else:
-                if mode == ALL:
-                    place = put_all(text, at, end, machine, output, place, at, characters)
-                else:
-                    best = place + (end - at if mode == SEARCH else U0)
-                    find_best(text, at, end, machine, output, best, work.scores, work.labels)
-                    place = put_words(text, at, end, machine, output, place, best, at, characters)
-                characters += end - at
+                best = after + (end - first if mode == SEARCH else U0)
+                find_best(text, first, end, machine, output, best, work.scores, work.labels)
+                place = put_words(text, first, end, machine, output, after, best, at, characters)
+            characters += end - at
             at = end
         if not is_open:
             output.ends[row] = place
