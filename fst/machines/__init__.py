@@ -12,6 +12,7 @@ from fst.machines.jieba import JiebaTables
 from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
+from fst.machines.overlapping import OverlappingTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
@@ -21,6 +22,7 @@ MACHINES: dict[str, type[Any]] = {
     "keywords": KeywordTables,
     "maxmatch": MaxMatchTables,
     "mecab": MecabTables,
+    "overlapping-keywords": OverlappingTables,
     "wordpiece": Tables,
 }
 

@@ -20,7 +20,7 @@ WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
-LONGEST = 64  # most bytes of a piece that `transduce` reads together with others
+LONGEST = 1024  # most bytes of a piece that `transduce` reads together with others
 POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
 
@@ -117,7 +117,7 @@ class Work(NamedTuple):
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
-        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2].
+        active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
         memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
         masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """
@@ -201,7 +201,7 @@ def work() -> Work:
         special_ids=room(np.int32),
         active=room(np.uint64, 2),
         tokens=room(np.uint64, 2),
-        longer=np.empty(LONGEST + 2, np.uint64),
+        longer=np.zeros(LONGEST + 2, np.uint64),
         memo=np.zeros(3, np.uint64),
         masks=np.zeros(2, np.uint64),
     )

@@ -23,6 +23,7 @@ import numpy as np
 from fst.forms import one_of, stored_as
 from fst.lazy import Lazy
 from fst.machines import keywords
+from fst.machines.keyword_text import PLAIN, KeywordText
 from fst.machines.keywords import LABEL_SHIFT, LONGEST, OWN, KeywordAutomaton, KeywordMetadata, KeywordTables
 from fst.rows import Array
 
@@ -47,7 +48,7 @@ class MaxMatchAutomaton(KeywordAutomaton):
 class MaxMatchMetadata(KeywordMetadata):
     """The metadata of a table of MaxMatch."""
 
-    SECTIONS = (MaxMatchAutomaton,)
+    SECTIONS = (MaxMatchAutomaton, KeywordText)
 
     automaton: MaxMatchAutomaton
 
@@ -125,7 +126,7 @@ class MaxMatchTables(KeywordTables):
     def _tokens(self, read: bytes) -> Iterator[Token]:
         """The tokens of bytes in the order of reading: the matches, and the characters between them."""
         done = 0
-        for match in self.walk(read):
+        for match in self._search(read):
             yield from self._unseen(read, done, match.start)
             yield Token(*match)
             done = match.end
@@ -148,4 +149,4 @@ class MaxMatchTables(KeywordTables):
 
 def about(direction: str, states: int) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return MaxMatchMetadata(MaxMatchAutomaton(MaxMatchTables.kind, LONGEST, states, direction)).to_json()
+    return MaxMatchMetadata(MaxMatchAutomaton(MaxMatchTables.kind, LONGEST, states, direction), PLAIN).to_json()

@@ -113,14 +113,12 @@ def sorted_as(length):
 def sort_pieces(pieces, pending, waiting, active, longer):
     """Sort pending pieces by length, the longest first, into `active`.
 
-    An active piece has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. In the end, `longer` holds
-    for each length the number of pieces at least this long.
+    An active piece has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros before,
+    holds in the end for each length the number of pieces at least this long.
 
     Returns:
         The length of the longest piece.
     """
-    for length in range(LONGEST + U2):
-        longer[length] = U0
     most = U0
     for item in range(waiting):
         _, _, length = bounds_of(pieces, pending[item] >> HALF)
@@ -174,6 +172,8 @@ def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
             prefetch(entries, state + U1 + np.uint64(text[min(at + U1, last)]))
         for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1, U2):
             put_last(entries, lengths, active[item], tokens, (active[item + U1] >> HALF) + done)
+    for length in range(most + U1):
+        longer[length] = U0
 
 
 @inlined

@@ -13,7 +13,7 @@ import numpy as np
 
 from fst.jit import inlined, part
 from fst.machines import keywords
-from fst.runtime.kernels.intrinsics import ones, opaque
+from fst.runtime.kernels.intrinsics import opaque
 from fst.runtime.kernels.numbers import HALF, U0, U1, U2, U3
 
 ROOT, STATE, OUTPUT = np.uint64(keywords.ROOT), np.uint64(keywords.MAX_STATE), np.uint64(keywords.MAX_OUTPUT)
@@ -25,12 +25,6 @@ FINISH = np.uint64(1 << 63)
 SEGMENT = np.uint64(keywords.SEGMENT)
 REGION = np.uint64(keywords.REGION)
 TOP = np.int64(63)
-
-
-@inlined
-def ones_before(bits, place):
-    """The number of ones in the lowest bits of a word; `place`, below 64, says how many these are."""
-    return ones(bits & (U1 << place) - U1)
 
 
 @inlined

@@ -23,7 +23,7 @@ import numpy as np
 from fst.jit import inlined, kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
-from fst.runtime.kernels.intrinsics import continuing, ones
+from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import (
     BEFORE_IT,
     BEFORE_ROW,
@@ -40,7 +40,6 @@ from fst.runtime.kernels.keyword_walk import (
     STATE,
     TURNS,
     WORD,
-    ones_before,
     output_of,
     pause,
     step,
@@ -48,7 +47,7 @@ from fst.runtime.kernels.keyword_walk import (
     walk,
 )
 from fst.runtime.kernels.maxmatch_tokens import put_tokens, put_unseen
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63, U64
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
 from fst.runtime.kernels.utf_8 import count_characters
 
 MATCHES_ALONE = len(keywords.Arguments._fields)  # of the arguments of a table that reports matches alone
@@ -66,14 +65,11 @@ def in_characters(text, begin, before, offsets, first, last):
         before: the characters of the row before `begin`.
         offsets: int32[n]; those from `first` to before `last` are positions, ascending, and are changed.
     """
-    block, bits, behind = begin, continuing(text, begin), begin - before
+    block, bits, behind = count_from(text, begin, before)
     for index in range(first, last):
         at = np.uint64(offsets[np.uint64(index)])
-        while at - block >= U64:
-            behind += ones(bits)
-            block += U64
-            bits = continuing(text, block)
-        offsets[np.uint64(index)] = at - behind - ones_before(bits, at - block)
+        block, bits, behind = count_to(text, at, block, bits, behind)
+        offsets[np.uint64(index)] = characters_before(at, block, bits, behind)
 
 
 @part

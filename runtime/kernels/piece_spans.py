@@ -6,22 +6,16 @@ import numpy as np
 
 from fst.jit import inlined, part
 from fst.machines.kernel_call import BEFORE, WORD
+from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END
-from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
 
 @inlined
-def put_span(text, at, stop, characters, word, output, place):
-    """Write the span of an id that stands for some bytes. Returns the number of characters begun so far.
-
-    A character that several ids share belongs to the span of each.
-    """
-    first = characters - np.uint64(text[at] & LEAD_MASK == CONTINUES)
-    characters += count_characters(text, at, stop)
-    output.offsets[place << U1], output.offsets[place << U1 | U1] = first, characters
+def put_span(first, last, word, output, place):
+    """Write the span of an id."""
+    output.offsets[place << U1], output.offsets[place << U1 | U1] = first, last
     output.words[place] = word
-    return characters
 
 
 @part
@@ -48,24 +42,24 @@ def locate(text, pieces, count, machine, output, place, row, state):
         state: `BEFORE` and `WORD` are the numbers of characters and words of the open text so far.
     """
     characters, word = state[BEFORE], state[WORD]
+    block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
     for index in range(count):
         item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
         at, kind = item & PLACE, item >> KIND << KIND
-        if kind == DROPPED:
-            characters += count_characters(text, at, end)
-        elif kind > ROW_END:
-            characters = put_span(text, at, end, characters, word, output, place)
-            place += U1
-            word += U1
-        elif kind:
+        if kind == ROW_END:
             row += U1
             place += np.uint64(len(output.suffix)) + (np.uint64(len(output.prefix)) if row < np.uint64(len(output.ends)) else U0)
             characters = word = U0
-        else:
-            while at < end:
-                after = end_of(text, at, end, np.uint64(output.ids[place]), machine)
-                characters = put_span(text, at, after, characters, word, output, place)
-                at = after
+            block, bits, behind = count_from(text, end, U0)
+            continue
+        while at < end:
+            after = end if kind else end_of(text, at, end, np.uint64(output.ids[place]), machine)
+            first = characters - (bits >> at - block & U1)
+            block, bits, behind = count_to(text, after, block, bits, behind)
+            characters = characters_before(after, block, bits, behind)
+            at = after
+            if kind != DROPPED:
+                put_span(first, characters, word, output, place)
                 place += U1
-            word += U1
+        word += np.uint64(kind != DROPPED)
     state[BEFORE], state[WORD] = characters, word

@@ -137,11 +137,11 @@ def half_at(text: Any, at: Any, factors: Any) -> Any:
 
 @part
 def continuing(text: Any, at: Any) -> Any:
-    """A bit for each of 64 bytes that continues a character of UTF-8."""
-    bits = U0
-    for index in range(64):
+    """A bit for each of 64 bytes that continues a character of UTF-8. Past the end of the array there are zeros."""
+    bits, at = U0, np.uint64(at)
+    for index in range(min(U64, max(np.uint64(len(text)), at) - at)):
         place = np.uint64(index)
-        bits |= np.uint64(np.uint64(text[np.uint64(at) + place]) & LEAD == CONTINUES) << place
+        bits |= np.uint64(np.uint64(text[at + place]) & LEAD == CONTINUES) << place
     return bits
 
 
