@@ -136,8 +136,8 @@ class Runner:
         counted, but not written.
 
         Raises:
-            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no room
-                for what a text leaves open.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no
+                room for what a text leaves open.
         """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers)
