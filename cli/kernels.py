@@ -16,6 +16,12 @@ from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
     from fst.table import Table
+MECAB = {  # a dictionary, as small as it can be
+    "words.csv": "ab,0,0,1,\n",
+    "matrix.def": "1 1\n0 0 0\n",
+    "char.def": "DEFAULT 0 1 0\nSPACE 0 1 0\n",
+    "unk.def": "DEFAULT,0,0,1,\nSPACE,0,0,1,\n",
+}
 
 
 def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
@@ -114,10 +120,13 @@ def _compile_search(folder: Path) -> None:
 
 def _compile_segmentation(folder: Path) -> None:
     import fst
-    from fst.compile import maxmatch
+    from fst.compile import lattice, maxmatch
 
-    for direction in ("forward", "backward"):
-        maxmatch(["ab", "b"], direction).save(folder / "dictionary.npz")
+    for name, content in MECAB.items():
+        (folder / name).write_text(content)
+    directions = ("forward", "backward")
+    for table in (*(maxmatch(["ab", "b"], direction) for direction in directions), lattice.jieba([("ab", 1)]), lattice.mecab(folder)):
+        table.save(folder / "dictionary.npz")
         segmenter = fst.load(folder / "dictionary.npz")
         segmenter.segment("ab")
         segmenter.count([b"ab"])

@@ -3,8 +3,9 @@
 Source → alphabet and trie → failure links and pops → transducer → rows and classes → tables: each step is one file.
 """
 
+from fst.compile import lattice
 from fst.compile.api import bpe, tokenizer, wordpiece
 from fst.compile.keywords import keywords
 from fst.compile.maxmatch import maxmatch
 
-__all__ = ["bpe", "keywords", "maxmatch", "tokenizer", "wordpiece"]
+__all__ = ["bpe", "keywords", "lattice", "maxmatch", "tokenizer", "wordpiece"]

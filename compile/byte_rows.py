@@ -14,36 +14,37 @@ KIND_BITS = 4
 place = Deferred("fst.compile.displacement", "place")
 
 
-def placed(starts: Ints, labels: Ints, order: Ints) -> Ints:
+def placed(starts: Ints, labels: Ints, order: Ints, letters: int = LABELS) -> Ints:
     """Find a slot for every state: its own, so that those of its transitions, ``slot + 1 + label``, are free, too.
 
     Args:
         starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
-        labels: int64[n], bytes.
+        labels: int64[n], bytes, or other numbers below `letters`.
         order: int64[states], the order in which states are placed; the first one gets slot 0.
+        letters: one more than the highest label may be.
 
     Returns:
         int64[states].
     """
     bases = np.empty(len(order), np.int64)
-    shapes = _shapes(starts, labels)
+    shapes = _shapes(starts, labels, letters)
     tried, free = np.zeros(int(shapes.max()) + 1, np.int64), np.empty(WORDS_AT_A_TIME, np.uint64)
-    room = len(labels) + len(order) + 2 * ROW
+    room = len(labels) + len(order) + 2 * (letters + 1)
     while True:
         room *= 2
-        occupied = np.zeros((room + 2 * ROW) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
+        occupied = np.zeros((room + 2 * (letters + 1)) // WORD_BITS + WORDS_AT_A_TIME + 4, np.uint64)
         tried[:] = 0
         if place.call(order, starts, 1 + labels, shapes, bases, occupied, tried, free) >= 0:
             return bases
 
 
-def _shapes(starts: Ints, labels: Ints) -> Ints:
+def _shapes(starts: Ints, labels: Ints, letters: int) -> Ints:
     """A number for each state: the length of its row, and `KIND_BITS` of a hash, equal for rows with the same labels.
 
     Rows with the same number are placed from left to right, each search going on where the last one ended, though the rows may differ. This
     misses a few free slots, and saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
     """
-    powers = np.cumprod(np.full(LABELS, ODD))  # a random number a label
+    powers = np.cumprod(np.full(letters, ODD))  # a random number a label
     before = np.append(np.uint64(0), np.cumsum(powers[labels]))
     kinds = (before[starts[1:]] - before[starts[:-1]]) * ODD >> np.uint64(64 - KIND_BITS)
     shapes: Ints = np.diff(starts) << KIND_BITS | kinds.astype(np.int64)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fst.errors import TextError
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Bytes, Column, Ints, not_text_at
+from fst.trie import spread
 
 try:
     import pyarrow as pa
@@ -89,7 +90,7 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
-        segment: segments rows; the spans are in characters, and ascend.
+        segment: segments rows; the spans are in characters.
 
     Raises:
         TextError: it is not a column of texts, or `segment` raises one.
@@ -333,9 +334,19 @@ def _tokens(rows: Column, batch: Batch) -> Any:
     borders = np.append(np.flatnonzero(data & 0xC0 != 0x80).astype(np.int32), np.int32(len(data)))
     firsts = np.searchsorted(borders, rows.ends[:-1] - rows.ends[0])  # the number of characters before each row
     spans = borders[batch.offsets + np.repeat(firsts, np.diff(batch.row_splits))[:, None]]
+    if (spans[1:, 0] < spans[:-1, 1]).any():
+        return _overlapping(spans.astype(np.int64), data)
     if (spans[1:, 0] == spans[:-1, 1]).all():
         return _strings(np.append(spans[:, 0], spans[-1:, 1] if len(spans) else np.int32(0)), data)
     return _strings(np.append(spans.ravel(), spans[-1, 1]), data).take(pa.array(np.arange(0, 2 * len(spans), 2)))
+
+
+def _overlapping(spans: Ints, data: NDArray[np.uint8]) -> Any:
+    """The strings of spans of bytes that need not ascend."""
+    lengths = spans[:, 1] - spans[:, 0]
+    if lengths.sum() > MAX_VALUES:
+        raise TextError(f"{lengths.sum():,} bytes of tokens in one array, and strings have at most {MAX_VALUES:,}; pass slices of it")
+    return _strings(np.append(0, np.cumsum(lengths)).astype(np.int32), data[spread(spans[:, 0], lengths)])
 
 
 def _strings(ends: NDArray[np.int32], data: NDArray[np.uint8]) -> Any:

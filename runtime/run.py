@@ -136,7 +136,8 @@ class Runner:
         counted, but not written.
 
         Raises:
-            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no
+                room for what a text leaves open.
         """
         if self.rewriter:
             return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers)
@@ -153,7 +154,10 @@ class Runner:
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
         if self._is_bounded:
-            return int(self._rows.call(text, starts, more, machine, output, workspace.work)), output
+            read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
+            if read > len(text):
+                raise TextError("a text has more possible segmentations than there is memory for: cut it")
+            return read, output
         state = workspace.state.copy()
         read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
         count = int(workspace.state[COUNT])

@@ -5,7 +5,7 @@ The face serves every table whose kernel gives an id and a span for each token: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +17,7 @@ from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
 from fst.runtime.texts import Ints, Source, Texts, check, replaced
+from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
 
 WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "characters": True, "bytes": "bytes"}
@@ -25,14 +26,15 @@ WITH_SPANS: Mapping[bool | str, bool | str] = {False: False, True: True, "charac
 class Segmenting(Protocol):
     """What a table has, beside all that `fst.table.Table` has, to be that of a `Segmenter`.
 
-    The ids of its kernel are indices into the words, or negative for tokens outside of the dictionary. The spans of tokens ascend, and do
-    not overlap.
+    The ids of its kernel are indices into the words, or negative for tokens outside of the dictionary. If a text can be read in pieces, the
+    last token of each piece is the one that ends last.
     """
 
     kind: ClassVar[str]
+    face: ClassVar[str]
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def words(self) -> Sequence[str]:
         """The words of the dictionary."""
 
     @property
@@ -85,7 +87,7 @@ class Segmenter:
     """Segments texts with a dictionary. Immutable, so that any number of threads can share it without a lock.
 
     Args:
-        table: from `fst.compile.maxmatch`; for a file use `fst.load`.
+        table: from `fst.compile.maxmatch`, or one of `fst.compile.lattice`; for a file use `fst.load`.
 
     Example:
         >>> from fst.compile import maxmatch
@@ -96,11 +98,15 @@ class Segmenter:
         array([ 4, -1,  3], dtype=int32)
     """
 
+    def __new__(cls, table: Segmenting) -> Any:
+        """The segmenter of the table's machine, which may be a subclass."""
+        return super().__new__(face_of(table) if cls is Segmenter else cls)
+
     def __init__(self, table: Segmenting) -> None:
         self._table, self._encoder = table, _TokenEncoder(table)
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def words(self) -> Sequence[str]:
         """The words, in the order of their ids."""
         return self._table.words
 

@@ -35,10 +35,15 @@ def tables() -> list[type]:
 
 OBJECTS = (
     *(f"fst.{name}" for name in fst.__all__),
-    *(f"fst.compile.{name}" for name in fst.compile.__all__),
+    *(f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"),
+    "fst.compile.lattice.jieba",
+    "fst.compile.lattice.mecab",
     *(f"{found.__module__}.{found.__name__}" for found in tables()),
     "fst.runtime.bpe.BpeTokenizer",
     "fst.runtime.decoding.DecodeStream",
+    "fst.runtime.lattice.JiebaSegmenter",
+    "fst.runtime.lattice.MecabSegmenter",
+    "fst.runtime.lattice.Token",
     "fst.runtime.tiktoken.Encoding",
     "fst.runtime.transformers.encoding.BatchEncoding",
     "fst.runtime.transformers.encoding.Encoding",

@@ -12,6 +12,8 @@ import string
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import log
+from typing import NamedTuple
 
 # What the reference's decoder replaces when it cleans up, in this order.
 CLEANUP = (
@@ -239,6 +241,85 @@ def is_of_words(char: str) -> bool:
     """Whether a character is a letter, a mark, a digit or a connector, and neither ideograph nor kana."""
     name, category = unicodedata.name(char, ""), unicodedata.category(char)
     return (category[0] in "LMN" or category == "Pc") and not any(script in name for script in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPH"))
+
+
+def jieba_block(frequencies: Mapping[str, int], total: int, block: str) -> list[str]:
+    """The words of a block without letters of ASCII, by jieba's definition: all paths, the score of each summed from its end.
+
+    Args:
+        frequencies: those above 0.
+        total: the sum of all frequencies that were ever given.
+        block: the text.
+    """
+
+    def best(start: int) -> tuple[float, int, list[str]]:
+        if start == len(block):
+            return 0.0, 0, []
+        ends = [end for end in range(start + 1, len(block) + 1) if block[start:end] in frequencies] or [start + 1]
+        found = []
+        for end in ends:
+            score, _, words = best(end)
+            found.append((log(frequencies.get(block[start:end], 1)) - log(total) + score, end, [block[start:end], *words]))
+        return max(found)
+
+    return best(0)[2]
+
+
+class MecabDictionary(NamedTuple):
+    """A small dictionary of MeCab.
+
+    Attributes:
+        words: surface, left id, right id and cost of each word.
+        unknowns: category, left id, right id and cost of each entry for unknown words.
+        matrix: the connection costs, by the right id of the left word and the left id of the right word.
+        categories: by its name invoke, group and length of each category.
+        characters: the categories of each character; others have DEFAULT.
+        most: the maximum of characters after the first in a run.
+    """
+
+    words: Sequence[tuple[str, int, int, int]]
+    unknowns: Sequence[tuple[str, int, int, int]]
+    matrix: Sequence[Sequence[int]]
+    categories: Mapping[str, tuple[bool, bool, int]]
+    characters: Mapping[str, tuple[str, ...]]
+    most: int
+
+    def of(self, char: str) -> tuple[str, ...]:
+        """The categories of a character."""
+        return self.characters.get(char, ("DEFAULT",))
+
+    def sorts(self, text: str, start: int) -> list[tuple[str, int, int, int]]:
+        """The words and unknown words that begin at a place, with their surfaces."""
+        known = [word for word in self.words if text.startswith(word[0], start)]
+        first = self.of(text[start])
+        invoke, group, length = self.categories[first[0]]
+        if known and not invoke:
+            return known
+        run = start + 1
+        while run < len(text) and {*self.of(text[run])} & {*self.of(text[run - 1])}:
+            run += 1
+        ends = [run] if group and run - start - 1 <= self.most else []
+        for end in range(start + 1, start + length + 1):
+            if end > len(text) or any(not {*first} & {*self.of(char)} for char in text[start:end]) or (group and end == run):
+                break
+            ends.append(end)
+        if not known and not ends:
+            ends = [start + 1]
+        entries = [entry for name, *entry in self.unknowns if name == first[0]]
+        return known + [(text[start:end], left, right, cost) for end in ends for left, right, cost in entries]
+
+    def least_cost(self, text: str) -> int:
+        """The cost of the best of all paths through a text; words of the dictionary have no blanks."""
+
+        def rest(start: int, right: int) -> int:
+            while start < len(text) and "SPACE" in self.of(text[start]):
+                start += 1
+            if start == len(text):
+                return self.matrix[right][0]
+            found = self.sorts(text, start)
+            return min(self.matrix[right][left] + cost + rest(start + len(surface), own) for surface, left, own, cost in found)
+
+        return rest(0, 0)
 
 
 def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:

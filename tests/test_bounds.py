@@ -29,13 +29,15 @@ from machines import ADDED, PIECES, TOKENS, Merges, byte_level, without_words
 from tiers import sample
 
 import fst
-from fst.compile import keywords, maxmatch
+from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
 from fst.compile.text.splits import GPT2
 from fst.jit import SETTINGS
 from fst.machines import kernel_call
+from fst.machines.jieba import MODES as JIEBA_MODES
 from fst.machines.keywords import KINDS as MATCH_KINDS
 from fst.machines.maxmatch import DIRECTIONS, FORWARD
+from fst.machines.mecab import MecabTables
 from fst.runtime import kernels
 from fst.runtime.bpe import BpeTokenizer
 from fst.runtime.decoding import TYPES
@@ -244,6 +246,44 @@ def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
         assert [*tokens, *stream.close()] == found[1]
 
 
+def drive_lattices(draw: random.Random, texts: list[str]) -> None:
+    """Segment by the best path, as jieba and MeCab do: bytes, threads, columns and streams give the same tokens."""
+    listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
+    entries = [(word, draw.randint(0, 9)) for word in listed]
+    for table in (*(lattice.jieba([*entries, ("a", 1)]).with_mode(mode) for mode in JIEBA_MODES), mecab(draw, listed)):
+        segmenter = fst.Segmenter(table)
+        found = [*segmenter.segment_batch(texts, offsets=True)]
+        assert [*segmenter.segment_batch([text.encode() for text in texts], threads=2)] == found
+        assert segmenter.count(texts).tolist() == [*map(len, found)]
+        assert segmenter.segment_arrow(pa.array(texts, pa.string())).to_pylist() == found
+        if table.streams:
+            stream = segmenter.stream()
+            stream.write(texts[1][:3])
+            tokens = stream.read()
+            stream.write(texts[1][3:])
+            assert [*tokens, *stream.close()] == found[1]
+
+
+def mecab(draw: random.Random, listed: list[str]) -> MecabTables:
+    """Draw a dictionary of MeCab."""
+    ids = draw.randint(1, 5)
+
+    def entry(surface: str) -> str:
+        return f'"{surface}",{draw.randrange(ids)},{draw.randrange(ids)},{draw.randint(-99, 99)},x\n'
+
+    categories = [f"{name} {draw.randint(0, 1)} {draw.randint(0, 1)} {draw.randint(0, 3)}\n" for name in ("DEFAULT", "SPACE", "ALPHA")]
+    files = {
+        "words.csv": "".join(entry(word) for word in listed if "\n" not in word),
+        "unk.def": "".join(entry(name) for name in ("DEFAULT", "SPACE", "ALPHA")),
+        "matrix.def": f"{ids} {ids}\n" + "".join(f"{right} {left} {draw.randint(-9, 9)}\n" for right in range(ids) for left in range(ids)),
+        "char.def": "".join(categories) + "0x0020 SPACE\n0x0061..0x0079 ALPHA\n0x4E16 ALPHA DEFAULT\n",
+    }
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            Path(folder, name).write_text(content, encoding="utf-8", newline="")
+        return lattice.mecab(folder, max_grouping_size=draw.choice((1, 24, 300)))
+
+
 def drive_errors(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> None:
     """Give batches and calls that are refused: the error is the package's own."""
     wrong = [*texts[:3], draw.choice((None, 3, b"a", "\ud800")), *texts[3:]]
@@ -320,6 +360,7 @@ def drive(seed: int, size: int) -> None:
             use(tok, texts, draw)
         drive_search(draw, texts)
         drive_segmentation(draw, texts)
+        drive_lattices(draw, texts)
 
 
 @pytest.mark.sampled

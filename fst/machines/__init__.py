@@ -8,16 +8,20 @@ from typing import Any
 from fst import npz
 from fst.errors import TableError
 from fst.machines.bpe import BpeTables
+from fst.machines.jieba import JiebaTables
 from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
+from fst.machines.mecab import MecabTables
 from fst.machines.overlapping import OverlappingTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
 MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
+    "jieba": JiebaTables,
     "keywords": KeywordTables,
     "maxmatch": MaxMatchTables,
+    "mecab": MecabTables,
     "overlapping-keywords": OverlappingTables,
     "wordpiece": Tables,
 }

@@ -1,11 +1,12 @@
 """Segmentation with dictionaries: how well, and how fast.
 
-    pip install jieba rjieba
+    pip install -e ".[segmentation]" && apt-get install mecab-ipadic
     python tests/bench/segmentation.py [FOLDER]
 
 FOLDER is as in ``peers.py``. First F1 of words on development files of Universal Dependencies: a word counts if both of its ends are those
-of a reference word. Chinese is segmented with jieba's dictionary, Japanese with the surfaces of IPADIC. Then speed, one thread, in MB/s of
-UTF-8: lines of Chinese, of which `fst` gives columns, and the others lists of str. They take turns, and a figure is the best of the rounds.
+of a reference word. Chinese is segmented with jieba's dictionary, Japanese with the surfaces of IPADIC; "best path" is what jieba does
+without its hidden Markov model, and what MeCab does. Then speed, one thread, in MB/s of UTF-8: lines, of which `fst` gives columns, and the
+others lists of str, or fugashi of nodes. They take turns, and a figure is the best of the rounds.
 """
 
 from __future__ import annotations
@@ -15,48 +16,69 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 from rows import FOLDER, documents
 from turns import Run, best_in_turns
 
 import fst
-from fst.compile import maxmatch
+from fst.compile import lattice, maxmatch
 from fst.machines.maxmatch import DIRECTIONS
 
 TREEBANKS = {"Chinese": "zh_gsdsimp-ud-dev.conllu", "Japanese": "ja_gsd-ud-dev.conllu"}
-Segment = Callable[[str], Sequence[str]]
+DOCUMENTS = {"Chinese": {"documentation": "docs_zh.md"}, "Japanese": {"documentation": "docs_ja.md", "a novel": "ja_wagahai.txt"}}
+IPADIC = Path("/usr/share/mecab/dic/ipadic")
+Segment = Callable[[str], Sequence[Any]]
 
 
 def main() -> None:
     """Print both tables."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     own = {language: segmenters(folder / "dict", language) for language in TREEBANKS}
-    others = peers()
+    others = {"Chinese": chinese_peers(), "Japanese": japanese_peers()}
     print("| F1 of words | precision | recall | F1 |\n| --- | ---: | ---: | ---: |")
     for language, treebank in TREEBANKS.items():
         sentences = [*read(folder / "dict" / treebank)]
         compared: dict[str, Segment] = {name: segmenter.segment for name, segmenter in own[language].items()}
-        for name, segment in (compared | (others if language == "Chinese" else {})).items():
+        for name, segment in (compared | others[language]).items():
             print(f"| {language}, {name} | {' | '.join(f'{figure:.4f}' for figure in scores(segment, sentences))} |", flush=True)
-    names = [*own["Chinese"], *others]
-    print(f"\n| MB/s | {' | '.join(names)} |\n| --- |{' ---: |' * len(names)}")
-    for name, lines in corpora(folder):
-        runs: dict[str, Run] = {
-            **{each: partial(segmenter.segment_batch, lines, threads=1) for each, segmenter in own["Chinese"].items()},
-            **{each: partial(all_of, segment, lines) for each, segment in others.items()},
-        }
-        size, taken = sum(len(line.encode()) for line in lines), best_in_turns(runs)
-        print(f"| {name} | {' | '.join(f'{size / taken[each] / 1e6:,.1f}' for each in names)} |", flush=True)
+    for language in TREEBANKS:
+        names = [*own[language], *others[language]]
+        print(f"\n| {language}, MB/s | {' | '.join(names)} |\n| --- |{' ---: |' * len(names)}")
+        for name, lines in corpora(folder, language):
+            runs: dict[str, Run] = {
+                **{each: partial(segmenter.segment_batch, lines, threads=1) for each, segmenter in own[language].items()},
+                **{each: partial(all_of, segment, lines) for each, segment in others[language].items()},
+            }
+            size, taken = sum(len(line.encode()) for line in lines), best_in_turns(runs)
+            print(f"| {name} | {' | '.join(f'{size / taken[each] / 1e6:,.1f}' for each in names)} |", flush=True)
 
 
 def segmenters(folder: Path, language: str) -> dict[str, fst.Segmenter]:
     """The segmenters of this package."""
     name, separator = ("jieba_dict.txt", " ") if language == "Chinese" else ("ipadic_surfaces.tsv", "\t")
     words = [line.split(separator)[0] for line in documents(folder / name) if line]
-    return {f"MaxMatch {direction}": fst.Segmenter(maxmatch(words, direction)) for direction in DIRECTIONS}
+    found = {f"MaxMatch {direction}": fst.Segmenter(maxmatch(words, direction)) for direction in DIRECTIONS}
+    if language == "Chinese" or IPADIC.is_dir():
+        found["best path"] = fst.Segmenter(lattice.jieba(folder / name) if language == "Chinese" else lattice.mecab(IPADIC))
+    return found
 
 
-def peers() -> dict[str, Segment]:
+def japanese_peers() -> dict[str, Segment]:
+    """The segmenters of others for Japanese, with IPADIC."""
+    import fugashi  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    import ipadic  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    import vibrato  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    found: dict[str, Segment] = {"fugashi": fugashi.GenericTagger(ipadic.MECAB_ARGS)}
+    if IPADIC.is_dir():
+        words = "".join(path.read_text(encoding="euc_jp") for path in sorted(IPADIC.glob("*.csv")))
+        others = ((IPADIC / name).read_text(encoding="euc_jp") for name in ("matrix.def", "char.def", "unk.def"))
+        found["vibrato"] = vibrato.Vibrato.from_textdict(words, *others, ignore_space=True, max_grouping_len=24).tokenize_to_surfaces
+    return found
+
+
+def chinese_peers() -> dict[str, Segment]:
     """The segmenters of others for Chinese, without models of unknown words."""
     import jieba  # type: ignore[import-untyped, unused-ignore]
     import rjieba  # type: ignore[import-not-found, unused-ignore]
@@ -91,19 +113,20 @@ def scores(segment: Segment, sentences: Iterable[tuple[str, Sequence[str]]]) -> 
     return equal / found, equal / expected, 2 * equal / (found + expected)
 
 
-def spans(words: Sequence[str]) -> set[tuple[int, int]]:
+def spans(words: Sequence[Any]) -> set[tuple[int, int]]:
     """Where words begin and end, blanks aside."""
-    sizes = [len("".join(word.split())) for word in words]
+    sizes = [len("".join(str(word).split())) for word in words]
     return {(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True) if size}
 
 
-def corpora(folder: Path) -> Iterable[tuple[str, list[str]]]:
-    """Lines of Chinese."""
-    yield "documentation", documents(folder / "corpora" / "docs_zh.md")
-    yield "sentences of the treebank", [text for text, _ in read(folder / "dict" / TREEBANKS["Chinese"])]
+def corpora(folder: Path, language: str) -> Iterable[tuple[str, list[str]]]:
+    """Lines of a language."""
+    for name, file in DOCUMENTS[language].items():
+        yield name, documents(folder / "corpora" / file)
+    yield "sentences of the treebank", [text for text, _ in read(folder / "dict" / TREEBANKS[language])]
 
 
-def all_of(segment: Segment, lines: Sequence[str]) -> list[Sequence[str]]:
+def all_of(segment: Segment, lines: Sequence[str]) -> list[Sequence[Any]]:
     """The words of each line."""
     return [segment(line) for line in lines]
 

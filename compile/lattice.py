@@ -1,0 +1,237 @@
+"""Compile dictionaries for segmentation by the best path: jieba's, and MeCab's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_categories, read_entries, read_matrix, read_settings
+from fst.compile.sources.words import Words, read_words
+from fst.compile.unit_tries import unit_trie
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
+from fst.machines.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
+from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
+from fst.machines.mecab import about as about_mecab
+from fst.machines.string_column import stored
+from fst.machines.unit_trie import MAX_VALUE, UNITS
+from fst.trie import NULL, Ints
+
+MAX_FREQUENCY = 10**18  # as in files
+DEFAULT_GROUPING = 24  # MeCab's
+Entry = tuple[str, int]
+
+JIEBA_SIGNS = "+#&._%-"  # that belong to blocks, like ASCII letters and digits, and U+4E00 to U+9FD5
+FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
+
+
+def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None) -> JiebaTables:
+    """Compile a dictionary for jieba's segmentation: the tokens are those of ``jieba.cut(text, HMM=False)``.
+
+    Args:
+        dictionary: the path of a file in jieba's format, ``word frequency part-of-speech`` a line, such as jieba's ``dict.txt``; or pairs
+            of a word and its frequency. The number of a word is its place.
+        user: more words, as after ``jieba.add_word(word, frequency)``; they go on with the numbers. Of equal words the last one counts.
+
+    Raises:
+        VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message says where.
+        UnsupportedError: a word has more than 511 UTF-16 units, or there are more than 4 million words.
+        OSError: a file cannot be read.
+
+    Example:
+        >>> import fst
+        >>> segmenter = fst.Segmenter(jieba([("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1)]))
+        >>> segmenter.segment("研究生命")
+        ['研究', '生命']
+
+    Source: jieba 0.42.1, ``Tokenizer.cut``.
+    """
+    sources = [_entries(source) for source in ([dictionary] if user is None else [dictionary, user])]
+    numbers: dict[str, int] = {}
+    frequencies: list[int] = []
+    for words in sources:
+        assert words.frequencies is not None
+        for place, word in enumerate(words.words):
+            _check_word(word, words.place(place))
+            numbers[word] = len(frequencies) + place
+        frequencies += words.frequencies
+    numbers = {word: number for word, number in numbers.items() if frequencies[number]}
+    if not numbers:
+        raise VocabularyError(f"{sources[0].origin}: there is no word with a frequency above 0")
+    places = np.fromiter(numbers.values(), np.int64, len(numbers))
+    different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
+    trie = unit_trie([*numbers], 1 + values)
+    if len(trie.entries) > MAX_SLOT + 1:
+        raise UnsupportedError(f"the trie of these words takes {len(trie.entries):,} slots; a table has room for {MAX_SLOT + 1:,}")
+    log_total = log(sum(frequencies))  # as jieba computes it, in the same order of operations
+    scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
+    numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
+    numbers_at[trie.slots] = places
+    word_bytes, word_ends = stored(word for words in sources for word in words.words)
+    return JiebaTables(
+        about(len(frequencies), trie.longest),
+        units=trie.units(_jieba_kinds()),
+        entries=trie.entries,
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        scores=scores,
+        numbers=numbers_at,
+    )
+
+
+def mecab(
+    folder: str | Path,
+    *,
+    user: str | Path | Sequence[str | Path] = (),
+    encoding: str | None = None,
+    max_grouping_size: int = DEFAULT_GROUPING,
+    skip_spaces: bool = True,
+) -> MecabTables:
+    """Compile a dictionary of MeCab: the words, their features and the total cost are those of MeCab's best path.
+
+    Args:
+        folder: the sources of the dictionary, such as IPADIC: all ``*.csv``, ``matrix.def``, ``char.def``, ``unk.def``, and ``dicrc`` if it
+            is there. The number of a word is its place among the entries of all CSV files, in the order of their names, and of ``unk.def``.
+        user: CSV files of more words, in UTF-8 or the encoding of the dictionary. Their numbers follow those of the dictionary's words.
+        encoding: the encoding of the files. None: ``dictionary-charset`` or ``config-charset`` in ``dicrc``, or else UTF-8.
+        max_grouping_size: the most characters after the first one in an unknown word that is a run of related characters, as MeCab's
+            option ``--max-grouping-size``. (MeCab does not heed the one in ``dicrc``.)
+        skip_spaces: skip spaces before words, as MeCab does. Otherwise they are characters as others are, as in Vibrato by default, and
+            blanks before a surface in CSV files are part of it.
+
+    Raises:
+        VocabularyError: a file is missing or malformed; the message names file, line and word.
+        UnsupportedError: an entry has the ids -1, by which MeCab looks them up; or there is too much of something, or an unknown encoding.
+        ValueError: `max_grouping_size` is out of range.
+        OSError: a file cannot be read.
+
+    Source: MeCab 0.996, ``mecab-dict-index`` and ``tokenizer.cpp``.
+    """
+    if not 1 <= max_grouping_size <= MAX_GROUPING:
+        raise ValueError(f"max_grouping_size={max_grouping_size:,}: it can be 1 to {MAX_GROUPING:,}")
+    path = Path(folder)
+    settings = read_settings(path, encoding)
+    matrix = read_matrix(path / "matrix.def")
+    categories = read_categories(path / "char.def", settings.encoding, skip_spaces=skip_spaces)
+    entries, unknowns = Entries.none(), Entries.none()
+    for file in sorted(path.glob("*.csv")):
+        read_entries(file, [settings.encoding], into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+    for more in [user] if isinstance(user, str | Path) else user:
+        encodings = [UTF_8, settings.encoding]
+        read_entries(Path(more), encodings, into=entries, shape=matrix.shape, keep_blanks=not skip_spaces)
+    if not entries.surfaces:
+        raise VocabularyError(f"{path}: there are no words, neither in *.csv nor in user=")
+    read_entries(path / "unk.def", [settings.encoding], into=unknowns, shape=matrix.shape)
+    features = [settings.unk_feature or feature for feature in unknowns.features]
+    about = MecabSettings(
+        kind=MecabTables.kind,
+        words=len(entries.surfaces),
+        unknowns=len(features),
+        longest=1,
+        max_grouping_size=max_grouping_size,
+        bos_feature=settings.bos_feature,
+    )
+    return _mecab_tables(about, entries, unknowns._replace(features=features), categories, matrix, path)
+
+
+def _mecab_tables(
+    settings: MecabSettings, entries: Entries, unknowns: Entries, categories: Categories, matrix: NDArray[np.int16], path: Path
+) -> MecabTables:
+    """Lay out the lists of words: those of each surface, and then those of each category."""
+    numbers = {surface: number for number, surface in enumerate(dict.fromkeys(entries.surfaces))}
+    longest = max(len(surface.encode("utf-16-le")) // 2 for surface in numbers)
+    if longest > MAX_MECAB_LENGTH:
+        raise UnsupportedError(f"{path}: a word has {longest:,} UTF-16 units; at most {MAX_MECAB_LENGTH:,} are possible")
+    found = {name: number for number, name in enumerate(categories.names)}
+    for place, name in enumerate(unknowns.surfaces):
+        if name not in found:
+            raise VocabularyError(f"{path / 'unk.def'}, entry {place + 1}: the category {quoted(name)} is not in char.def")
+    if DEFAULT not in unknowns.surfaces:
+        raise VocabularyError(f"{path / 'unk.def'}: there is no entry for the category {DEFAULT}")
+    lists = [numbers[surface] for surface in entries.surfaces] + [len(numbers) + found[name] for name in unknowns.surfaces]
+    columns = (np.array(one + other, np.int64) for one, other in zip(entries[1:4], unknowns[1:4], strict=True))
+    words, ids, firsts = _lists(np.array(lists), *columns)
+    if len(words) > MAX_VALUE:
+        raise UnsupportedError(f"{path}: there are {len(words):,} different words; a table has room for {MAX_VALUE:,}")
+    trie = unit_trie([*numbers], 1 + firsts[: len(numbers)])
+    own = np.append(firsts[len(numbers) :], np.full(len(found), NULL))[: len(found)]
+    # For a category without unknown words, those of DEFAULT stand in, and only where no other word begins.
+    kinds = [kind if own[kind.first] != NULL else kind._replace(length=0, group=False, invoke=False) for kind in categories.kinds]
+    word_bytes, word_ends = stored(entries.surfaces + unknowns.surfaces)
+    feature_bytes, feature_ends = stored(entries.features + unknowns.features)
+    return MecabTables(
+        about_mecab(replace(settings, longest=trie.longest)),
+        units=trie.units(categories.kind_of),
+        entries=trie.entries,
+        word_bytes=word_bytes,
+        word_ends=word_ends,
+        lists=words,
+        numbers=ids.astype(np.int32),
+        kinds=np.array([kind.packed() for kind in kinds], np.uint32),
+        unknowns=np.where(own == NULL, own[found[DEFAULT]], own).astype(np.int32),
+        matrix=matrix,
+        feature_bytes=feature_bytes,
+        feature_ends=feature_ends,
+    )
+
+
+def _lists(lists: Ints, lefts: Ints, rights: Ints, costs: Ints) -> tuple[NDArray[np.uint64], Ints, Ints]:
+    """Put words in the order of their lists. Of words of a list with the same ids only the one of least cost is ever on a best path.
+
+    Returns:
+        The words, the number of each, and where each list begins, or `NULL` for a list of no words.
+    """
+    ids = np.arange(len(lists))
+    kept = np.lexsort((ids, costs, rights, lefts, lists))
+    keys = np.stack([lists, lefts, rights])[:, kept]
+    is_best = np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))
+    order = np.sort(kept[is_best])[::-1]
+    order = order[np.argsort(lists[order], kind="stable")]
+    own = lists[order]
+    firsts = np.full(int(lists.max()) + 1, NULL)
+    begins = np.flatnonzero(np.append(True, own[1:] != own[:-1]))
+    firsts[own[begins]] = begins
+    are_last = np.append(own[1:] != own[:-1], True)
+    return packed_words(lefts[order], rights[order], costs[order], are_last), order, firsts
+
+
+def _entries(source: Any) -> Words:
+    """The words of a file in jieba's format, or of pairs."""
+    if isinstance(source, str | Path):
+        return read_words(source, form="jieba")
+    pairs = list(source)
+    for place, pair in enumerate(pairs):
+        if not isinstance(pair, Sequence) or len(pair) < 2 or isinstance(pair, str) or type(pair[1]) is not int:
+            raise VocabularyError(f"entry {place} is {quoted(pair)}, not a word and its frequency")
+        if not 0 <= pair[1] < MAX_FREQUENCY:
+            raise VocabularyError(f"entry {place}, {quoted(pair[0])}: the frequency is {quoted(pair[1])}; it can be 0 to 10**18 - 1")
+    return Words([pair[0] for pair in pairs], [pair[1] for pair in pairs], origin="entry")
+
+
+def _check_word(word: Any, where: str) -> None:
+    if not isinstance(word, str):
+        raise VocabularyError(f"{where}: a word is {type(word).__name__}, not str")
+    if not word:
+        raise VocabularyError(f"{where}: the word is empty")
+    try:
+        length = len(word.encode("utf-16-le")) // 2
+    except UnicodeEncodeError:
+        raise VocabularyError(f"{where}: {quoted(word)} has a lone surrogate") from None
+    if length > MAX_LENGTH:
+        raise UnsupportedError(f"{where}: {quoted(word)} has {length:,} UTF-16 units; at most {MAX_LENGTH} are possible")
+
+
+def _jieba_kinds() -> NDArray[np.uint32]:
+    """The kind of each unit, by jieba's patterns ``re_han_default``, ``re_skip_default`` and ``re_eng``."""
+    kinds = np.full(UNITS, OTHER, np.uint32)
+    kinds[[code for code in range(UNITS) if chr(code).isspace()]] = SPACE
+    kinds[FIRST_CHINESE : LAST_CHINESE + 1] = CHINESE
+    kinds[[ord(char) for char in JIEBA_SIGNS]] = CHINESE
+    kinds[[code for code in range(128) if chr(code).isalnum()]] = LETTER
+    return kinds

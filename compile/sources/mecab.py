@@ -1,0 +1,330 @@
+"""Read a folder of MeCab's dictionary sources: words in CSV, ``matrix.def``, ``char.def``, ``unk.def`` and ``dicrc``.
+
+The files come from strangers, and are read as ``mecab-dict-index`` reads them. What it accepts and then treats in a surprising way, such as
+numbers with letters behind them, or costs of more than 16 bits, is refused here, by file and line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, Kind
+
+MAX_FILE_BYTES = 1 << 30
+MAX_ELEMENTS = 1 << 28  # of a matrix
+MAX_EMPTY = 1 << 20  # elements of a matrix that need not be given
+PART_OF_MATRIX = 1 << 22  # bytes of a matrix that are read at a time
+LAST_CODE = 0xFFFE  # that char.def can name
+DEFAULT, SPACE = "DEFAULT", "SPACE"
+BLANKS = " \t"
+NUMBER = re.compile(r"-?[0-9]{1,9}")
+CODES = re.compile(r"0[xX]([0-9A-Fa-f]{1,6})(?:\.\.0[xX]([0-9A-Fa-f]{1,6}))?")
+PLAIN = re.compile(r'([^ \t,"][^,"]*),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(-?[0-9]{1,9}),(.*)')  # most entries; `_entry` reads all
+NO_ENTRY = "", 0, 0, 0, ""
+CONNECTIONS = re.compile(rb"(?:[ \t]*(?:-?[0-9]{1,9}[ \t]+){2}-?[0-9]{1,9}[ \t\r]*(?:\n|\Z)|[ \t\r]*\n)*[ \t\r]*")
+SETTING = re.compile(rb"[ \t]*([\w-]+)[ \t]*=[ \t]*(.*?)[ \t\r]*")
+UTF_8 = "utf-8"
+
+
+class Entries(NamedTuple):
+    """Entries of CSV files, in order.
+
+    Attributes:
+        surfaces, features: of each entry; of unknown words the name of the category takes the place of the surface.
+        lefts, rights, costs: int64[n].
+    """
+
+    surfaces: list[str]
+    lefts: list[int]
+    rights: list[int]
+    costs: list[int]
+    features: list[str]
+
+    @classmethod
+    def none(cls) -> Entries:
+        """No entries."""
+        return cls([], [], [], [], [])
+
+
+class Categories(NamedTuple):
+    """Categories of characters, from ``char.def``.
+
+    Attributes:
+        names: the categories.
+        kinds: the different kinds of characters. `space` is true for those that share a category with U+0020.
+        kind_of: int64[65536], the kind of each code point; U+FFFF, which no file can name, has the default.
+    """
+
+    names: list[str]
+    kinds: list[Kind]
+    kind_of: NDArray[np.int64]
+
+
+class Settings(NamedTuple):
+    """What ``dicrc`` says, as far as it matters."""
+
+    encoding: str
+    bos_feature: str
+    unk_feature: str
+
+
+def read_settings(folder: Path, encoding: str | None) -> Settings:
+    """Read ``dicrc``.
+
+    Args:
+        folder: the dictionary.
+        encoding: of all files; None: what ``dicrc`` says, or else UTF-8.
+
+    Raises:
+        UnsupportedError: there is no such encoding.
+        VocabularyError, OSError: the file cannot be read.
+    """
+    path = folder / "dicrc"
+    found: Mapping[bytes, bytes] = {}
+    if path.exists():
+        matches = (SETTING.fullmatch(line) for line in _contents(path).split(b"\n"))
+        found = {match[1]: match[2] for match in matches if match}
+    named = encoding or (found.get(b"dictionary-charset") or found.get(b"config-charset") or UTF_8.encode()).decode("ascii", "replace")
+    try:
+        codecs.lookup(named)
+        "".encode(named)
+    except LookupError:
+        raise UnsupportedError(f"{folder}: there is no encoding {quoted(named)}; pass encoding= with a name that Python knows") from None
+    bos, unknown = (_decoded(found.get(name, b""), named, path) for name in (b"bos-feature", b"unk-feature"))
+    return Settings(named, bos or "BOS/EOS", unknown)
+
+
+def read_entries(path: Path, encodings: Sequence[str], *, into: Entries, shape: tuple[int, int], keep_blanks: bool = False) -> None:
+    """Read entries from a CSV file.
+
+    Args:
+        path: the file.
+        encodings: its encoding is the first of these in which it can be decoded.
+        into: the entries so far.
+        shape: the numbers of left and of right ids.
+        keep_blanks: blanks before a surface are part of it.
+
+    Raises:
+        VocabularyError: an entry is malformed; the message names file, line and word.
+    """
+    lefts, rights = shape
+    for line_number, line in enumerate(_lines(path, encodings), 1):
+        where = f"{path}, line {line_number}"
+        surface, left, right, cost, features = _entry(line, where, keep_blanks) if line else NO_ENTRY
+        if not surface:  # MeCab leaves these out
+            continue
+        if left < 0 or right < 0:
+            raise UnsupportedError(f"{where}, {quoted(surface)}: ids of -1 are to be found by its features: give the left and the right id")
+        if left >= lefts or right >= rights:
+            raise VocabularyError(f"{where}, {quoted(surface)}: ids {left} and {right}; the matrix has {lefts} left and {rights} right ids")
+        if not LOWEST_COST <= cost <= HIGHEST_COST:
+            raise VocabularyError(f"{where}, {quoted(surface)}: the cost {cost} does not fit 16 bits")
+        into.surfaces.append(surface)
+        into.lefts.append(left)
+        into.rights.append(right)
+        into.costs.append(cost)
+        into.features.append(features)
+
+
+def _entry(line: str, where: str, keep_blanks: bool) -> tuple[str, int, int, int, str]:
+    """Surface, left id, right id, cost and features of a line."""
+    plain = PLAIN.fullmatch(line)
+    if plain:
+        return plain[1], int(plain[2]), int(plain[3]), int(plain[4]), plain[5]
+    fields, features = _fields(line, keep_blanks)
+    if len(fields) < 4 or features is None:
+        raise VocabularyError(f"{where}: {quoted(line)} is not 'surface,left id,right id,cost,features'")
+    surface, *numbers = fields
+    left, right, cost = (_number(number, where, surface) for number in numbers)
+    return surface, left, right, cost, features
+
+
+def read_matrix(path: Path) -> NDArray[np.int16]:
+    """Read ``matrix.def``.
+
+    Returns:
+        int16[left ids, right ids], the cost of each connection by the left id of the right word and the right id of the left word.
+
+    Raises:
+        VocabularyError: it is missing or malformed; the message names the line.
+    """
+    data = _contents(path)
+    head, _, body = data.partition(b"\n")
+    sizes = head.split()
+    if len(sizes) != 2 or not all(size.isdigit() and 0 < len(size) < 6 for size in sizes):
+        raise VocabularyError(f"{path}, line 1: {quoted(head[:60])} is not the number of right and of left ids")
+    rights, lefts = map(int, sizes)
+    if not (0 < rights <= MAX_ID + 1 and 0 < lefts <= MAX_ID + 1) or rights * lefts > min(MAX_ELEMENTS, MAX_EMPTY + len(body)):
+        raise VocabularyError(f"{path}, line 1: {rights} × {lefts} costs are more than a matrix can have, or than are in the file")
+    matrix = np.zeros((lefts, rights), np.int16)
+    line, at = 2, 0
+    while at < len(body):
+        end = body.find(b"\n", at + PART_OF_MATRIX) + 1 or len(body)
+        _fill(matrix, body[at:end], line, path)
+        line, at = line + body.count(b"\n", at, end), end
+    return matrix
+
+
+def _fill(matrix: NDArray[np.int16], lines: bytes, first: int, path: Path) -> None:
+    """Fill a matrix with the connections of some lines, of which the first has a number."""
+    if not CONNECTIONS.fullmatch(lines):
+        at, line = next((at, line) for at, line in enumerate(lines.split(b"\n")) if not CONNECTIONS.fullmatch(line))
+        raise VocabularyError(f"{path}, line {first + at}: {quoted(line[:60])} is not a right id, a left id and a cost")
+    lefts, rights = matrix.shape
+    found = np.array(lines.split(), "S10").astype(np.int64).reshape(-1, 3)
+    right, left, cost = found.T
+    wrong = np.flatnonzero((right < 0) | (right >= rights) | (left < 0) | (left >= lefts) | (cost < LOWEST_COST) | (cost > HIGHEST_COST))
+    if len(wrong):
+        at = [at for at, line in enumerate(lines.split(b"\n")) if line.split()][wrong[0]]
+        values = " ".join(map(str, found[wrong[0]]))
+        raise VocabularyError(f"{path}, line {first + at}: {values!r} is out of range; ids are below {rights} and {lefts}, costs 16 bits")
+    matrix[left, right] = cost
+
+
+def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categories:
+    """Read ``char.def``.
+
+    Raises:
+        VocabularyError: it is missing or malformed; the message names the line.
+        UnsupportedError: a space has another category, too.
+    """
+    categories: dict[str, Kind] = {}
+    ranges: list[tuple[int, int, tuple[str, ...]]] = []
+    for line_number, line in enumerate(_lines(path, [encoding]), 1):
+        parts = line.partition("#")[0].split()
+        if not parts:
+            continue
+        where = f"{path}, line {line_number}"
+        if parts[0].startswith(("0x", "0X")):
+            ranges.append(_range(parts, categories, where))
+        else:
+            name, kind = _category(parts, len(categories), where)
+            if name in categories:
+                raise VocabularyError(f"{where}: the category {quoted(name)} is defined twice")
+            categories[name] = kind
+    for name in (DEFAULT, SPACE):
+        if name not in categories:
+            raise VocabularyError(f"{path}: the category {name} is not defined")
+    return _mapped(categories, ranges, path, skip_spaces)
+
+
+def _category(parts: Sequence[str], number: int, where: str) -> tuple[str, Kind]:
+    """A category by its line: its name, whether it is invoked and grouped, and the characters of a word."""
+    if len(parts) < 4 or parts[1] not in ("0", "1") or parts[2] not in ("0", "1") or not NUMBER.fullmatch(parts[3]):
+        raise VocabularyError(f"{where}: {quoted(' '.join(parts))} is not a category, 0 or 1 for invoke, 0 or 1 for group, and a length")
+    if not 0 <= int(parts[3]) <= MAX_CHARACTERS:
+        raise VocabularyError(f"{where}: the length of {quoted(parts[0])} is {parts[3]}; it can be 0 to {MAX_CHARACTERS}")
+    if number >= CATEGORIES:
+        raise VocabularyError(f"{where}: there are more than {CATEGORIES} categories")
+    return parts[0], Kind(1 << number, number, int(parts[3]), parts[2] == "1", parts[1] == "1", space=False)
+
+
+def _range(parts: Sequence[str], categories: Mapping[str, Kind], where: str) -> tuple[int, int, tuple[str, ...]]:
+    """Code points and their categories by their line."""
+    codes, names = CODES.fullmatch(parts[0]), tuple(parts[1:])
+    low, high = (int(codes[1], 16), int(codes[2] or codes[1], 16)) if codes else (1, 0)
+    if low > high or high > LAST_CODE:
+        raise VocabularyError(f"{where}: {quoted(parts[0])} is no range of code points from 0x0000 to 0x{LAST_CODE:X}")
+    if not names:
+        raise VocabularyError(f"{where}: {quoted(parts[0])} has no category")
+    for name in names:
+        if name not in categories:
+            raise VocabularyError(f"{where}: the category {quoted(name)} is not defined above")
+    return low, high, names
+
+
+def _mapped(
+    categories: Mapping[str, Kind], ranges: Sequence[tuple[int, int, tuple[str, ...]]], path: Path, skip_spaces: bool
+) -> Categories:
+    """The kind of each code point; later ranges replace earlier ones."""
+    numbers: dict[tuple[str, ...], int] = {(DEFAULT,): 0}
+    kind_of = np.zeros(1 << 16, np.int64)
+    for low, high, names in ranges:
+        kind_of[low : high + 1] = numbers.setdefault(names, len(numbers))
+    bits = [sum({categories[name].categories for name in names}) for names in numbers]
+    spaces = bits[kind_of[ord(" ")]] if skip_spaces else 0
+    for names, found in zip(numbers, bits, strict=True):
+        if found & spaces and found != spaces:
+            raise UnsupportedError(f"{path}: characters have the categories {', '.join(names)}; a space can have no other category")
+    kinds = [
+        categories[names[0]]._replace(categories=found, space=bool(found & spaces)) for names, found in zip(numbers, bits, strict=True)
+    ]
+    kind_of[0xD800:0xE000] = kind_of[0]  # MeCab reads characters beyond U+FFFF as U+0000
+    return Categories([*categories], kinds, kind_of)
+
+
+def _fields(line: str, keep_blanks: bool) -> tuple[list[str], str | None]:
+    """The first four fields of an entry, and the rest of it; None if there is none. Blanks before a field are skipped, as MeCab does."""
+    fields = list[str]()
+    at = 0
+    while len(fields) < 4 and at <= len(line):
+        if fields or not keep_blanks:
+            at += len(line) - at - len(line[at:].lstrip(BLANKS))
+        if line.startswith('"', at):
+            value, at = _quoted(line, at + 1)
+        else:
+            end = line.find(",", at)
+            end = len(line) if end < 0 else end
+            value, at = line[at:end], end + 1
+        fields.append(value)
+    return fields, line[at:] if at <= len(line) else None
+
+
+def _quoted(line: str, at: int) -> tuple[str, int]:
+    """A field in quotes, in which two quotes stand for one, and where the next field begins."""
+    value = ""
+    while True:
+        end = line.find('"', at)
+        if end < 0:
+            return value + line[at:], len(line) + 1
+        value += line[at:end]
+        if not line.startswith('"', end + 1):
+            break
+        value, at = value + '"', end + 2
+    comma = line.find(",", end)
+    return value, len(line) + 1 if comma < 0 else comma + 1
+
+
+def _number(text: str, where: str, surface: str) -> int:
+    if not NUMBER.fullmatch(text.strip()):
+        raise VocabularyError(f"{where}, {quoted(surface)}: {quoted(text)} is no whole number of at most 9 digits")
+    return int(text)
+
+
+def _lines(path: Path, encodings: Sequence[str]) -> Iterator[str]:
+    """The lines of a file. They end at a line feed and nowhere else, and a carriage return before it is no part of them."""
+    data = _contents(path)
+    for encoding in encodings[:-1]:
+        try:
+            text = data.decode(encoding)
+            break
+        except UnicodeDecodeError:
+            continue
+    else:
+        text = _decoded(data, encodings[-1], path)
+    lines = text.removeprefix("\ufeff").split("\n")
+    return (line.removesuffix("\r") for line in lines)
+
+
+def _decoded(data: bytes, encoding: str, path: Path) -> str:
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise VocabularyError(f"{path}, line {line}: byte {error.start} is not {encoding}; pass encoding= if it is another one") from None
+
+
+def _contents(path: Path) -> bytes:
+    if not path.exists():
+        raise VocabularyError(f"{path} is missing: a dictionary of MeCab has it")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise VocabularyError(f"{path} is larger than {MAX_FILE_BYTES >> 30} GiB: no dictionary is")
+    return path.read_bytes()

@@ -1,0 +1,79 @@
+"""Lay out a trie of words over UTF-16 units, see `fst.machines.unit_trie`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.byte_rows import placed
+from fst.errors import UnsupportedError
+from fst.machines.unit_trie import FREE, KIND_SHIFT, LEAF, UNITS, pack
+from fst.trie import NULL, Ints, Strings, build
+
+
+class UnitTrie(NamedTuple):
+    """A trie, laid out.
+
+    Attributes:
+        labels: uint32[65536], the label of each unit.
+        entries: uint64[slots].
+        slots: int64[words], the slot of each word's last entry.
+        longest: the units of the longest word.
+    """
+
+    labels: NDArray[np.uint32]
+    entries: NDArray[np.uint64]
+    slots: Ints
+    longest: int
+
+    def units(self, kinds: NDArray[Any]) -> NDArray[np.uint32]:
+        """The member `units` of a table."""
+        return self.labels | kinds.astype(np.uint32) << np.uint32(KIND_SHIFT)
+
+
+def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
+    """The trie of some words.
+
+    Args:
+        words: different ones; none is empty.
+        values: int64[words], the value of each, at least 1.
+
+    Raises:
+        UnsupportedError: the words take too many slots.
+    """
+    lengths = np.fromiter((len(word.encode("utf-16-le")) // 2 for word in words), np.int64, len(words))
+    symbols = np.frombuffer("".join(words).encode("utf-16-le"), "<u2").astype(np.int64)
+    places = np.arange(len(words))
+    trie = build(("",), Strings(symbols, np.cumsum(lengths) - lengths, lengths), np.zeros(len(words), np.int64), places)
+    parents, letters = np.divmod(trie.edge_keys, len(trie.letters))
+    labels_of = _by_frequency(letters, len(trie.letters))
+    labels = labels_of[letters]
+    starts = np.searchsorted(parents, np.arange(len(trie) + 1))
+    inner = np.flatnonzero(starts[1:] > starts[:-1])
+    bases = np.full(len(trie), LEAF)
+    order = np.lexsort((-np.diff(starts)[inner], np.minimum(trie.level[inner], 2)))
+    bases[inner] = placed(np.append(starts[inner], len(labels)), labels - 1, order, len(trie.letters))
+    size = int(bases[inner].max()) + len(trie.letters)
+    if size >= LEAF:
+        raise UnsupportedError(f"the trie of these words takes {size:,} slots; a table has room for {LEAF - 1:,}")
+    edges = bases[parents] + labels
+    children = trie.edge_children
+    word = trie.token[children]
+    entries = np.full(size, FREE, np.uint64)
+    entries[edges] = pack(labels, bases[children], np.where(word == NULL, 0, values[word]))
+    slots = np.empty(len(words), np.int64)
+    slots[word[word != NULL]] = edges[word != NULL]
+    unit_labels = np.zeros(UNITS, np.uint32)
+    unit_labels[trie.letters[1:]] = labels_of[1:]
+    return UnitTrie(unit_labels, entries, slots, int(lengths.max()))
+
+
+def _by_frequency(letters: Ints, count: int) -> Ints:
+    """A label for each letter: 1 for the one of the most edges, whose entries then lie close together. Letter 0 is none."""
+    found = np.bincount(letters, minlength=count)
+    labels = np.zeros(count, np.int64)
+    labels[1 + np.argsort(-found[1:], kind="stable")] = np.arange(1, count)
+    return labels

@@ -1,0 +1,292 @@
+"""The machine of jieba's segmentation without its hidden Markov model: the most probable words, and what jieba makes of other text.
+
+jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, letters and digits of ASCII, and a few signs, see `KINDS`. In a block,
+the score of a path is the sum of ``log(frequency) - log(total)`` of its words; a character that begins no word is a word of frequency 1.
+Sums are rounded, and paths may tie, so the order of operations is part of the definition: from right to left, the score of a place is the
+greatest ``(log(frequency) - log(total)) + score of the word's end``, and of equal ones that of the longer word. So this machine cannot run
+on a kernel that sums from left to right.
+
+A table does one of three things, its `mode`:
+
+- "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined. Outside of blocks, white space and
+  other characters are tokens one by one, except that CR LF is one.
+- "search": as "default", and before each word the words of two and then of three characters that are in it.
+- "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, white space and the
+  text between it, also where that is empty.
+
+The id of a token is the number of its word in the dictionary, or -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from fst.forms import TEXT, one_of, stored_as, whole
+from fst.lazy import Lazy
+from fst.machines.reading_arguments import borrowable
+from fst.machines.string_column import prove_strings
+from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
+from fst.metadata import Sections
+from fst.proof import need, need_none
+from fst.rows import Array
+from fst.table import Each, member
+
+MODES = DEFAULT, SEARCH, ALL = "default", "search", "all"
+KINDS = OTHER, SPACE, LETTER, CHINESE = range(4)  # of units: outside of blocks, white space, ASCII letters and digits, others in blocks
+SLOT_BITS, LENGTH_BITS = 23, 9  # a kernel keeps the slot of a word and its length in 32 bits
+MAX_SLOT, MAX_LENGTH = (1 << SLOT_BITS) - 1, (1 << LENGTH_BITS) - 1
+MAX_WORDS = (1 << 31) - 1
+IDS_OUTSIDE = 3  # a space makes three tokens, two of them empty
+NO_WORD = -1
+CR, LF = ord("\r"), ord("\n")
+HIGH_SURROGATES = range(0xD800, 0xDC00)
+
+
+@dataclass(frozen=True)
+class JiebaSettings:
+    """What the table does.
+
+    Attributes:
+        kind: the kind of machine.
+        mode: one of `MODES`.
+        words: the number of words.
+        longest: the UTF-16 units of the longest word.
+    """
+
+    kind: str = stored_as(TEXT)
+    mode: str = stored_as(one_of(*MODES))
+    words: int = stored_as(whole(1, MAX_WORDS))
+    longest: int = stored_as(whole(1, MAX_LENGTH))
+
+
+@dataclass(frozen=True)
+class JiebaMetadata(Sections):
+    """The metadata of a table of jieba's dictionary."""
+
+    SECTIONS = (JiebaSettings,)
+
+    settings: JiebaSettings
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.jieba` reads.
+
+    Attributes:
+        units, entries, scores, numbers: those of the table.
+        mode: uint8[1], the index in `MODES`.
+    """
+
+    units: Array
+    entries: Array
+    scores: Array
+    numbers: Array
+    mode: Array
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread.
+
+    Attributes:
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
+        symbols: empty; the kernel keeps nothing from one call to the next.
+        scores: float64[n], a power of two above the longest word: the scores of the last places.
+        labels: uint32[n], the labels of their units.
+    """
+
+    state: Array
+    symbols: Array
+    scores: Array
+    labels: Array
+
+
+class Token(NamedTuple):
+    """A token: the number of its word or -1, its first unit, and one past its last."""
+
+    word: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class JiebaTables(UnitTrieTable):
+    """jieba's dictionary, compiled. The value of a word is the index of its score, and the kinds of units are `KINDS`.
+
+    Attributes:
+        scores: float64[n], different scores; the first is that of a character that begins no word.
+        numbers: int32[slots], the number of the word that ends at a slot; -1 for none.
+    """
+
+    kind: ClassVar[str] = "jieba"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
+    kernel: ClassVar[str] = "fst.runtime.kernels.jieba"
+    face: ClassVar[str] = "fst.runtime.lattice.JiebaSegmenter"
+    has_tokens: ClassVar[bool] = False
+
+    scores: Array = member("<f8")
+    numbers: Array = member("<i4")
+
+    @Lazy
+    def metadata(self) -> JiebaMetadata:
+        """What the table says beside its arrays."""
+        return JiebaMetadata.from_json(self.about)
+
+    @property
+    def mode(self) -> str:
+        """One of `MODES`."""
+        return self.metadata.settings.mode
+
+    def with_mode(self, mode: str) -> JiebaTables:
+        """The table with another mode. They share their arrays.
+
+        Raises:
+            ValueError: there is no such mode.
+        """
+        if mode not in MODES:
+            raise ValueError(f"mode={mode!r}: there are {', '.join(map(repr, MODES))}")
+        return replace(self, about={**self.about, "mode": mode})
+
+    @property
+    def streams(self) -> bool:
+        """Whether texts can be read in pieces: with the mode "all", the last token need not be the one that ends last."""
+        return self.mode != ALL
+
+    @property
+    def cuts(self) -> str:
+        """White space is a token by itself, except with the mode "all"."""
+        return "" if self.mode == ALL else " \n"
+
+    @property
+    def ids_per_unit(self) -> int:
+        """A place has at most one word for each on a path of the trie; a word of n units holds at most 2n - 3 of two and three."""
+        return max(IDS_OUTSIDE, 1 + self._most_words) if self.mode == ALL else 2 if self.mode == SEARCH else 1
+
+    @Lazy
+    def _most_words(self) -> int:
+        """The most words that begin at a place."""
+        return self.longest_walk((self.entries >> np.uint64(VALUE_SHIFT) > 0).astype(np.int64))[1]
+
+    def run(self, text: str) -> list[int]:
+        """The number of each token's word, in slow and plain Python."""
+        return [token.word for token in self.walk(text)]
+
+    def walk(self, text: str) -> Iterator[Token]:
+        """The tokens of a text, in slow and plain Python; places count UTF-16 units."""
+        units = units_of(text)
+        in_block = [self.kind_of(unit) >= LETTER for unit in units]
+        borders = [place for place in range(1, len(units)) if in_block[place] != in_block[place - 1]]
+        cut_block: Mapping[str, Callable[[list[int], int, int], Iterator[Token]]]
+        cut_block = {DEFAULT: self._words, SEARCH: self._words_for_search, ALL: self._all_words}
+        for start, end in pairwise([0, *borders, len(units)]):
+            if start < end:
+                yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
+
+    def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        """The words of the best path, with single letters joined."""
+        word_at = self._best(units, start, end)
+        joined = start
+        at = start
+        while at < end:
+            word, stop = word_at[at]
+            if stop > at + 1 or self.kind_of(units[at]) != LETTER:
+                if joined < at:
+                    yield self._token(units, joined, at)
+                yield Token(word, at, stop)
+                joined = stop
+            at = stop
+        if joined < end:
+            yield self._token(units, joined, end)
+
+    def _best(self, units: list[int], start: int, end: int) -> dict[int, tuple[int, int]]:
+        """The best word at each place of a block: its number, and where it ends."""
+        scores, word_at = {end: 0.0}, {}
+        for at in range(end - 1, start - 1, -1):
+            words = [(self.numbers[slot], stop, value) for value, slot, stop in self.values(units[:end], at)]
+            found = [(self.scores[value] + scores[stop], stop, word) for word, stop, value in words or [(NO_WORD, at + 1, 0)]]
+            scores[at], stop, word = max(found)
+            word_at[at] = word, stop
+        return word_at
+
+    def _token(self, units: list[int], start: int, end: int) -> Token:
+        """The token of a part of a text."""
+        words = [int(self.numbers[slot]) for _, slot, stop in self.values(units, start) if stop == end]
+        return Token(words[0] if words else NO_WORD, start, end)
+
+    def _words_for_search(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        for token in self._words(units, start, end):
+            for size in range(2, min(4, token.end - token.start)):
+                parts = (self._token(units, at, at + size) for at in range(token.start, token.end - size + 1))
+                yield from (part for part in parts if part.word != NO_WORD)
+            yield token
+
+    def _all_words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        """Follows jieba's ``__cut_all``: letters that are in no word are collected, and joined before the next other character."""
+        last, letters = start - 1, None
+        for at in range(start, end):
+            if letters and self.kind_of(units[at]) != LETTER:
+                yield self._token(units, *letters)
+                letters = None
+            stops = [(int(self.numbers[slot]), stop) for _, slot, stop in self.values(units[:end], at)] or [(NO_WORD, at + 1)]
+            if len(stops) == 1 and at > last:
+                word, stop = stops[0]
+                last = stop - 1
+                if self.kind_of(units[at]) == LETTER:
+                    letters = (letters[0] if letters else at), stop
+                if not letters:
+                    yield Token(word, at, stop)
+            else:
+                longer = [Token(word, at, stop) for word, stop in stops if stop > at + 1]
+                yield from longer
+                last = longer[-1].end - 1 if longer else last
+        if letters:
+            yield self._token(units, *letters)
+
+    def _outside(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        """White space, and the characters between it: one by one, or with the mode "all" as they stand."""
+        at = begun = start
+        while at < end:
+            stop = at + 1 + ((units[at] == CR and units[at + 1 : at + 2] == [LF]) or (units[at] in HIGH_SURROGATES and at + 1 < end))
+            is_space = self.kind_of(units[at]) == SPACE
+            if self.mode != ALL or is_space:
+                if self.mode == ALL:
+                    yield Token(NO_WORD, begun, at)
+                yield Token(NO_WORD, at, stop)
+                begun = stop
+            at = stop
+        if self.mode == ALL:
+            yield Token(NO_WORD, begun, end)
+
+    def arguments(self) -> Arguments:
+        """The arrays of the kernel."""
+        units, entries = borrowable(self.units, np.uint32), borrowable(self.entries, np.uint64)
+        scores, numbers = borrowable(self.scores, np.float64), borrowable(self.numbers, np.int32)
+        return Arguments(units, entries, scores, numbers, np.array([MODES.index(self.mode)], np.uint8))
+
+    def work(self) -> Work:
+        """The kernel's working arrays for one thread."""
+        room = 1 << self.metadata.settings.longest.bit_length()
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16), np.empty(room, np.float64), np.empty(room, np.uint32))
+
+    def prove(self, each: Each = map) -> None:
+        """Prove what kernels may assume."""
+        super().prove(each)
+        settings = self.metadata.settings
+        need(len(self.scores) > 0 and len(self.entries) <= MAX_SLOT + 1, f"there are {len(self.scores)} scores, {len(self.entries)} slots")
+        prove_strings(self.word_bytes, self.word_ends, settings.words, "words")
+        self.prove_trie(settings.longest, len(self.scores) - 1)
+        need_none(~np.isfinite(self.scores), lambda at: f"score {at} is {self.scores[at]}")
+        need(len(self.numbers) == len(self.entries), f"there are {len(self.numbers)} numbers for {len(self.entries)} slots")
+        has_word = (self.entries & np.uint64(FREE) != FREE) & (self.entries >> np.uint64(VALUE_SHIFT) > 0)
+        wrong = np.where(has_word, (self.numbers < 0) | (self.numbers >= settings.words), self.numbers != NO_WORD)
+        need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
+        kinds = self.units >> np.uint32(KIND_SHIFT)
+        need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
+
+
+def about(words: int, longest: int) -> Mapping[str, Any]:
+    """The JSON of a table."""
+    return JiebaMetadata(JiebaSettings(JiebaTables.kind, DEFAULT, words, longest)).to_json()

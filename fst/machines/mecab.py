@@ -1,0 +1,433 @@
+"""The machine of MeCab: the words of the path of least cost through a lattice, over a dictionary with connection costs.
+
+A *word* has a left id, a right id and a cost. The cost of a path is that of its words, plus for each two neighbours that of their
+connection, ``matrix[left id of the right word, right id of the left word]``. The beginning and the end of a text have the ids 0 and no
+cost of their own. The rules are those of MeCab 0.996, for a text of one line:
+
+- Characters of the category SPACE are skipped before a word, and at the end of the text.
+- Words that begin at a place are those of the dictionary. If there are none, or the character's category is to be *invoked*, there are
+  unknown words, too, with the ids and costs that the category has in ``unk.def``: the run of characters of related categories, unless more
+  than `max_grouping_size` characters follow the first one; and words of up to `length` characters that share a category with the first one.
+  If there is none of all these, the character is an unknown word.
+- A character beyond U+FFFF has the categories of U+0000.
+- Of equal costs, the path wins whose last word begins later, then the one whose last word stands earlier in the dictionary.
+
+The id of a word is its number among the entries of the dictionary's files, and then among those of ``unk.def``; the words of the latter are
+the names of categories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from fst.forms import TEXT, stored_as, whole
+from fst.lazy import Lazy
+from fst.machines.reading_arguments import borrowable
+from fst.machines.string_column import StringColumn, prove_strings
+from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, VALUE_SHIFT, UnitTrieTable, units_of
+from fst.metadata import Sections
+from fst.proof import need, need_none
+from fst.rows import Array
+from fst.table import Each, member
+from fst.trie import Ints
+
+CATEGORIES, MAX_CHARACTERS = 18, 15  # as in MeCab: categories, and characters of an unknown word that is no run
+MAX_LENGTH = 1 << 12  # of a word, in UTF-16 units
+MAX_GROUPING = (1 << 16) - 1
+COST_BITS = 16
+LOWEST_COST, HIGHEST_COST = -(1 << COST_BITS - 1), (1 << COST_BITS - 1) - 1
+
+# A word, from the lowest bit: ``left id 16 | right id 16 | cost 16, less `LOWEST_COST` | 1 for the last one of a list``.
+ID_BITS = 16
+MAX_ID = (1 << ID_BITS) - 1
+COST_SHIFT, LAST_SHIFT = 2 * ID_BITS, 2 * ID_BITS + COST_BITS
+
+# A kind of characters, from the lowest bit: ``categories 18 | the first one 5 | length 4 | group 1 | invoke 1 | space 1``.
+FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = 18, 23, 27, 28, 29
+MAX_KINDS = 1 << 15
+
+SOFT_NODES, MOST_NODES = 1 << 12, 1 << 21  # nodes of a lattice: before certain words are looked for, and before the last place
+KEY_SHIFT = 25  # of the cost in a key; the other bits are for the node
+NODE_SHIFT = 3
+NODE_FIELDS = PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = range(7)  # of the `1 << NODE_SHIFT` numbers of a node
+REACH, MAX_GROUP, RIGHTS = range(3)  # of `Arguments.params`
+LAST_RIGHT = 6  # index into `Work.state`: the right id of the last word, if a text goes on
+
+
+@dataclass(frozen=True)
+class MecabSettings:
+    """What the dictionary states.
+
+    Attributes:
+        kind: the kind of machine.
+        words: the number of entries of the dictionary.
+        unknowns: the number of entries for unknown words.
+        longest: the UTF-16 units of the longest word.
+        max_grouping_size: see above.
+        bos_feature: the features of the beginning and the end.
+    """
+
+    kind: str = stored_as(TEXT)
+    words: int = stored_as(whole(0, (1 << 31) - 1))
+    unknowns: int = stored_as(whole(1, (1 << 20) - 1))
+    longest: int = stored_as(whole(1, MAX_LENGTH))
+    max_grouping_size: int = stored_as(whole(1, MAX_GROUPING))
+    bos_feature: str = stored_as(TEXT)
+
+
+@dataclass(frozen=True)
+class MecabMetadata(Sections):
+    """The metadata of a table of MeCab's dictionary."""
+
+    SECTIONS = (MecabSettings,)
+
+    settings: MecabSettings
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.mecab` reads: those of the table, the matrix row after row, and numbers.
+
+    Attributes:
+        params: uint64[3]. `REACH`: the most units that a word's end may be ahead. `MAX_GROUP`: `max_grouping_size`. `RIGHTS`: the number of
+            right ids.
+    """
+
+    units: Array
+    entries: Array
+    lists: Array
+    numbers: Array
+    kinds: Array
+    unknowns: Array
+    matrix: Array
+    params: Array
+
+
+class Work(NamedTuple):
+    """The working arrays of one thread.
+
+    Attributes:
+        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`. `LAST_RIGHT` see there.
+        symbols: empty; of an open text, the kernel keeps the last certain word's right id.
+        heads: uint32[n], a power of two: for places ahead the last node of those that end there, or 0. All 0 between rows.
+        nodes: uint32[n, 8], flat; totals: int64[n], their costs. Node 0 is none; node 1 is the last certain one.
+        clock: uint64[1], counts the places with nodes, for the stamps.
+        right_stamps, right_slots: by right id the stamp, and the slot. slot_keys, slot_rights: by slot the key of a node, and its right id.
+        left_stamps, left_keys: by left id the stamp, and the least key up to there.
+    """
+
+    state: Array
+    symbols: Array
+    heads: Array
+    nodes: Array
+    totals: Array
+    clock: Array
+    right_stamps: Array
+    right_slots: Array
+    slot_keys: Array
+    slot_rights: Array
+    left_stamps: Array
+    left_keys: Array
+
+
+class Word(NamedTuple):
+    """A word of the dictionary, or for unknown words."""
+
+    id: int
+    left: int
+    right: int
+    cost: int
+
+
+class Node(NamedTuple):
+    """A word in a text: where it begins and ends, in UTF-16 units, and the cost of the best path from the beginning to its end."""
+
+    word: Word
+    start: int
+    end: int
+    total: int
+    previous: Node | None
+
+
+class Kind(NamedTuple):
+    """A kind of characters.
+
+    Attributes:
+        categories: a set of bits.
+        first: the category whose unknown words count.
+        length, group, invoke: see above.
+        space: whether it is skipped.
+    """
+
+    categories: int
+    first: int
+    length: int
+    group: bool
+    invoke: bool
+    space: bool
+
+    @classmethod
+    def unpacked(cls, number: int) -> Kind:
+        """A kind from its number in a table."""
+        categories, first = number & ((1 << FIRST_SHIFT) - 1), number >> FIRST_SHIFT & 31
+        flags = (bool(number >> shift & 1) for shift in (GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT))
+        return cls(categories, first, number >> LENGTH_SHIFT & MAX_CHARACTERS, *flags)
+
+    def packed(self) -> int:
+        """Its number in a table."""
+        flags = self.group << GROUP_SHIFT | self.invoke << INVOKE_SHIFT | self.space << SPACE_SHIFT
+        return self.categories | self.first << FIRST_SHIFT | self.length << LENGTH_SHIFT | flags
+
+
+@dataclass(frozen=True, eq=False)
+class MecabTables(UnitTrieTable):
+    """A dictionary of MeCab, compiled. The value of a string is one more than the place of its first word in `lists`.
+
+    Attributes:
+        lists: uint64[n], lists of words, one after the other: of each string of the dictionary, and of each category. In a list, the words
+            that stand first in the dictionary come last.
+        numbers: int32[n], the ids of these words.
+        kinds: uint32[n], kinds of characters.
+        unknowns: int32[categories], the place of each category's first word in `lists`.
+        matrix: int16[left ids, right ids].
+        feature_bytes: uint8[n], the features of all words in UTF-8, one after the other, and feature_ends: int64[ids], where each ends.
+    """
+
+    kind: ClassVar[str] = "mecab"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
+    kernel: ClassVar[str] = "fst.runtime.kernels.mecab"
+    face: ClassVar[str] = "fst.runtime.lattice.MecabSegmenter"
+    has_tokens: ClassVar[bool] = False
+
+    lists: Array = member("<u8")
+    numbers: Array = member("<i4")
+    kinds: Array = member("<u4")
+    unknowns: Array = member("<i4")
+    matrix: Array = member("<i2", axes=2)
+    feature_bytes: Array = member("|u1")
+    feature_ends: Array = member("<i8")
+
+    @Lazy
+    def metadata(self) -> MecabMetadata:
+        """What the table says beside its arrays."""
+        return MecabMetadata.from_json(self.about)
+
+    @property
+    def streams(self) -> bool:
+        """Texts can be read in pieces."""
+        return True
+
+    @property
+    def cuts(self) -> str:
+        """There are none: the words before a place may depend on those after it."""
+        return ""
+
+    @property
+    def ids_per_unit(self) -> int:
+        """No word is empty."""
+        return 1
+
+    @Lazy
+    def features(self) -> StringColumn:
+        """The features of each id, as in the dictionary's files."""
+        return StringColumn(self.feature_bytes, self.feature_ends)
+
+    def is_unknown(self, number: int) -> bool:
+        """Whether an id is that of an unknown word."""
+        return number >= self.metadata.settings.words
+
+    def word(self, number: int) -> Word:
+        """The word of an id, for ids that a text can have: of words with the same ids, only the one of the least cost is kept."""
+        return self._word(int(self._place_of[number]))
+
+    @Lazy
+    def _place_of(self) -> Ints:
+        places = np.zeros(len(self.feature_ends), np.int64)
+        places[self.numbers] = np.arange(len(self.numbers))
+        return places
+
+    def _word(self, place: int) -> Word:
+        packed = int(self.lists[place])
+        left, right = packed & MAX_ID, packed >> ID_BITS & MAX_ID
+        return Word(int(self.numbers[place]), left, right, (packed >> COST_SHIFT & ((1 << COST_BITS) - 1)) + LOWEST_COST)
+
+    def _list(self, place: int) -> list[Word]:
+        """The words of a list from a place on, in the order of the dictionary."""
+        end = place + int(self._list_sizes[place])
+        return [self._word(at) for at in range(end - 1, place - 1, -1)]
+
+    def run(self, text: str) -> list[int]:
+        """The ids of the words, in slow and plain Python."""
+        return [node.word.id for node in self.walk(text)]
+
+    def walk(self, text: str) -> list[Node]:
+        """The best path through a text, in slow and plain Python; its last node is that of the end."""
+        units = units_of(text)
+        ending: dict[int, list[Node]] = {0: [Node(Word(-1, 0, 0, 0), 0, 0, 0, None)]}  # in the order in which ties are decided
+        for at in range(len(units)):
+            start = self._skipped(units, at) if at in ending else len(units)
+            by_end: dict[int, list[Node]] = {}
+            for word, stop in self._words_at(units, start) if start < len(units) else []:
+                by_end.setdefault(stop, []).append(self._linked(word, start, stop, ending[at]))
+            for stop, nodes in by_end.items():
+                ending[stop] = nodes + ending.get(stop, [])
+        node: Node | None = self._linked(Word(-1, 0, 0, 0), len(units), len(units), ending[max(ending)])
+        path = []
+        while node and node.previous:
+            path.append(node)
+            node = node.previous
+        return path[::-1]
+
+    def cost(self, text: str) -> int:
+        """The cost of the best path through a text, in slow and plain Python."""
+        return self.walk(text)[-1].total
+
+    def _linked(self, word: Word, start: int, stop: int, before: Sequence[Node]) -> Node:
+        """The node of a word after the best of those before it."""
+        totals = [node.total + int(self.matrix[word.left, node.word.right]) for node in before]
+        least = min(totals)
+        return Node(word, start, stop, least + word.cost, before[totals.index(least)])
+
+    def _kind_at(self, units: Sequence[int], at: int) -> Kind:
+        return Kind.unpacked(int(self.kinds[self.kind_of(units[at])]))
+
+    def _after(self, units: Sequence[int], at: int) -> int:
+        """The place after a character."""
+        return at + 1 + (units[at] & 0xFC00 == 0xD800 and at + 1 < len(units))
+
+    def _skipped(self, units: Sequence[int], at: int) -> int:
+        """The first place that is no space."""
+        while at < len(units) and self._kind_at(units, at).space:
+            at = self._after(units, at)
+        return at
+
+    def _words_at(self, units: list[int], start: int) -> Iterator[tuple[Word, int]]:
+        """The words that begin at a place, and where each ends."""
+        known = [(word, stop) for value, _, stop in self.values(units, start) for word in self._list(value - 1)]
+        yield from known
+        kind = self._kind_at(units, start)
+        if known and not kind.invoke:
+            return
+        stops = self._unknown_ends(units, start, kind, bool(known))
+        yield from ((word, stop) for stop in stops for word in self._list(int(self.unknowns[kind.first])))
+
+    def _unknown_ends(self, units: Sequence[int], start: int, kind: Kind, is_known: bool) -> list[int]:
+        """Where the unknown words end that begin at a place."""
+        first_end = stop = self._after(units, start)
+        ends, run_end = list[int](), 0
+        if kind.group:
+            run_end, previous, characters = first_end, kind, 0
+            while run_end < len(units) and self._kind_at(units, run_end).categories & previous.categories:
+                previous, characters, run_end = self._kind_at(units, run_end), characters + 1, self._after(units, run_end)
+            if characters <= self.metadata.settings.max_grouping_size:
+                ends.append(run_end)
+        for _ in range(kind.length):
+            if stop == run_end:
+                break
+            ends.append(stop)
+            if stop == len(units) or not self._kind_at(units, stop).categories & kind.categories:
+                break
+            stop = self._after(units, stop)
+        return ends if ends or is_known else [stop]
+
+    @property
+    def _reach(self) -> int:
+        settings = self.metadata.settings
+        return max(settings.longest, 2 * (settings.max_grouping_size + 1), 2 * MAX_CHARACTERS)
+
+    @Lazy
+    def _list_sizes(self) -> Ints:
+        """By the place of a list's first word, the number of words up to the list's end."""
+        is_last = self.lists >> np.uint64(LAST_SHIFT) > 0
+        places = np.arange(len(self.lists))
+        ends: Ints = np.minimum.accumulate(np.where(is_last, places, len(self.lists))[::-1])[::-1]
+        return ends + 1 - places
+
+    @Lazy
+    def most_words(self) -> int:
+        """The most nodes that can begin at a place."""
+        values = (self.entries >> np.uint64(VALUE_SHIFT)).astype(np.int64)
+        sizes = np.append(0, self._list_sizes)[values]
+        _, known = self.longest_walk(sizes)
+        return known + (MAX_CHARACTERS + 1) * int(self._list_sizes[self.unknowns].max())
+
+    def arguments(self) -> Arguments:
+        """The arrays of the kernel."""
+        settings = self.metadata.settings
+        params = np.zeros(3, np.uint64)
+        params[[REACH, MAX_GROUP, RIGHTS]] = self._reach, settings.max_grouping_size, self.matrix.shape[1]
+        return Arguments(
+            units=borrowable(self.units, np.uint32),
+            entries=borrowable(self.entries, np.uint64),
+            lists=borrowable(self.lists, np.uint64),
+            numbers=borrowable(self.numbers, np.int32),
+            kinds=borrowable(self.kinds, np.uint32),
+            unknowns=borrowable(self.unknowns, np.int32),
+            matrix=borrowable(self.matrix, np.int16).ravel(),
+            params=params,
+        )
+
+    def work(self) -> Work:
+        """The kernel's working arrays for one thread; memory that is not written is not committed."""
+        lefts, rights = self.matrix.shape
+        room = MOST_NODES + self.most_words + 2
+        return Work(
+            state=np.zeros(7, np.uint64),
+            symbols=np.empty(0, np.uint16),
+            heads=np.zeros(1 << (self._reach + 1).bit_length(), np.uint32),
+            nodes=np.empty(room << NODE_SHIFT, np.uint32),
+            totals=np.empty(room, np.int64),
+            clock=np.zeros(1, np.uint64),
+            right_stamps=np.zeros(rights, np.uint64),
+            right_slots=np.empty(rights, np.uint32),
+            slot_keys=np.empty(rights, np.int64),
+            slot_rights=np.empty(rights, np.uint32),
+            left_stamps=np.zeros(lefts, np.uint64),
+            left_keys=np.empty(lefts, np.int64),
+        )
+
+    def prove(self, each: Each = map) -> None:
+        """Prove what kernels may assume."""
+        super().prove(each)
+        self._prove_words()
+        self.prove_trie(self.metadata.settings.longest, len(self.lists))
+        self._prove_kinds()
+        settings = self.metadata.settings
+        for data, ends, name in ((self.word_bytes, self.word_ends, "words"), (self.feature_bytes, self.feature_ends, "features")):
+            prove_strings(data, ends, settings.words + settings.unknowns, name)
+
+    def _prove_words(self) -> None:
+        """Prove that words have ids in range, and lists an end."""
+        (lefts, rights), words, count = self.matrix.shape, self.lists, len(self.lists)
+        need(0 < lefts <= MAX_ID + 1 and 0 < rights <= MAX_ID + 1, f"the matrix has {lefts} rows of {rights}")
+        need(0 < count <= MAX_VALUE and len(self.numbers) == count, f"there are {count} words, {len(self.numbers)} numbers")
+        need(int(words[-1]) >> LAST_SHIFT == 1, "the last list of words has no end")
+        need_none(words >> np.uint64(LAST_SHIFT) > 1, lambda place: f"word {place} has the bits {int(words[place]):#x}")
+        need_none(words & np.uint64(MAX_ID) >= lefts, lambda place: f"word {place} has a left id past the last, {lefts - 1}")
+        need_none(words >> np.uint64(ID_BITS) & np.uint64(MAX_ID) >= rights, lambda place: f"word {place} has a right id past {rights - 1}")
+        ids, numbers = len(self.feature_ends), self.numbers
+        need_none((numbers < 0) | (numbers >= ids), lambda place: f"word {place} has the id {numbers[place]}; there are {ids}")
+
+    def _prove_kinds(self) -> None:
+        """Prove that kinds have categories, and these unknown words."""
+        kinds, count = self.units >> np.uint32(KIND_SHIFT), len(self.kinds)
+        need(0 < len(self.unknowns) <= CATEGORIES, f"there are {len(self.unknowns)} categories; at most {CATEGORIES} are possible")
+        places, size = self.unknowns, len(self.lists)
+        need_none((places < 0) | (places >= size), lambda category: f"category {category} has the words at {places[category]} of {size}")
+        need_none(kinds >= count, lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {count}")
+        wrong = [number >> SPACE_SHIFT > 1 or Kind.unpacked(number).first >= len(self.unknowns) for number in self.kinds.tolist()]
+        need_none(np.array(wrong), lambda kind: f"kind {kind} has the bits {int(self.kinds[kind]):#x}")
+
+
+def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Array:
+    """Words from their fields. The caller keeps these in range."""
+    packed = lefts | rights << ID_BITS | (costs - LOWEST_COST) << COST_SHIFT | are_last.astype(np.int64) << LAST_SHIFT
+    return packed.astype(np.uint64)
+
+
+def about(settings: MecabSettings) -> Mapping[str, Any]:
+    """The JSON of a table."""
+    return MecabMetadata(settings).to_json()

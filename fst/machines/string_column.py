@@ -1,0 +1,64 @@
+"""Strings in two arrays of a table: their UTF-8, one after the other, and where each ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+import numpy as np
+
+from fst.errors import TableError
+from fst.proof import need, need_none
+from fst.rows import Array
+
+
+class StringColumn(Sequence[str]):
+    """A sequence of strings. They are decoded one by one, since a dictionary has many.
+
+    Args:
+        data: uint8[n], their UTF-8.
+        ends: int64[strings].
+    """
+
+    def __init__(self, data: Array, ends: Array) -> None:
+        self._data, self._ends = data, ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(len(self))[index]]
+        number = range(len(self))[index]
+        return str(self._data[self._ends[number - 1] if number else 0 : self._ends[number]].data, "utf-8")
+
+
+def stored(strings: Iterable[str]) -> tuple[Array, Array]:
+    """The two arrays of some strings."""
+    encoded = [string.encode() for string in strings]
+    return np.frombuffer(b"".join(encoded), np.uint8), np.cumsum([len(data) for data in encoded], dtype=np.int64)
+
+
+def prove_strings(data: Array, ends: Array, count: int, name: str) -> None:
+    """Prove that two arrays are those of `count` strings.
+
+    Args:
+        data, ends: the arrays.
+        count: how many strings there must be; at least one.
+        name: the name of the strings, for messages.
+    """
+    need(len(ends) == count, f"there are {len(ends)} {name}; expected {count}")
+    need_none(np.diff(ends, prepend=0) < 0, lambda number: f"number {number} of the {name} ends before it begins")
+    need(ends[-1] == len(data), f"the last of the {name} ends at byte {ends[-1]} of {len(data)}")
+    try:
+        str(data.data, "utf-8")
+    except UnicodeDecodeError as error:
+        raise TableError(f"the {name} are not UTF-8 at byte {error.start}") from None
+    begins = data[ends[:-1][ends[:-1] < len(data)]]
+    need_none(begins & 0xC0 == 0x80, lambda _: f"one of the {name} begins inside a character")

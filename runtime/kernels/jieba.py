@@ -1,0 +1,347 @@
+"""jieba's segmentation. `fst.machines.jieba` says what it is; its slow walk specifies the tokens.
+
+The first characters of a block, and often all, are in no word with the next one: their tokens are certain. The rest is read twice: from
+right to left for the best word at each place, and from left to right for the tokens. The best words are kept where the tokens will be
+written; a place is always read before a token is written there, since no word is empty. Of the scores only those within reach of a word are
+kept. So a block takes no other memory, however long it is. The kernel keeps nothing from one call to the next: if a text goes on, it stops
+before a block or a character that may go on, and the caller gives these units again.
+
+Kernels check nothing. They require a proven table, UTF-16, and room for as many ids for each unit as the table says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import jieba
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.intrinsics import prefetch
+from fst.runtime.kernels.numbers import U0, U1, U2, U3
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
+from fst.runtime.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+
+SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
+SEARCH, ALL = (jieba.MODES.index(mode) for mode in (jieba.SEARCH, jieba.ALL))
+CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
+LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
+NO_WORD = jieba.NO_WORD
+FIRST_IN_BLOCK = LETTER << KIND_SHIFT  # the least element of `units` for units in blocks
+LEAST = -np.inf
+WORD = 0  # of all tokens; -1 would mean the frame of a text
+
+
+@inlined
+def put(output, place, word, start, end, row, characters):
+    """Write a token.
+
+    Args:
+        word: the number of its word, or -1.
+        start, end: its first unit, and one past the last.
+        row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
+
+    Returns:
+        The place after it.
+    """
+    output.ids[place] = word
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[place << U1], output.offsets[place << U1 | U1] = characters + (start - row), characters + (end - row)
+        output.words[place] = WORD
+    return place + U1
+
+
+@inlined
+def word_between(text, at, stop, machine):
+    """The number of the word from a position to before another, or -1."""
+    state, slot = ROOT, ROOT
+    while at < stop:
+        label = label_of(machine, text[at])
+        if state == LEAF or machine.entries[state + label] & LABEL != label:
+            return NO_WORD
+        slot = state + label
+        state = state_of(machine.entries[slot])
+        at += U1
+    return np.int64(machine.numbers[slot])
+
+
+@inlined
+def choose_longer(at, slot, best, choice, machine, scores, labels):
+    """Choose among the words of two characters or more that begin at a place.
+
+    Args:
+        slot: that of the first two characters.
+        best, choice: the score and the choice so far. If this is no word, other words do not compete with it.
+
+    Returns:
+        The best score, and the choice, see `find_best`.
+    """
+    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    stop, single = at + U2, best
+    best = LEAST if choice == U1 else best
+    while True:
+        value, state = value_of(entries[slot]), state_of(entries[slot])
+        score = values[value] + scores[stop & mask]
+        if value != U0 and score >= best:
+            best, choice = score, slot << LENGTH_BITS | stop - at
+        label = np.uint64(labels[stop & mask])
+        slot = state + label
+        if state == LEAF or entries[slot] & LABEL != label:
+            break
+        stop += U1
+    return (single if choice == U1 else best), choice
+
+
+@inlined
+def find_best(text, begin, end, machine, output, place, scores, labels):
+    """Find the best word at each place of a block, from right to left.
+
+    Args:
+        output, place: `output.ids[place + n]` becomes the choice n units after the beginning: ``slot << LENGTH_BITS | length`` of the best
+            word. Slot 0 stands for a character that begins no word.
+        scores, labels: rings of the scores of the last places, and of the labels of the units there.
+    """
+    entries, values, mask = machine.entries, machine.scores, np.uint64(len(scores)) - U1
+    after, following, at = 0.0, U0, end
+    labels[end & mask] = 0  # which no entry has
+    while at > begin:
+        scores[at & mask] = after
+        at -= U1
+        label = label_of(machine, text[at])
+        labels[at & mask] = label
+        entry = entries[label]
+        best, choice = values[U0] + after, U1
+        if entry & LABEL == label:
+            if value_of(entry) != U0:
+                best, choice = values[value_of(entry)] + after, label << LENGTH_BITS | U1
+            slot = state_of(entry) + following
+            if state_of(entry) != LEAF and entries[slot] & LABEL == following:
+                best, choice = choose_longer(at, slot, best, choice, machine, scores, labels)
+        after, following = best, label
+        output.ids[place + (at - begin)] = np.uint32(choice)
+
+
+@inlined
+def put_parts(text, start, end, machine, output, place, row, characters):
+    """Write the words of two and of three characters that are in a word."""
+    for size in (U2, U3):
+        at = start
+        while at + size <= end and size < end - start:
+            word = word_between(text, at, at + size, machine)
+            if word != NO_WORD:
+                place = put(output, place, word, at, at + size, row, characters)
+            at += U1
+    return place
+
+
+@inlined
+def put_words(text, begin, end, machine, output, place, best, row, characters):
+    """Write the words of the best path of a block, with single letters joined.
+
+    Args:
+        best: where `find_best` has written the words.
+        row, characters: as in `put`.
+
+    Returns:
+        The place after the last token.
+    """
+    at = begin
+    while at < end:
+        choice = np.uint64(output.ids[best + (at - begin)])
+        stop, word = at + (choice & LENGTH), np.int64(machine.numbers[choice >> LENGTH_BITS & SLOT])
+        if kind_of(machine, text[at]) == LETTER and stop == at + U1:
+            while (
+                stop < end
+                and np.uint64(output.ids[best + (stop - begin)]) & LENGTH == U1
+                and kind_of(machine, text[stop]) == LETTER
+            ):
+                stop += U1
+            if stop > at + U1:
+                word = word_between(text, at, stop, machine)
+        if machine.mode[0] == SEARCH:
+            place = put_parts(text, at, stop, machine, output, place, row, characters)
+        place = put(output, place, word, at, stop, row, characters)
+        at = stop
+    return place
+
+
+@inlined
+def put_letters(output, place, word, start, end, row, characters):
+    """Write the token of letters that are in no longer word, if there are any; `word` is that of the last one."""
+    if start < end:
+        place = put(output, place, word if end == start + U1 else NO_WORD, start, end, row, characters)
+    return place
+
+
+@inlined
+def put_single(text, begin, stop, machine, output, place, characters):
+    """Write the tokens of a block up to the first character that, with the next one, may begin a word. They are the same in all modes.
+
+    Returns:
+        The position of this character, or where the block ends, or the text; the position of the letters right before it; the place after
+        the last token, these letters left out; and the word of the last letter.
+    """
+    at = letters = begin
+    word = own = NO_WORD
+    while at < stop:
+        unit = np.uint64(machine.units[text[at]])
+        if unit < FIRST_IN_BLOCK:
+            break
+        label = unit & LABEL
+        entry = machine.entries[label]
+        own = NO_WORD
+        if entry & LABEL == label:
+            if at + U1 < stop and state_of(entry) != LEAF:
+                following = label_of(machine, text[at + U1])
+                if machine.entries[state_of(entry) + following] & LABEL == following:
+                    break
+            own = np.int64(machine.numbers[label])
+        if unit >> KIND_SHIFT != LETTER:
+            place = put_letters(output, place, word, letters, at, begin, characters)
+            place = put(output, place, own, at, at + U1, begin, characters)
+            letters = at + U1
+        word = own
+        at += U1
+    return at, letters, place, word
+
+
+@part
+def put_all(text, begin, end, machine, output, place, row, characters):
+    """Write all words of a block. Other arguments, and the result, are those of `put_words`."""
+    beyond = begin  # one past the last character of the words so far
+    letters, letters_end = end, end  # where joined letters begin and end; none
+    at = begin
+    while at < end:
+        is_letter = kind_of(machine, text[at]) == LETTER
+        if letters < end and not is_letter:
+            word = word_between(text, letters, letters_end, machine)
+            place = put(output, place, word, letters, letters_end, row, characters)
+            letters = end
+        count, first, first_stop, longer = U0, NO_WORD, at + U1, place
+        state, stop = ROOT, at
+        while stop < end and state != LEAF:
+            label = label_of(machine, text[stop])
+            entry = machine.entries[state + label]
+            if entry & LABEL != label:
+                break
+            stop += U1
+            if value_of(entry):
+                word = np.int64(machine.numbers[state + label])
+                if count == U0:
+                    first, first_stop = word, stop
+                count += U1
+                if stop > at + U1:
+                    longer = put(output, longer, word, at, stop, row, characters)
+                    last = stop
+            state = state_of(entry)
+        if count < U2 and at >= beyond:
+            beyond = first_stop
+            if is_letter:
+                letters, letters_end = (letters if letters < end else at), first_stop
+            if letters == end:
+                place = put(output, place, first, at, first_stop, row, characters)
+        elif longer > place:
+            place, beyond = longer, last
+        at += U1
+    if letters < end:
+        word = word_between(text, letters, letters_end, machine)
+        place = put(output, place, word, letters, letters_end, row, characters)
+    return place
+
+
+@inlined
+def put_outside(text, begin, end, machine, output, place, characters):
+    """Write the tokens of a text outside of blocks.
+
+    Args:
+        characters: the characters of the text before it.
+
+    Returns:
+        The place after the last token, and the characters before the end.
+    """
+    is_all = machine.mode[0] == ALL
+    at, begun_characters = begin, characters
+    while at < end:
+        unit, stop, size = np.uint64(text[at]), at + U1, U1
+        if unit == CR and stop < end and np.uint64(text[stop]) == LF:
+            stop, size = at + U2, U2
+        elif unit & SURROGATE == HIGH_SURROGATE and stop < end:
+            stop = at + U2
+        is_space = kind_of(machine, text[at]) == SPACE
+        if is_all and is_space:
+            place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
+        if is_space or not is_all:
+            place = put(output, place, NO_WORD, U0, size, U0, characters)
+            begun_characters = characters + size
+        characters += size
+        at = stop
+    if is_all:
+        place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
+    return place, characters
+
+
+@inlined
+def end_of_block(text, at, stop, machine):
+    """Where a block ends that goes on at a position. `find_best` will read what this prefetches."""
+    state = LEAF
+    while at < stop:
+        unit = np.uint64(machine.units[text[at]])
+        if unit < FIRST_IN_BLOCK:
+            break
+        if state != LEAF:
+            prefetch(machine.entries, state + (unit & LABEL))
+        state = state_of(machine.entries[unit & LABEL])
+        at += U1
+    return at
+
+
+@inlined
+def end_outside(text, at, stop, machine):
+    """Where a text outside of blocks ends that begins at a position."""
+    at += U1
+    while at < stop and np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
+        at += U1
+    return at
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.jieba.Arguments`, and `work`, which is `fst.machines.jieba.Work`.
+    """
+    call, rows = work.state, np.uint64(len(starts)) - U1
+    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    mode = machine.mode[0]
+    for index in range(rows):
+        row = np.uint64(index)
+        stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
+        while at < stop:
+            if np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
+                end = end_outside(text, at, stop, machine)
+                if is_open and end == stop:
+                    if mode == ALL:
+                        break
+                    end -= np.uint64(np.uint64(text[end - U1]) == CR)
+                    if end == at:
+                        break
+                place, characters = put_outside(text, at, end, machine, output, place, characters)
+                at = end
+                continue
+            reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
+            end = end_of_block(text, reached, stop, machine)
+            if is_open and end == stop:
+                break
+            if reached == end:
+                place = put_letters(output, after, word, first, end, at, characters)
+            elif mode == ALL:
+                place = put_all(text, first, end, machine, output, after, at, characters)
+            else:
+                best = after + (end - first if mode == SEARCH else U0)
+                find_best(text, first, end, machine, output, best, work.scores, work.labels)
+                place = put_words(text, first, end, machine, output, after, best, at, characters)
+            characters += end - at
+            at = end
+        if not is_open:
+            output.ends[row] = place
+            characters = U0
+    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    return at

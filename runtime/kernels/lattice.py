@@ -1,0 +1,246 @@
+"""The lattice: nodes for words, linked along the paths of least cost, and the output of words that are certain.
+
+A node is a word in a text. A place has a list of the nodes that end there. Where words begin, `gather` takes the list of the place: of
+nodes with the same right id only the best one can be on the best path. For each left id of a word that begins there, the best of them is
+found once. So the work at a place is the number of different left ids times that of different right ids, however many words there are.
+
+A key holds a cost and, in its lower bits, a node, so that the least key is that of the least cost. Of equal costs it is that of the last
+node, which begins later, or else stands earlier in the dictionary: lists of words begin with the last one.
+
+Memory is bounded, though texts are not. From time to time `settle` looks for the last node on the paths to all nodes that may go on: words
+up to there are certain, so that they are written, and all nodes but those on such paths are dropped. If a text leaves so
+much open that half of `fst.machines.mecab.MOST_NODES` nodes are kept, a kernel gives it up.
+
+A machine supplies `matrix`, connection costs, and `lists` of words. With a matrix of one element there is one connection class, as a
+unigram model has it. Costs are whole numbers.
+
+Kernels check nothing. They require a proven table, and room for an id for each unit of text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines import mecab
+from fst.machines.kernel_call import IDS_ALONE
+from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.unicode import pairs
+
+MASK_ID, ID_BITS, COST_SHIFT = np.uint64(mecab.MAX_ID), np.uint64(mecab.ID_BITS), np.uint64(mecab.COST_SHIFT)
+MASK_COST, LOWEST_COST = np.uint64((1 << mecab.COST_BITS) - 1), np.int64(mecab.LOWEST_COST)
+NODE_SHIFT = np.uint64(mecab.NODE_SHIFT)
+PREVIOUS, NEXT, START, END, WORD, RIGHT, MOVED = (np.uint64(field) for field in mecab.NODE_FIELDS)
+RIGHTS, LAST_SHIFT = mecab.RIGHTS, np.uint64(mecab.LAST_SHIFT)
+KEY_SHIFT, LAST_NODE, MOST_KEY = np.int64(mecab.KEY_SHIFT), np.uint64((1 << mecab.KEY_SHIFT) - 1), np.int64((1 << 63) - 1)
+NONE, CERTAIN = U0, U1  # nodes
+
+
+@inlined
+def field(nodes, node, name):
+    """A field of a node."""
+    return np.uint64(nodes[node << NODE_SHIFT | name])
+
+
+@inlined
+def begin(right, at, work):
+    """Make the certain node, which ends at a place. Returns the number of nodes."""
+    nodes = work.nodes
+    base = CERTAIN << NODE_SHIFT
+    nodes[base | PREVIOUS] = nodes[base | NEXT] = NONE
+    nodes[base | START] = nodes[base | END] = at
+    nodes[base | RIGHT] = right
+    work.totals[CERTAIN] = 0
+    work.heads[at & np.uint64(len(work.heads) - 1)] = CERTAIN
+    return CERTAIN + U1
+
+
+@inlined
+def gather(head, work):
+    """Gather the nodes of a list, the best one for each right id, into the slots. Returns the number of slots."""
+    nodes, totals, stamps, keys, rights = work.nodes, work.totals, work.right_stamps, work.slot_keys, work.slot_rights
+    work.clock[0] += U1
+    clock, count, node = work.clock[0], U0, np.uint64(head)
+    while node != NONE:
+        right, key = field(nodes, node, RIGHT), totals[node] << KEY_SHIFT | np.int64(LAST_NODE - node)
+        if stamps[right] != clock:
+            stamps[right], work.right_slots[right] = clock, count
+            keys[count], rights[count] = key, right
+            count += U1
+        else:
+            slot = np.uint64(work.right_slots[right])
+            keys[slot] = min(keys[slot], key)
+        node = field(nodes, node, NEXT)
+    return count
+
+
+@inlined
+def best_for(left, slots, machine, work):
+    """Find the best path to a word with a left id, once the slots are filled. Returns the key of its cost up to there and its last node."""
+    if work.left_stamps[left] != work.clock[0]:
+        row, keys, rights = left * machine.params[RIGHTS], work.slot_keys, work.slot_rights
+        best = MOST_KEY
+        for index in range(slots):
+            slot = np.uint64(index)
+            key = keys[slot] + (np.int64(machine.matrix[row + np.uint64(rights[slot])]) << KEY_SHIFT)
+            best = key if key < best else best
+        work.left_stamps[left], work.left_keys[left] = work.clock[0], best
+    return work.left_keys[left]
+
+
+@inlined
+def node_of(key):
+    """The node of a key."""
+    return LAST_NODE - (np.uint64(key) & LAST_NODE)
+
+
+@inlined
+def add_words(place, at, stop, slots, count, machine, work):
+    """Add nodes for the words of a list, which begin and end at the same places.
+
+    Args:
+        place: of the list's first word.
+        slots, count: the number of slots, and of nodes.
+
+    Returns:
+        The number of nodes.
+    """
+    nodes, totals, end = work.nodes, work.totals, stop & np.uint64(len(work.heads) - 1)
+    head = np.uint64(work.heads[end])
+    is_last = U0
+    while is_last == U0:
+        word = machine.lists[place]
+        key = best_for(word & MASK_ID, slots, machine, work)
+        totals[count] = (key >> KEY_SHIFT) + (np.int64(word >> COST_SHIFT & MASK_COST) + LOWEST_COST)
+        base = count << NODE_SHIFT
+        nodes[base | PREVIOUS], nodes[base | NEXT], nodes[base | START], nodes[base | END] = node_of(key), head, at, stop
+        nodes[base | WORD], nodes[base | RIGHT] = place, word >> ID_BITS & MASK_ID
+        head = count
+        count += U1
+        place += U1
+        is_last = word >> LAST_SHIFT
+    work.heads[end] = head
+    return count
+
+
+@part
+def write(text, node, machine, output, work, place, counted, characters):
+    """Write the words on the path to a node, after the certain node.
+
+    Args:
+        place: where the output has room for the first one.
+        counted, characters: a position before these words, and the number of characters of the row before it.
+
+    Returns:
+        The place after the last word, and `counted` and `characters` for its end.
+    """
+    nodes = work.nodes
+    count, back = U0, node
+    while back > CERTAIN:
+        count += U1
+        back = field(nodes, back, PREVIOUS)
+    at, back = place + count, node
+    while at > place:
+        at -= U1
+        output.ids[at] = machine.numbers[field(nodes, back, WORD)]
+        if len(output) > IDS_ALONE and len(output.offsets):
+            output.offsets[at << U1], output.offsets[at << U1 | U1] = field(nodes, back, START), field(nodes, back, END)
+        back = field(nodes, back, PREVIOUS)
+    if len(output) > IDS_ALONE and len(output.offsets):
+        while at < place + count:
+            start, end = np.uint64(output.offsets[at << U1]), np.uint64(output.offsets[at << U1 | U1])
+            first = characters + (start - counted) - pairs(text, counted, start)
+            characters, counted = first + (end - start) - pairs(text, start, end), end
+            output.offsets[at << U1], output.offsets[at << U1 | U1], output.words[at] = first, characters, 0
+            at += U1
+    return place + count, counted, characters
+
+
+@inlined
+def mark_live(work):
+    """Mark the nodes of all lists. Returns how many there are."""
+    live = U0
+    for index in range(len(work.heads)):
+        node = np.uint64(work.heads[np.uint64(index)])
+        while node != NONE:
+            work.nodes[node << NODE_SHIFT | MOVED] = 1
+            live += U1
+            node = field(work.nodes, node, NEXT)
+    return live
+
+
+@inlined
+def unmark(count, work):
+    """Clear the marks of all nodes."""
+    for index in range(count):
+        work.nodes[np.uint64(index) << NODE_SHIFT | MOVED] = 0
+
+
+@inlined
+def last_certain(count, work):
+    """The last node on the paths to all nodes of lists."""
+    nodes = work.nodes
+    unmark(count, work)
+    live, node = mark_live(work), count
+    while node > CERTAIN and live > U0:
+        node -= U1
+        if field(nodes, node, MOVED):
+            if live == U1:
+                return node
+            previous = field(nodes, node, PREVIOUS)
+            if field(nodes, previous, MOVED):
+                live -= U1
+            nodes[previous << NODE_SHIFT | MOVED] = 1
+    return CERTAIN
+
+
+@inlined
+def keep(certain, count, work):
+    """Drop all nodes but a certain one and those on the paths from it to nodes of lists. Returns the number of nodes.
+
+    Costs are counted from the certain node.
+    """
+    nodes, totals = work.nodes, work.totals
+    unmark(count, work)
+    mark_live(work)
+    nodes[certain << NODE_SHIFT | MOVED] = 1
+    node = count
+    while node > certain + U1:
+        node -= U1
+        if field(nodes, node, MOVED):
+            nodes[field(nodes, node, PREVIOUS) << NODE_SHIFT | MOVED] = 1
+    nodes[certain << NODE_SHIFT | PREVIOUS] = NONE
+    nodes[NONE << NODE_SHIFT | MOVED] = NONE
+    after, least = CERTAIN, totals[certain]
+    for index in range(certain, count):
+        node = np.uint64(index)
+        if field(nodes, node, MOVED):
+            base, new = node << NODE_SHIFT, after << NODE_SHIFT
+            nodes[base | MOVED] = after
+            nodes[new | PREVIOUS] = nodes[np.uint64(nodes[base | PREVIOUS]) << NODE_SHIFT | MOVED]
+            nodes[new | NEXT], nodes[new | START], nodes[new | END] = nodes[base | NEXT], nodes[base | START], nodes[base | END]
+            nodes[new | WORD], nodes[new | RIGHT], totals[after] = nodes[base | WORD], nodes[base | RIGHT], totals[node] - least
+            after += U1
+    return after
+
+
+@part
+def settle(text, count, machine, output, work, place, counted, characters):
+    """Write the words that are certain, and drop the nodes that are not needed any more.
+
+    Args:
+        place, counted, characters: as in `write`.
+
+    Returns:
+        The number of nodes, and the results of `write`.
+    """
+    nodes, heads = work.nodes, work.heads
+    certain = last_certain(count, work)
+    place, counted, characters = write(text, certain, machine, output, work, place, counted, characters)
+    count = keep(certain, count, work)
+    for index in range(CERTAIN, count):
+        base = np.uint64(index) << NODE_SHIFT
+        nodes[base | NEXT] = nodes[np.uint64(nodes[base | NEXT]) << NODE_SHIFT | MOVED]
+    for index in range(len(heads)):
+        heads[np.uint64(index)] = nodes[np.uint64(heads[np.uint64(index)]) << NODE_SHIFT | MOVED]
+    return count, place, counted, characters

@@ -1,0 +1,227 @@
+"""MeCab's segmentation. `fst.machines.mecab` says what it is; its slow walk specifies the words.
+
+`fst.runtime.kernels.lattice` has the lattice. If a text goes on, the kernel stops after the last certain word. It keeps the right id of
+this word, and the caller gives the units after it again.
+
+Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit of text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import mecab
+from fst.machines.kernel_call import BEFORE, COUNT, OPEN
+from fst.runtime.kernels.lattice import (
+    CERTAIN,
+    END,
+    NEXT,
+    NODE_SHIFT,
+    NONE,
+    RIGHT,
+    add_words,
+    begin,
+    best_for,
+    field,
+    gather,
+    node_of,
+    settle,
+    write,
+)
+from fst.runtime.kernels.numbers import U0, U1, U2
+from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE, pairs
+from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
+
+CATEGORIES, MASK_FIRST, MASK_LENGTH = np.uint64((1 << mecab.FIRST_SHIFT) - 1), np.uint64(31), np.uint64(mecab.MAX_CHARACTERS)
+FIRST_SHIFT, LENGTH_SHIFT, GROUP_SHIFT, INVOKE_SHIFT, SPACE_SHIFT = (
+    np.uint64(shift) for shift in (mecab.FIRST_SHIFT, mecab.LENGTH_SHIFT, mecab.GROUP_SHIFT, mecab.INVOKE_SHIFT, mecab.SPACE_SHIFT)
+)
+REACH, MAX_GROUP, LAST_RIGHT = mecab.REACH, mecab.MAX_GROUP, mecab.LAST_RIGHT
+SOFT_NODES, MOST_KEPT = np.uint64(mecab.SOFT_NODES), np.uint64(mecab.MOST_NODES // 2)
+END_OF_TEXT = U0  # its left id
+
+
+@inlined
+def kind_at(text, at, machine):
+    """The kind of the character at a position."""
+    return np.uint64(machine.kinds[kind_of(machine, text[at])])
+
+
+@inlined
+def after(text, at, stop):
+    """The position after a character."""
+    return at + U1 + np.uint64(np.uint64(text[at]) & SURROGATE == HIGH_SURROGATE and at + U1 < stop)
+
+
+@inlined
+def is_space(kind):
+    """Whether characters of a kind are skipped."""
+    return kind >> SPACE_SHIFT & U1 != U0
+
+
+@part
+def end_of_run(text, at, stop, machine):
+    """Where the run of characters ends that begins at a position, and in which any two neighbours share a category."""
+    categories = kind_at(text, at, machine) & CATEGORIES
+    at = after(text, at, stop)
+    while at < stop:
+        following = kind_at(text, at, machine) & CATEGORIES
+        if following & categories == U0:
+            break
+        categories, at = following, after(text, at, stop)
+    return at
+
+
+@part
+def end_of_spaces(text, at, stop, machine):
+    """Where spaces end that begin at a position."""
+    while at < stop and is_space(kind_at(text, at, machine)):
+        at += U1
+    return at
+
+
+@inlined
+def move(at, is_at_end, work):
+    """Move the list of a place to the next one, since there is a space. At the end of a text, only the list of the last place counts."""
+    heads, nodes, mask = work.heads, work.nodes, np.uint64(len(work.heads) - 1)
+    head, following = np.uint64(heads[at & mask]), np.uint64(heads[at + U1 & mask])
+    heads[at & mask] = NONE
+    if following != NONE and is_at_end:
+        return
+    last = head
+    while field(nodes, last, NEXT) != NONE:
+        last = field(nodes, last, NEXT)
+    nodes[last << NODE_SHIFT | NEXT] = following
+    heads[at + U1 & mask] = head
+
+
+@inlined
+def clear(heads):
+    """Empty all lists."""
+    for index in range(len(heads)):
+        heads[np.uint64(index)] = NONE
+
+
+@inlined
+def add_known(text, at, stop, slots, count, machine, work):
+    """Add nodes for the words of the dictionary that begin at a position. Returns the number of nodes."""
+    state, end = ROOT, at
+    while end < stop and state != LEAF:
+        label = label_of(machine, text[end])
+        entry = machine.entries[state + label]
+        if entry & LABEL != label:
+            break
+        end += U1
+        if value_of(entry):
+            count = add_words(value_of(entry) - U1, at, end, slots, count, machine, work)
+        state = state_of(entry)
+    return count
+
+
+@inlined
+def unknown_words(kind, machine):
+    """The place of the first unknown word of a kind of characters."""
+    return np.uint64(machine.unknowns[kind >> FIRST_SHIFT & MASK_FIRST])
+
+
+@part
+def add_unknown(text, at, stop, run_end, kind, slots, count, machine, work):
+    """Add nodes for the unknown words that begin at a position, by the rules of its category.
+
+    Args:
+        run_end: where the last run ends that has been looked for.
+        kind: the kind of the character.
+
+    Returns:
+        The number of nodes, and `run_end`.
+    """
+    words, categories, end = unknown_words(kind, machine), kind & CATEGORIES, after(text, at, stop)
+    is_grouped, most = kind >> GROUP_SHIFT & U1 != U0, machine.params[MAX_GROUP]
+    if is_grouped:
+        if at >= run_end:
+            run_end = end_of_run(text, at, stop, machine)
+        if run_end - end <= U2 * most and run_end - end - pairs(text, end, run_end) <= most:
+            count = add_words(words, at, run_end, slots, count, machine, work)
+    for _ in range(kind >> LENGTH_SHIFT & MASK_LENGTH):
+        if is_grouped and end == run_end:
+            break
+        count = add_words(words, at, end, slots, count, machine, work)
+        if end >= stop or kind_at(text, end, machine) & categories == U0:
+            break
+        end = after(text, end, stop)
+    return count, run_end
+
+
+@part
+def finish(text, stop, machine, output, work, place, counted, characters):
+    """Write the words of the best path to the end of a text. Returns the place after them."""
+    heads, last = work.heads, stop & np.uint64(len(work.heads) - 1)
+    slots = gather(heads[last], work)
+    heads[last] = NONE
+    key = best_for(END_OF_TEXT, slots, machine, work)
+    place, _, _ = write(text, node_of(key), machine, output, work, place, counted, characters)
+    return place
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.mecab.Arguments`, and `work`, which is `fst.machines.mecab.Work`; and the result is one past all of the text if the
+    nodes fill all the room.
+    """
+    call, heads, rows, mask = work.state, work.heads, np.uint64(len(starts)) - U1, np.uint64(len(work.heads) - 1)
+    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    right = call[LAST_RIGHT] if call[OPEN] else U0
+    call[OPEN] = more
+    spaces_end = run_end = at
+    for index in range(rows):
+        row = np.uint64(index)
+        stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
+        horizon = max(stop, at + machine.params[REACH]) - machine.params[REACH] if is_open else stop
+        counted, count, limit = at, begin(right, at, work), SOFT_NODES
+        while at < horizon:
+            head = np.uint64(heads[at & mask])
+            if head == NONE:
+                at += U1
+                continue
+            kind = kind_at(text, at, machine)
+            if is_space(kind):
+                if at >= spaces_end:
+                    spaces_end = end_of_spaces(text, at, stop, machine)
+                if is_open and spaces_end == stop:
+                    break
+                move(at, spaces_end == stop, work)
+                at += U1
+                continue
+            if count > limit:
+                count, place, counted, characters = settle(text, count, machine, output, work, place, counted, characters)
+                limit = max(SOFT_NODES, U2 * count)
+                if count > MOST_KEPT:
+                    break
+                head = np.uint64(heads[at & mask])
+            heads[at & mask] = NONE
+            slots = gather(head, work)
+            invoke = kind >> INVOKE_SHIFT & U1 != U0
+            before = count
+            if invoke:
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
+            count = add_known(text, at, stop, slots, count, machine, work)
+            if count == before:
+                count, run_end = add_unknown(text, at, stop, run_end, kind, slots, count, machine, work)
+            if count == before:
+                count = add_words(unknown_words(kind, machine), at, after(text, at, stop), slots, count, machine, work)
+            at += U1
+        if count > MOST_KEPT:
+            clear(heads)
+            return np.uint64(len(text)) + U1
+        if is_open:
+            count, place, counted, characters = settle(text, count, machine, output, work, place, counted, characters)
+            right, at = field(work.nodes, CERTAIN, RIGHT), field(work.nodes, CERTAIN, END)
+            clear(heads)
+        else:
+            place = finish(text, stop, machine, output, work, place, counted, characters)
+            output.ends[row] = place
+            characters, right = U0, U0
+    call[COUNT], call[BEFORE], call[LAST_RIGHT] = place, characters, right
+    return at

@@ -1,0 +1,137 @@
+"""Segmentation by the best path through a lattice: what jieba and MeCab say of a text beyond its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from fst.lazy import Lazy
+from fst.machines.jieba import JiebaTables
+from fst.machines.mecab import MecabTables
+from fst.runtime.segmenter import Segmenter, Segments
+from fst.runtime.texts import Texts
+
+
+class JiebaSegmenter(Segmenter):
+    """Segments texts as jieba does without its hidden Markov model; ``fst.Segmenter(table)`` makes it.
+
+    Args:
+        table: from `fst.compile.lattice.jieba`; for a file use `fst.load`.
+
+    Example:
+        >>> import fst
+        >>> from fst.compile import lattice
+        >>> segmenter = fst.Segmenter(lattice.jieba([("研究", 5), ("研究生", 3), ("生命", 4), ("命", 1)]))
+        >>> segmenter.segment("研究生命"), segmenter.segment("研究生命", mode="all"), segmenter.segment("研究生", mode="search")
+        (['研究', '生命'], ['研究', '研究生', '生命'], ['研究', '研究生'])
+    """
+
+    _table: JiebaTables
+
+    def with_mode(self, mode: str) -> JiebaSegmenter:
+        """A segmenter of the same dictionary with another mode.
+
+        Args:
+            mode: "default": the tokens of ``jieba.cut(text, HMM=False)``; "all": of ``jieba.cut(text, cut_all=True)``; "search": of
+                ``jieba.cut_for_search(text, HMM=False)``. Tokens of "all" and of "search" overlap.
+
+        Raises:
+            ValueError: there is no such mode.
+        """
+        return self if mode == self._table.mode else JiebaSegmenter(self._table.with_mode(mode))
+
+    def segment(self, text: str | bytes, *, mode: str | None = None, errors: str = "strict") -> list[str]:
+        """The tokens of one text. `mode` is as in `with_mode`, None the segmenter's own; other arguments are as in `Segmenter.segment`."""
+        return super(JiebaSegmenter, self._in(mode)).segment(text, errors=errors)
+
+    def segment_batch(
+        self,
+        texts: Texts,
+        *,
+        mode: str | None = None,
+        offsets: bool | str = False,
+        threads: int | None = None,
+        errors: str = "strict",
+    ) -> Segments:
+        """The tokens of many texts. `mode` is as in `segment`; other arguments are as in `Segmenter.segment_batch`."""
+        return super(JiebaSegmenter, self._in(mode)).segment_batch(texts, offsets=offsets, threads=threads, errors=errors)
+
+    def _in(self, mode: str | None) -> JiebaSegmenter:
+        if mode is None or mode == self._table.mode:
+            return self
+        if mode not in self._others:
+            self._others[mode] = self.with_mode(mode)
+        return self._others[mode]
+
+    @Lazy
+    def _others(self) -> dict[str, JiebaSegmenter]:
+        """Segmenters of other modes, by their modes, once they were asked for."""
+        return {}
+
+
+class Token(NamedTuple):
+    """A word in a text, by MeCab's rules.
+
+    Attributes:
+        surface: the word as it stands in the text.
+        feature: its features as the dictionary has them, separated by commas.
+        start, end: its first character, and one past the last.
+        id: its number, see `fst.compile.lattice.mecab`.
+        left_id, right_id, word_cost: its connection ids, and its cost.
+        cost: the cost of the path from the beginning of the text to its end, its own included.
+        is_unknown: whether it is not in the dictionary.
+    """
+
+    surface: str
+    feature: str
+    start: int
+    end: int
+    id: int
+    left_id: int
+    right_id: int
+    word_cost: int
+    cost: int
+    is_unknown: bool
+
+
+class MecabSegmenter(Segmenter):
+    """Segments texts as MeCab does; ``fst.Segmenter(table)`` makes it.
+
+    MeCab takes a line as a sentence. Here a text is one, whatever is in it: a line feed has the category that ``char.def`` gives it. With
+    IPADIC this is SPACE, so that words may connect across lines.
+
+    Args:
+        table: from `fst.compile.lattice.mecab`; for a file use `fst.load`.
+    """
+
+    _table: MecabTables
+
+    @property
+    def features(self) -> Sequence[str]:
+        """The features of each id, as the dictionary has them."""
+        return self._table.features
+
+    def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
+        """The words of a text with all that MeCab says of them. The arguments are those of `segment`."""
+        one: Any = [text]
+        found = self.segment_batch(one, offsets=True, threads=1, errors=errors)
+        assert found.starts is not None
+        assert found.ends is not None
+        tokens, right, cost = list[Token](), 0, 0
+        for surface, number, start, end in zip(found[0], found.ids.tolist(), found.starts.tolist(), found.ends.tolist(), strict=True):
+            word = self._table.word(number)
+            cost += int(self._table.matrix[word.left, right]) + word.cost
+            right = word.right
+            is_unknown = self._table.is_unknown(number)
+            tokens.append(Token(surface, self.features[number], start, end, number, word.left, right, word.cost, cost, is_unknown))
+        return tokens
+
+    def cost(self, text: str | bytes, *, errors: str = "strict") -> int:
+        """The total cost of the best path through a text, its end included. The arguments are those of `segment`."""
+        tokens = self.analyse(text, errors=errors)
+        right, cost = (tokens[-1].right_id, tokens[-1].cost) if tokens else (0, 0)
+        return cost + int(self._table.matrix[0, right])
+
+    def parse(self, text: str | bytes, *, errors: str = "strict") -> str:
+        """A text in MeCab's default format: a line for each word, its surface and its features, separated by a tab, and a line "EOS"."""
+        return "".join(f"{token.surface}\t{token.feature}\n" for token in self.analyse(text, errors=errors)) + "EOS\n"
