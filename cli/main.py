@@ -162,8 +162,10 @@ def _component(_ctx: click.Context, _param: click.Parameter, given: str | None) 
     """A component of a tokenizer.json: its JSON, or its type alone."""
     import json
 
-    if given is None or not given.lstrip().startswith("{"):
-        return given and {"type": given}
+    if given is None:
+        return None
+    if not given.lstrip().startswith("{"):
+        return {"type": given}
     try:
         found: dict[str, Any] = json.loads(given)
     except ValueError as error:

@@ -270,7 +270,7 @@ class TestCompile:
     def test_spelling(self, tmp_path: Path) -> None:
         """Options say how texts are spelled for the search, and which keywords count."""
         source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
-        words = ["compile", "--kind", "keywords", source, "-o", out]
+        words: list[str | Path] = ["compile", "--kind", "keywords", source, "-o", out]
         assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
         source.write_text("Ann\nfi\n")
         text = "Anna ann \ufb01 fi\n".encode()
