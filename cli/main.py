@@ -643,8 +643,8 @@ def search_command(
     """
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.matches import FORMS, TAKE_PIECES, WITH_TEXT, check_options, check_replacing
-    from fst.cli.outputs import checked_form
+    from fst.cli.matches import FORMS, TAKE_PIECES, check_options, check_replacing
+    from fst.cli.outputs import KEEP_OTHERS, checked_form
     from fst.cli.search import Search
     from fst.cli.tables import load_for
 
@@ -656,7 +656,7 @@ def search_command(
     tables = load_for("Searcher", table)
     if by is not None:
         check_replacing(tables)
-    has_text = form in WITH_TEXT
+    has_text = form in KEEP_OTHERS
     in_pieces = counts or (form in TAKE_PIECES and by is None)
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace", in_pieces=in_pieces)
     total = size(files)
@@ -721,14 +721,14 @@ def segment_command(
     from fst.cli.finding import segmenting
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import checked_form
+    from fst.cli.outputs import KEEP_OTHERS, checked_form
     from fst.cli.pipeline import Policy
-    from fst.cli.segments import FORMS, WITH_TEXT, writing
+    from fst.cli.segments import FORMS, writing
     from fst.cli.tables import load_for
 
     files = files or (STANDARD,)
     form = checked_form(FORMS, output, form, (table, *files))
-    has_text = form in WITH_TEXT
+    has_text = form in KEEP_OTHERS
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
     tables = load_for("Segmenter", table)
     total = size(files)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
 TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
-WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
 MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
