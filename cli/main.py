@@ -233,7 +233,7 @@ def main() -> None:
 )
 @click.option(
     "--layout",
-    type=click.Choice(["auto", "dense", "compact"]),
+    type=click.Choice(["auto", "dense", "compact", "linked"]),
     default="auto",
     show_default=True,
     help="dense: one look-up per character. compact: at most two, and a much smaller table.",
