@@ -266,9 +266,9 @@ def main() -> None:
 )
 @click.option(
     "--layout",
-    type=click.Choice(["auto", "dense", "compact"]),
+    type=click.Choice(["auto", "dense", "compact", "linked"]),
     show_default="auto",
-    help="dense: one look-up per character. compact: at most two, and a much smaller table.",
+    help="dense: one look-up a character. compact: at most two, and a smaller table. linked: for alphabets of thousands.",
 )
 @click.option("--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="Which of several possible matches count.")
 @click.option("--ignore-case", is_flag=True, default=None, help="Let each character match its other cases.")
