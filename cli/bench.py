@@ -67,7 +67,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
     Raises:
         TextError: the documents have no tokens.
     """
-    tokenizer = ready(tables)
+    tokenizer: Tokenizer = ready(tables)
 
     def encode(threads: int) -> Batch:
         return tokenizer.encode_batch(found.lines, add_special_tokens=False, threads=threads)

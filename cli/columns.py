@@ -5,21 +5,27 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fst import Matches
 from fst.cli.documents import IDS, TOKENS, Documents, Encoded, Fault, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
 from fst.cli.with_pyarrow import pa, pq
 from fst.errors import TextError
+from fst.runtime.arrow import MATCH
 
 if TYPE_CHECKING:
-    from fst import Tokenizer
+    from fst import Searcher, Segmenter, Tokenizer
+
+Result = TypeVar("Result")
+Input = TypeVar("Input", contravariant=True)
 
 BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
 MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
@@ -30,7 +36,7 @@ STRINGS = ("string", "large_string", "string_view")
 NOT_JSON = "write Parquet or Arrow, or leave the column out"
 
 
-def documents(source: Source, kind: str, column: str, *, others: bool) -> Generator[Documents, None, None]:
+def documents(source: Source, kind: str, column: str, *, others: bool, with_text: bool = False) -> Generator[Documents, None, None]:
     """The documents of a column. A file without rows gives one block without documents, which states the columns.
 
     Args:
@@ -38,6 +44,7 @@ def documents(source: Source, kind: str, column: str, *, others: bool) -> Genera
         kind: "arrow" or "parquet".
         column: the name of the column.
         others: whether the other columns are wanted.
+        with_text: whether the column itself is wanted among them.
 
     Raises:
         TextError: the file is damaged, or has no such column, or the column does not hold text.
@@ -45,7 +52,7 @@ def documents(source: Source, kind: str, column: str, *, others: bool) -> Genera
     first = 1
     with _blaming(source.name):
         for batch in (_of_parquet if kind == "parquet" else _of_arrow)(source, column, others):
-            rest = batch.drop_columns([column]) if others else None
+            rest = (batch if with_text else batch.drop_columns([column])) if others else None
             yield Column(source.name, "row", range(first, first + batch.num_rows), batch.column(column), rest)
             first += batch.num_rows
 
@@ -69,6 +76,23 @@ class Column(Documents):
         taken = pa.array(kept, pa.int64())
         others = None if self.others is None else self.others.take(taken)
         return replace(self, numbers=[self.numbers[row] for row in kept], texts=self.texts.take(taken), others=others)
+
+    def mended(self) -> Documents:
+        """The same documents with U+FFFD for malformed bytes of text."""
+        texts = [None if text is None else str(text, "utf-8", "replace") for text in _in_bytes(self.texts).to_pylist()]
+        kind = self.texts.type.value_type if pa.types.is_dictionary(self.texts.type) else self.texts.type
+        array = pa.array(texts, pa.string()).cast(kind)
+        return replace(self, texts=array.dictionary_encode() if pa.types.is_dictionary(self.texts.type) else array)
+
+    def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
+        """The texts of some rows; None for nulls."""
+        texts: list[bytes | None] = _in_bytes(self.texts).take(pa.array(rows, pa.int64())).to_pylist()
+        return texts
+
+    def carrying(self, texts: Any, name: str) -> Documents:
+        """The same documents, with texts in their column."""
+        place = self.others.schema.get_field_index(name)
+        return replace(self, others=self.others.set_column(place, name, texts))
 
     def records(self) -> Any:
         """The other columns as a list of objects for JSON; None: they were not read.
@@ -99,6 +123,25 @@ class Column(Documents):
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
         return len(self.encode(tokenizer, errors, **options).ids)
+
+    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
+        """Their matches, in characters; and which of them are null, None if none is."""
+        lists = searcher.find_arrow(self.texts, threads=threads)
+        nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
+        ids, starts, ends = (lists.values.field(name).to_numpy() for name in MATCH)
+        return Matches(ids, starts, ends, lists.offsets.to_numpy().astype(np.int64)), nulls
+
+    def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
+        """int64[rows], how many matches each has."""
+        return np.diff(self.find(searcher, threads)[0].row_splits)
+
+    def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
+        """Their tokens, as an array of lists."""
+        return segmenter.segment_arrow(self.texts, threads=threads)
+
+    def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
+        """Their texts with matches replaced, as an array of the same type."""
+        return searcher.replace_arrow(self.texts, by, threads=threads)
 
 
 def _in_json(kind: Any) -> Any:
@@ -221,34 +264,62 @@ def _blaming(name: str) -> Iterator[None]:
         raise TextError(f"{name}: damaged or cut short, or not what pyarrow {pa.__version__} reads: {first}; write it again") from None
 
 
-class Writer:
-    """Writes the other columns, then a column of ids, and a column of tokens if it is wanted.
+class ColumnsOf(Protocol[Input]):
+    """The columns that results have in tables."""
+
+    @property
+    def added(self) -> Sequence[tuple[str, Any]]:
+        """The name and the type of each."""
+
+    def of(self, result: Input, /) -> tuple[Documents, Sequence[Any]]:
+        """The documents of a result, and an array for each column."""
+
+
+class IdsColumns:
+    """Ids, and tokens if they are wanted.
+
+    Args:
+        spellings: the tokens by their ids; None: they are not wanted.
+    """
+
+    def __init__(self, spellings: Mapping[int, str] | None) -> None:
+        self.added = [(IDS, pa.list_(pa.int32()))]
+        self._tokens: Any = None
+        if spellings is not None:
+            self._tokens = pa.array([spellings[number] for number in range(max(spellings) + 1)])
+            self.added.append((TOKENS, pa.list_(pa.string())))
+
+    def of(self, encoded: Encoded, /) -> tuple[Documents, Sequence[Any]]:
+        """See `ColumnsOf`."""
+        ids = pa.array(encoded.ids)
+        return encoded.documents, [_lists(encoded, values) for values in (ids, *([] if self._tokens is None else [self._tokens.take(ids)]))]
+
+
+class Writer(Generic[Result]):
+    """Writes the other columns, then those of results.
 
     Args:
         file: where to write.
         form: "arrow" or "parquet".
-        spellings: the tokens by their ids; None: they are not wanted.
+        columns: the columns of results.
 
     Raises:
         TextError: the other columns differ between documents, or one of them has the name of an added column.
     """
 
-    def __init__(self, file: IO[bytes], form: str, spellings: Mapping[int, str] | None) -> None:
-        self._file, self._form = file, form
-        self._added = [(IDS, pa.list_(pa.int32()))]
-        self._tokens: Any = None
-        if spellings is not None:
-            self._tokens = pa.array([spellings[number] for number in range(max(spellings) + 1)])
-            self._added.append((TOKENS, pa.list_(pa.string())))
+    def __init__(self, file: IO[bytes], form: str, columns: ColumnsOf[Result]) -> None:
+        self._file, self._form, self._columns = file, form, columns
+        self._added = [*columns.added]
         self._writer: Any = None
         self._schema: Any = None
         self._waiting: list[Any] = []
 
-    def write(self, encoded: Encoded) -> None:
+    def write(self, result: Result) -> None:
         """Add the rows of some documents."""
-        if isinstance(encoded.documents.others, list) and not encoded.documents.others:
+        documents, arrays = self._columns.of(result)
+        if isinstance(documents.others, list) and not documents.others:
             return  # no rows have stated the columns
-        self._waiting.append(self._batch(encoded))
+        self._waiting.append(self._batch(documents, arrays))
         if self._form == "arrow" or sum(batch.nbytes for batch in self._waiting) >= GROUP_BYTES:
             self._flush()
 
@@ -268,7 +339,7 @@ class Writer:
         if self._writer is None:
             self._schema = schema
             is_arrow = self._form == "arrow"
-            self._writer = pa.ipc.new_file(self._file, schema) if is_arrow else _parquet_writer(self._file, schema, len(self._added))
+            self._writer = pa.ipc.new_file(self._file, schema) if is_arrow else _parquet_writer(self._file, schema, self._added)
 
     def _flush(self) -> None:
         table = pa.Table.from_batches(self._waiting, self._schema)
@@ -276,19 +347,17 @@ class Writer:
             self._writer.write_table(table, len(table))
         self._waiting = []
 
-    def _batch(self, encoded: Encoded) -> Any:
+    def _batch(self, documents: Documents, arrays: Sequence[Any]) -> Any:
         """The rows of some documents, with the columns of the first ones."""
-        others = self._others(encoded.documents)
+        others = self._others(documents)
         schema = pa.schema([*((name, column.type) for name, column in others), *self._added])
         for name, _ in self._added:
             if schema.names.count(name) > 1:
-                raise TextError(f"{encoded.documents.file}: {name!r} is there already, which is what is written; rename it")
+                raise TextError(f"{documents.file}: {name!r} is there already, which is what is written; rename it")
         self._open(schema)
         if not schema.equals(self._schema):
-            raise TextError(f"{encoded.documents.file}: its columns are not those of the files before it; write it to another output")
-        ids = pa.array(encoded.ids)
-        lists = [_lists(encoded, values) for values in (ids, *([] if self._tokens is None else [self._tokens.take(ids)]))]
-        return pa.RecordBatch.from_arrays([*(column for _, column in others), *lists], schema=schema)
+            raise TextError(f"{documents.file}: its columns are not those of the files before it; write it to another output")
+        return pa.RecordBatch.from_arrays([*(column for _, column in others), *arrays], schema=schema)
 
     def _others(self, documents: Documents) -> list[tuple[str, Any]]:
         """The other columns by their names. Dictionary columns are decoded, because batches may have different dictionaries."""
@@ -296,34 +365,42 @@ class Writer:
         if others is None:
             return []
         if isinstance(others, list):
-            types = dict(zip(self._schema.names[: -len(self._added)], self._schema.types, strict=False)) if self._schema else None
+            count = len(self._schema) - len(self._added) if self._schema else 0
+            types = dict(zip(self._schema.names[:count], self._schema.types, strict=False)) if self._schema else None
             return list(_columns(documents, types))
         plain = (column.dictionary_decode() if pa.types.is_dictionary(column.type) else column for column in others.columns)
         return list(zip(others.schema.names, plain, strict=True))
 
 
-def _parquet_writer(file: IO[bytes], schema: Any, added: int) -> Any:
+def _parquet_writer(file: IO[bytes], schema: Any, added: Sequence[tuple[str, Any]]) -> Any:
     """A writer of Parquet. It stores ids as differences in as few bits as possible: half of their size, without compression.
 
     Args:
         file: where it goes.
         schema: the columns.
-        added: how many columns at the end are added: ids, and perhaps tokens.
+        added: those at the end that are added: ids, and perhaps tokens; or matches.
     """
-    empty = io.BytesIO()
-    pq.write_table(schema.empty_table(), empty)
-    leaves = pq.ParquetFile(empty).schema
-    others = [leaves.column(number).path for number in range(len(leaves))]
-    ids = others.pop(-added)
+    leaves = _leaves(schema)
+    own = leaves[len(leaves) - len(_leaves(pa.schema(added))) :]
+    ids = [leaf.path for leaf in own if leaf.physical_type == "INT32"]
+    others = [leaf.path for leaf in leaves if leaf.path not in ids]
     return pq.ParquetWriter(
         file,
         schema,
         use_dictionary=others or False,
-        compression={**dict.fromkeys(others, "snappy"), ids: "none"},
-        column_encoding={ids: "DELTA_BINARY_PACKED"},
+        compression={**dict.fromkeys(others, "snappy"), **dict.fromkeys(ids, "none")},
+        column_encoding=dict.fromkeys(ids, "DELTA_BINARY_PACKED"),
         write_statistics=others or False,
         write_batch_size=1 << 16,
     )
+
+
+def _leaves(schema: Any) -> list[Any]:
+    """The columns of Parquet that a schema becomes."""
+    empty = io.BytesIO()
+    pq.write_table(schema.empty_table(), empty)
+    leaves = pq.ParquetFile(empty).schema
+    return [leaves.column(number) for number in range(len(leaves))]
 
 
 def _lists(encoded: Encoded, values: Any) -> Any:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.runtime.texts import wrong_at
+from fst.runtime.texts import replaced, wrong_at
 
 if TYPE_CHECKING:
-    from fst import Tokenizer
+    from fst import Matches, Searcher, Segmenter, Tokenizer
 
 IDS, TOKENS = "input_ids", "tokens"  # their names in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
@@ -87,6 +88,24 @@ class Documents:
         """The other fields of each document, as a list of objects for JSON; None: there are none."""
         return self.others
 
+    def mended(self) -> Documents:
+        """The same documents with U+FFFD for malformed units of text."""
+        return replace(self, texts=[replaced(text) for text in self.texts])
+
+    def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
+        """The texts of some rows; None for nulls."""
+        return [text.encode() if isinstance(text := self.texts[row], str) else text for row in rows]
+
+    def carrying(self, texts: Any, name: str) -> Documents:
+        """The same documents, with texts in their other fields too.
+
+        Args:
+            texts: a text for each document, as in `texts`.
+            name: the field of the texts, which keeps its place if it is there.
+        """
+        others = repeat({}) if self.others is None else self.others
+        return replace(self, others=[{**record, name: text} for record, text in zip(others, map(_as_str, texts), strict=False)])
+
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
         """Their ids; the options are those of `Tokenizer.encode_batch`."""
         batch = tokenizer.encode_batch(self.texts, errors=errors, **options)
@@ -95,6 +114,22 @@ class Documents:
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids they have; the options are those of `Tokenizer.count_tokens`."""
         return int(tokenizer.count_tokens(self.texts, errors=errors, **options).sum())
+
+    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
+        """Their matches, in characters; and which of them are null, None if none is."""
+        return searcher.find_batch(self.texts, threads=threads), None
+
+    def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
+        """int64[rows], how many matches each has."""
+        return searcher.count(self.texts, threads=threads)
+
+    def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
+        """Their tokens: a list of str for each."""
+        return [*segmenter.segment_batch(self.texts, offsets=True, threads=threads)]
+
+    def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
+        """Their texts with matches replaced, in the form of `texts`."""
+        return searcher.replace(list(map(_as_str, self.texts)), by, threads=threads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +170,18 @@ def dropping(tokenizer: Tokenizer, options: Mapping[str, Any], dropout: float, s
         return encoded
 
     return encode
+
+
+def _as_str(text: str | bytes) -> str:
+    """A text as str.
+
+    Raises:
+        TextError: it is not text.
+    """
+    try:
+        return text if isinstance(text, str) else str(text, "utf-8")
+    except UnicodeDecodeError as error:
+        raise TextError(f"not UTF-8 at byte {error.start}") from None
 
 
 def not_text(text: str | bytes) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Documents to encode, from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
+"""Documents to encode or to search, from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ INSTEAD = {
     **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
     **dict.fromkeys(UNSUPPORTED, "unpack it"),
 }
+TEXT = "text"
 HEAD = 1 << 12  # bytes of a JSON file that `Reading.check` looks at
 WHOLE_JSON = re.compile(rb"\s*(?:(\[)|\{\s*\n)")  # the beginning of an array, or of an object of several lines
 
@@ -39,6 +40,7 @@ class Reading:
         separator: the text between documents of plain text; None: a line is a document.
         document: what counts as a document of plain text, a "line" or a "file".
         others: whether to read the other fields or columns too.
+        with_text: whether the text itself is one of them.
         mends: whether lines of JSON that are not UTF-8 are repaired.
         in_pieces: whether long documents of plain text are read in pieces.
 
@@ -52,6 +54,7 @@ class Reading:
     separator: str | None = None
     document: str = "line"
     others: bool = False
+    with_text: bool = False
     mends: bool = False
     in_pieces: bool = False
 
@@ -60,6 +63,11 @@ class Reading:
             raise click.UsageError("--separator and --document file: a file has several documents, or is one")
         if self.separator == "":
             raise click.UsageError("--separator is empty; for a document a file there is --document file")
+
+    @property
+    def text_name(self) -> str:
+        """The field or the column of the text; in plain text the one to make of it."""
+        return self.field or self.column or TEXT
 
     def documents(self, names: Iterable[str], advance: Callable[[int], None]) -> Generator[Documents, None, None]:
         """The documents of files, one file after the other.
@@ -99,22 +107,26 @@ class Reading:
     def _by_name(self, name: str) -> str:
         kind, _ = ending(name)
         if kind in INSTEAD:
-            raise click.UsageError(f"{name}: {kind} is not read; {INSTEAD[kind]}, or pass --input-format text to encode it as it is")
+            raise click.UsageError(f"{name}: {kind} is not read; {INSTEAD[kind]}, or pass --input-format text to read it as it is")
         return "json" if self.field is not None or kind in JSON_NAMES else "text"
 
     def _of_kind(self, kind: str, source: Source) -> Iterator[Documents]:
         if kind == "text":
             return self._texts(source)
         if kind == "json":
-            return records.documents(source, self.field or "", others=self.others, mends=self.mends)
+            return records.documents(source, self.field or "", others=self.others, mends=self.mends, with_text=self.with_text)
         from fst.cli import columns
 
-        return columns.documents(source, kind, self.column or "", others=self.others)
+        return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text)
+
+    @property
+    def end(self) -> bytes | None:
+        """The text between documents of plain text; None: a file is one document."""
+        return None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
 
     def _texts(self, source: Source) -> Iterator[Documents]:
-        separator = None if self.document == "file" else lines.LINE_FEED if self.separator is None else self.separator.encode()
         whole = Whole()
-        for block in lines.blocks(source, separator, in_pieces=self.in_pieces):
+        for block in lines.blocks(source, self.end, in_pieces=self.in_pieces):
             if block.is_begun or block.goes_on:
                 whole = whole if block.is_begun else Whole()
                 yield Piece(block.file, block.unit, [block.first], block.lines, whole=whole, is_last=not block.goes_on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -14,23 +15,26 @@ import numpy as np
 from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
-    from fst import Tokenizer
     from fst.table import Table
 
 
-def ready(tables: Table) -> Tokenizer:
-    """A tokenizer whose kernels are loaded or compiled.
+def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: tokenizer.encode(b"a")) -> Any:
+    """The face of a table, whose kernels are loaded or compiled.
+
+    Args:
+        tables: the table.
+        first_use: uses the face with bytes, as commands do; by default, it encodes as a tokenizer.
 
     The garbage collector skips the objects that numba makes, now and when the process ends: it would take a fifth of the time of a short
     run.
     """
     with no_collector():
-        from fst import Tokenizer
+        from fst.runtime.tokenizer import face_of
 
-        tokenizer = Tokenizer(tables)
-        tokenizer.encode(b"a")  # in bytes, as all commands encode
+        face = face_of(tables)(tables)
+        first_use(face)
         gc.freeze()
-    return tokenizer
+    return face
 
 
 def compile_all() -> tuple[bool, str]:
@@ -94,11 +98,18 @@ def _compile_search(folder: Path) -> None:
     import fst
     from fst.compile import keywords
 
-    for kind in ("leftmost-longest", "standard"):
+    for kind in ("standard", "leftmost-longest", "overlapping"):
         keywords(["ab", "b"], match_kind=kind).save(folder / "keywords.npz")
-    searcher = fst.load(folder / "keywords.npz")
-    searcher.find_batch(["ab"])
-    searcher.count([b"ab"])
+        searcher = fst.load(folder / "keywords.npz")
+        searcher.find_batch(["ab"])
+        searcher.count([b"ab"])
+    fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
+    for options in ({"ignore_case": True}, {"whole_words": True, "normalizer": {"type": "NFC"}}):
+        searcher = fst.Searcher(keywords(["ab"], **options))
+        stream = searcher.stream()
+        stream.write("a\u0301 ab a")
+        stream.read()
+        searcher.count(["a\u0301"])
 
 
 def _compile_segmentation(folder: Path) -> None:

@@ -27,6 +27,7 @@ import click
 
 import fst
 from fst.__main__ import INTERRUPTED
+from fst.cli.compiling import DEFAULT, KINDS, compiled
 from fst.cli.progress import note, noting, progress
 from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+LIKE_GREP = ("search",)  # commands with the exit codes of grep
 SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
     errno.ENOENT: "check the name",
@@ -64,12 +66,22 @@ class Manners(click.Group):
         except BrokenPipeError:
             code = 0
         except fst.FstError as error:
-            raise click.ClickException(str(error)) from None
+            raise _failure(ctx, str(error)) from None
         except OSError as error:
-            raise click.ClickException(_told(error)) from None
+            raise _failure(ctx, _told(error)) from None
         finally:
             _let_go_of_output()
         raise click.exceptions.Exit(code)
+
+
+class Trouble(click.ClickException):
+    """A failure of a command for which the exit code 1 means something else, as for grep."""
+
+    exit_code = 2
+
+
+def _failure(ctx: click.Context, message: str) -> click.ClickException:
+    return (Trouble if ctx.invoked_subcommand in LIKE_GREP else click.ClickException)(message)
 
 
 def _check_environment() -> None:
@@ -155,6 +167,9 @@ def _files_in(folder: Path) -> list[str]:
 
 
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
+MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard")
+DIRECTIONS = ("forward", "backward")
+WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 
 table_argument = click.argument("table", type=FileName())
 files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]")
@@ -163,7 +178,7 @@ files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[
 @click.group(cls=Manners, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
 def main() -> None:
-    """Compile vocabularies into finite-state tables, and encode text into token ids with them.
+    """Compile vocabularies and keywords into finite-state tables, and encode or search text with them.
 
     \b
     Examples:
@@ -172,14 +187,16 @@ def main() -> None:
       echo "unaffable" | fst encode bert.npz --format tokens
       fst verify bert.npz --against tokenizer.json reviews.txt
       fst bench bert.npz reviews.txt
+      fst compile --kind keywords names.txt -o names.npz
+      fst search names.npz reviews.txt
 
     FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Standard output carries data only.
 
     \b
     Exit codes:
       0    done, also if the reader of a pipe leaves early
-      1    failed; for verify also: ids differ
-      2    wrong usage
+      1    failed; for verify also: ids differ; for search: nothing was found
+      2    wrong usage; for search also: failed
       130  interrupted; 143 terminated
     """
 
@@ -187,6 +204,7 @@ def main() -> None:
 @main.command("compile")
 @click.argument("source", type=FileName())
 @click.option("-o", "--output", required=True, type=FileName(), metavar="TABLE.npz", help="The table file to write.")
+@click.option("--kind", type=click.Choice([*KINDS]), default=DEFAULT, show_default=True, help="What to compile SOURCE into.")
 @click.option("--lowercase/--no-lowercase", default=None, show_default=SOURCES.format("on"), help="Lower-case the text.")
 @click.option("--strip-accents/--no-strip-accents", default=None, show_default=SOURCES.format("as --lowercase"), help="Drop accents.")
 @click.option(
@@ -234,14 +252,19 @@ def main() -> None:
 @click.option(
     "--layout",
     type=click.Choice(["auto", "dense", "compact", "linked"]),
-    default="auto",
-    show_default=True,
+    show_default="auto",
     help="dense: one look-up per character. compact: at most two, and a much smaller table.",
 )
-def compile_command(source: str, output: str, **options: Any) -> None:
-    """Compile a vocabulary, SOURCE, into a table file.
+@click.option("--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="Which of several possible matches count.")
+@click.option("--direction", type=click.Choice(DIRECTIONS), show_default=DIRECTIONS[0], help="From which end a text is segmented.")
+@click.option(
+    "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by the name of SOURCE, or lines", help="The format of words."
+)
+@click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
+def compile_command(source: str, output: str, kind: str, **options: Any) -> None:
+    """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
-    SOURCE is one of these, also packed with gzip:
+    For --kind tokenizer, SOURCE is one of these, also packed with gzip:
 
     \b
       tokenizer.json   WordPiece or byte-level BPE, as the library tokenizers reads it
@@ -256,8 +279,20 @@ def compile_command(source: str, output: str, **options: Any) -> None:
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
-    An option overrides SOURCE. --encoding, --pattern and --special are for a .tiktoken file alone, all others for WordPiece. A vocab.txt
-    alone does not say how it is to be used, so BERT's own settings are the default: the first four options are on.
+    An option overrides SOURCE. --encoding, --pattern and --special are for a .tiktoken file alone, the others up to --layout for WordPiece.
+    A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: --lowercase to --handle-chinese-chars are
+    on.
+
+    For --kind keywords and --kind maxmatch, SOURCE is a file of words in UTF-8. --match-kind is for keywords, which `fst search` finds,
+    --direction for maxmatch, by which `fst segment` takes the longest word at each place, and --input-format and --column for both.
+
+    \b
+      lines         a word a line, blanks included; so are files with other endings
+      jieba         word, frequency and perhaps part of speech, separated by blanks
+      csv, tsv      a field of each record, with --column by its name in the first
+                    record, else the first field; .csv and .tsv
+      parquet       the values of --column; .parquet
+      arrow         the same of Arrow IPC; .arrow, .feather and .ipc
 
     What cannot be compiled exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info`
     shows them; nothing is cut or padded unless a call asks for it.
@@ -272,18 +307,20 @@ def compile_command(source: str, output: str, **options: Any) -> None:
       fst compile vocab.txt -o small.npz --layout compact
       fst compile cl100k_base.tiktoken -o cl100k.npz
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
+      fst compile --kind keywords names.txt -o names.npz
+      fst compile --kind keywords people.csv --column name -o people.npz
+      fst compile --kind maxmatch dict.txt --input-format jieba --direction backward -o zh.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
     path = target(output)
     if is_device(path):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
-    from fst.compile import tokenizer
     from fst.jit import no_collector
 
     note(f"compiling {source} …")
     begun = monotonic()
     with no_collector():
-        table = tokenizer(source, **options)
+        table = compiled(kind, source, options)
     table.save(path)
     note(f"{output}: {table.about.get('layout', table.kind)}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
 
@@ -311,8 +348,7 @@ reading_options = _with(
     click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
     click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What counts as one document."),
 )
-encoding_options = _with(
-    click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."),
+working_options = _with(
     click.option(
         "--errors",
         type=click.Choice(["strict", "replace", "skip"]),
@@ -324,12 +360,8 @@ encoding_options = _with(
         "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Threads to use."
     ),
 )
-
-
-@main.command("encode")
-@table_argument
-@files_argument
-@click.option(
+encoding_options = _with(click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options)
+output_option = click.option(
     "-o",
     "--output",
     default=STANDARD,
@@ -338,6 +370,12 @@ encoding_options = _with(
     metavar="FILE",
     help="Write to FILE, whole or not at all.",
 )
+
+
+@main.command("encode")
+@table_argument
+@files_argument
+@output_option
 @click.option(
     "--format",
     "form",
@@ -412,13 +450,15 @@ def encode_command(
     from fst.cli.documents import dropping, encoding
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, checked_form, writing
+    from fst.cli.outputs import KEEP_OTHERS, OF_IDS, TAKE_PIECES, check_tokens, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
     from fst.cli.tables import load
 
     files = files or (STANDARD,)
-    form = checked_form(output, form, (table, *files), with_tokens)
+    form = checked_form(OF_IDS, output, form, (table, *files))
+    if with_tokens:
+        check_tokens(form)
     how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
     tables = load(table)
     total = size(files)
@@ -493,6 +533,191 @@ def count_command(
             with closing(policy.results(how.documents((name,), advance))) as results:
                 counts.append(Count.of(name, results))
     show([json.dumps(as_object(counts))] if as_json else listed(counts))
+    for line in policy.told():
+        click.echo(line, err=True)
+
+
+@main.command("search")
+@table_argument
+@files_argument
+@click.option("--count", "counts", is_flag=True, help="Print the number of matches in each file.")
+@click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
+@click.option("--names", is_flag=True, help="Write keywords in place of their numbers.")
+@output_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["lines", "matches", "json", "npz", "arrow", "parquet"]),
+    show_default="by the ending of FILE, or lines; with --names matches",
+    help="The format to write.",
+)
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Show matches in colour.")
+@reading_options
+@working_options
+@click.pass_context
+def search_command(
+    ctx: click.Context,
+    /,
+    table: str,
+    files: tuple[str, ...],
+    counts: bool,
+    by: str | None,
+    names: bool,
+    output: str,
+    form: str | None,
+    color: str,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
+) -> None:
+    """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile --kind keywords`.
+
+    Files are read as `fst encode` reads them. The documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR
+    is set. With several files, the name of the file comes first.
+
+    \b
+    --format, or the ending of the output's name, chooses what is written:
+      lines        the documents with a match
+      matches      a line for each match, separated by tabs: the number of the
+                   document in its file, from 1, the number of the keyword, from 0,
+                   the first character and one past the last; with several files,
+                   the name of the file before
+      json         an object a line for each document, with a match or not: its
+                   fields or columns, or else text; and matches, a list of objects
+                   with id, start and end                    .json, .jsonl, .ndjson
+      arrow        the same as Arrow IPC; places are characters              .arrow
+      parquet      the same as Parquet                                     .parquet
+      npz          the arrays ids, starts and ends of all matches, and
+                   row_splits, where the matches of each document begin, and the
+                   last ones end                                               .npz
+
+    --names writes the keyword in place of its number: as the member keyword in JSON, Arrow and Parquet; among matches with \\t, \\n, \\r
+    and \\\\ for tabs, line ends and backslashes in it.
+
+    --count prints the number of matches in each file, unlike `grep -c`, which counts lines: for these, count the lines that are printed.
+
+    --replace writes all documents, with a match or not, as lines, JSON, Arrow or Parquet, with the text in its place among the fields or
+    columns. Documents of plain text end as in the input: with a line feed, with the --separator, or with nothing for --document file.
+
+    \b
+    Exit codes, as grep has them:
+      0    something was found; with --replace: done
+      1    nothing was found
+      2    failed, or wrong usage
+
+    \b
+    Examples:
+      fst search names.npz reviews.txt
+      fst search names.npz logs/*.gz --count
+      fst search names.npz reviews.txt --names | cut -f 2 | sort | uniq -c
+      fst search names.npz books.parquet --column text -o found.parquet
+      fst search names.npz books.parquet --column text --replace "[NAME]" -o redacted.parquet
+
+    \b
+    $ printf 'he\\nshe\\n' > words.txt; fst compile --kind keywords words.txt -o words.npz
+    $ echo "ushers" | fst search words.npz --names
+    1   she     1       4
+    """
+    from fst.cli.inputs import Reading
+    from fst.cli.kernels import ready
+    from fst.cli.matches import FORMS, TAKE_PIECES, WITH_TEXT, check_options
+    from fst.cli.outputs import checked_form
+    from fst.cli.search import Search
+    from fst.cli.tables import load_for
+
+    files = files or (STANDARD,)
+    if counts and (by is not None or names or form or output != STANDARD):
+        raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
+    form = checked_form(FORMS, output, form or ("matches" if names and output == STANDARD else None), (table, *files))
+    check_options(form, names, by is not None)
+    has_text = form in WITH_TEXT
+    in_pieces = counts or (form in TAKE_PIECES and by is None)
+    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace", in_pieces=in_pieces)
+    tables = load_for("Searcher", table)
+    total = size(files)
+    how.check(files)
+    searcher = ready(tables, lambda searcher: searcher.count([b"a"]))
+    search = Search(searcher, how, errors, threads)
+    on_screen = output == STANDARD and standard_output().isatty()
+    with progress("searching", total, hidden=on_screen) as advance:
+        if counts:
+            search.count(files, advance)
+        elif by is not None:
+            search.replace(files, advance, by, output, form)
+        else:
+            search.find(files, advance, output, form, names=names, color=color)
+    for line in search.told():
+        click.echo(line, err=True)
+    if not search.found and by is None:
+        ctx.exit(1)
+
+
+@main.command("segment")
+@table_argument
+@files_argument
+@output_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["wakati", "json", "arrow", "parquet"]),
+    show_default="by the ending of FILE, or wakati",
+    help="The format to write.",
+)
+@reading_options
+@working_options
+def segment_command(
+    table: str, files: tuple[str, ...], output: str, form: str | None, errors: str, threads: int | None, **reading: Any
+) -> None:
+    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`.
+
+    Files are read as `fst encode` reads them. A character that is in no word of the dictionary is a token of its own.
+
+    \b
+    --format, or the ending of the output's name, chooses what is written:
+      wakati       a line for each document: its tokens, separated by blanks;
+                   tokens of white space are left out
+      json         an object a line: the fields or columns of the input, or else
+                   text; and tokens                          .json, .jsonl, .ndjson
+      arrow        Arrow IPC: all columns of the input, and tokens, lists of
+                   strings                                                   .arrow
+      parquet      the same as Parquet                                     .parquet
+
+    \b
+    Examples:
+      fst segment zh.npz corpus.txt > words.txt
+      fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
+      fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
+
+    \b
+    $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile --kind maxmatch dict.txt -o zh.npz
+    $ echo "研究生命" | fst segment zh.npz
+    研究生 命
+    """
+    from fst.cli.finding import segmenting
+    from fst.cli.inputs import Reading
+    from fst.cli.kernels import ready
+    from fst.cli.outputs import checked_form
+    from fst.cli.pipeline import Policy
+    from fst.cli.segments import FORMS, WITH_TEXT, writing
+    from fst.cli.tables import load_for
+
+    files = files or (STANDARD,)
+    form = checked_form(FORMS, output, form, (table, *files))
+    has_text = form in WITH_TEXT
+    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
+    tables = load_for("Segmenter", table)
+    total = size(files)
+    how.check(files)
+    on_screen = output == STANDARD and standard_output().isatty()
+    segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
+    policy = Policy(errors, segmenting(segmenter, threads, how.text_name if has_text else None))
+    with (
+        writing(output, form) as write,
+        progress("segmenting", total, hidden=on_screen) as advance,
+        closing(policy.results(how.documents(files, advance))) as results,
+    ):
+        for segmented in results:
+            write(segmented)
     for line in policy.told():
         click.echo(line, err=True)
 
@@ -575,17 +800,19 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """
     if files and against is None:
         raise click.UsageError("files are compared with the reference: name it with --against tokenizer.json")
-    from fst.cli.tables import load
-
     keep_apart([STANDARD], [table, *files])
-    tables = load(table)
     if against is None:
+        from fst import machines
+
+        machines.load(table)
         show([f"{table}: whole and safe"])
         return
     from fst.cli.against import Comparison
     from fst.cli.inputs import Reading
     from fst.cli.references import reference
+    from fst.cli.tables import load
 
+    tables = load(table)
     files, how = files or (STANDARD,), Reading(**reading)
     total = size(files)
     how.check(files)

@@ -1,4 +1,4 @@
-"""Writers of ids: lines of text, pairs of `.npy` files, and columns."""
+"""Outputs: files by their forms, and the writers of ids, which are lines of text, pairs of `.npy` files, and columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
 import click
 import numpy as np
@@ -19,44 +19,76 @@ from fst.cli.streams import STANDARD, is_device, keep_apart, target, written
 from fst.errors import TextError
 
 if TYPE_CHECKING:
+    from fst.cli.columns import ColumnsOf
     from fst.machines.wordpiece import Tables
 
-FORMS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
-ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".npy": "npy", ".arrow": "arrow", ".parquet": "parquet"}
-LINES = ("ids", "tokens", "json")  # forms that are lines of text, compressed if the name of the file says so
+ENDINGS = {".json": "json", ".jsonl": "json", ".ndjson": "json", ".arrow": "arrow", ".parquet": "parquet"}
 # What to use instead of formats that are not written.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv", ".xlsx"], "write JSON lines (.jsonl), or Parquet (.parquet)"),
-    **dict.fromkeys([".npz", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr"], "write a pair of .npy"),
     **dict.fromkeys([".feather", ".ipc"], "write .arrow, which is the same format"),
     **dict.fromkeys([".avro", ".db", ".duckdb", ".orc", ".sqlite"], "write Parquet (.parquet)"),
 }
+OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # and their like
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
 TAKE_PIECES = ("ids", "tokens", "npy")  # forms that take documents in pieces; the others take whole ones
 NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # of JSON
 
-Write = Callable[[Encoded], None]
+Result = TypeVar("Result")
+Input = TypeVar("Input", contravariant=True)
+Write = Callable[[Result], None]
 
 
-def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens: bool) -> str:
+class Forms(NamedTuple):
+    """The forms of a command's outputs.
+
+    Attributes:
+        lines: forms that are lines of text, compressed if the name of the file says so. The first one is the default.
+        endings: forms by the endings of names.
+        instead: what to use instead of formats that are not written, by their endings.
+    """
+
+    lines: Sequence[str]
+    endings: Mapping[str, str]
+    instead: Mapping[str, str]
+
+
+def forms_of(*lines: str, array: str | None = None, advice: str) -> Forms:
+    """The forms of a command that also writes columns, and arrays with an ending if any; `advice` is for all who want other arrays."""
+    others = dict.fromkeys((ending for ending in OF_ARRAYS if ending != array), advice)
+    return Forms(lines, {**ENDINGS, **({array: array.removeprefix(".")} if array else {})}, {**INSTEAD, **others})
+
+
+OF_IDS = forms_of("ids", "tokens", "json", array=".npy", advice="write a pair of .npy")
+
+
+def check_tokens(form: str) -> None:
+    """Refuse tokens beside ids in a form that has no place for them.
+
+    Raises:
+        click.UsageError: it has none.
+    """
+    if form not in KEEP_OTHERS:
+        raise click.UsageError(f"--tokens does not go with {form}, only with json, arrow and parquet; for tokens alone say --format tokens")
+
+
+def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str]) -> str:
     """The form of an output: as asked, or by the ending of its name. An output that cannot be written is refused before any input is read.
 
     Args:
+        forms: the forms of the command.
         name: the file, or "-".
-        form: one of `FORMS`; None: by the ending of the name.
+        form: one of these forms; None: by the ending of the name.
         inputs: the files that are read.
-        with_tokens: whether tokens are wanted beside ids.
 
     Raises:
-        click.UsageError: the file cannot have this form, the form has no place for tokens, or the file is one of the inputs.
+        click.UsageError: the file cannot have this form, or is one of the inputs.
         OSError: the folder of the file is missing or cannot be written.
     """
     keep_apart([name], inputs)
-    form = _form(name, form)
-    if with_tokens and form not in KEEP_OTHERS:
-        raise click.UsageError(f"--tokens does not go with {form}, only with json, arrow and parquet; for tokens alone say --format tokens")
-    if form not in LINES:
+    form = _form(forms, name, form)
+    if form not in forms.lines:
         _check_whole_file(name, form)
     if name != STANDARD:
         target(name)
@@ -66,14 +98,14 @@ def checked_form(name: str, form: str | None, inputs: Sequence[str], with_tokens
     return form
 
 
-def _form(name: str, form: str | None) -> str:
-    """The form asked for, or else the form of the name's ending, or else ids."""
+def _form(forms: Forms, name: str, form: str | None) -> str:
+    """The form asked for, or else the form of the name's ending, or else the default."""
     kind, _ = ending(name)
     if kind in UNSUPPORTED:
         raise click.UsageError(f"{name}: {kind} is not written; compress with gzip, zstd, bz2 or xz, as in ids.jsonl.gz")
-    if form is None and kind in INSTEAD:
-        raise click.UsageError(f"{name}: {kind} is not written; {INSTEAD[kind]}, or say with --format what the file is to be")
-    return form or ENDINGS.get(kind, "ids")
+    if form is None and kind in forms.instead:
+        raise click.UsageError(f"{name}: {kind} is not written; {forms.instead[kind]}, or say with --format what the file is to be")
+    return form or forms.endings.get(kind, forms.lines[0])
 
 
 def _check_whole_file(name: str, form: str) -> None:
@@ -84,11 +116,39 @@ def _check_whole_file(name: str, form: str) -> None:
 
 
 @contextmanager
-def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write]:
+def lines_of(name: str) -> Iterator[Any]:
+    """A file for lines of text, packed if its name says so, or standard output for "-". A file appears whole or not at all."""
+    with written(name) as file, packed(file, ending(name)[1]) as data:
+        yield data
+
+
+@contextmanager
+def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) -> Iterator[Write[Result]]:
+    """A function that writes results as columns of a file, "arrow" or "parquet". It appears whole or not at all.
+
+    Args:
+        name: the file.
+        form: the form.
+        result: makes the columns of results, once it is known that pyarrow is there.
+    """
+    from fst.cli.columns import Writer
+
+    with written(name) as file:
+        table = Writer(file, form, result())
+        try:
+            yield table.write
+            table.close()
+        except BaseException:
+            table.abandon()
+            raise
+
+
+@contextmanager
+def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write[Encoded]]:
     """A function that writes ids, and tokens if wanted, to a file, or to standard output for "-". A file appears whole or not at all."""
-    if form in LINES:
-        with written(name) as file, packed(file, ending(name)[1]) as data:
-            writer = Objects(data, tables, with_tokens) if form == "json" else Lines(data, form, tables)
+    if form in OF_IDS.lines:
+        with lines_of(name) as data:
+            writer = Objects(data, IdsMembers(tables, with_tokens)) if form == "json" else Lines(data, form, tables)
             yield writer.write
         return
     if form == "npy":
@@ -98,16 +158,14 @@ def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> 
             yield arrays.write
             arrays.close()
         return
-    from fst.cli.columns import Writer
+    with columns_of(name, form, lambda: _ids_columns(tables, with_tokens)) as write:
+        yield write
 
-    with written(name) as file:
-        table = Writer(file, form, names(tables) if with_tokens else None)
-        try:
-            yield table.write
-            table.close()
-        except BaseException:
-            table.abandon()
-            raise
+
+def _ids_columns(tables: Tables, with_tokens: bool) -> ColumnsOf[Encoded]:
+    from fst.cli.columns import IdsColumns
+
+    return IdsColumns(names(tables) if with_tokens else None)
 
 
 def splits_name(name: str) -> str:
@@ -156,32 +214,58 @@ def _rows(encoded: Encoded) -> Iterator[list[int]]:
     return (ids[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(ids)]))
 
 
-class Objects:
-    """Writes JSON lines. Each object has the document's other columns or fields, its ids and, if wanted, its tokens.
+class Objects(Generic[Result]):
+    """Writes JSON lines. Each object has the document's other columns or fields, and then the members of its result.
 
     Args:
         file: the output.
+        members: the members of results.
+    """
+
+    def __init__(self, file: IO[bytes], members: MembersOf[Result]) -> None:
+        self._file, self._members = file, members
+
+    def write(self, result: Result) -> None:
+        """Write the lines of some documents, and flush them."""
+        documents, nulls, members = self._members.of(result)
+        for row in [] if nulls is None else np.flatnonzero(nulls):
+            for values in members.values():
+                values[row] = b"null"
+        others = _others(documents, members.keys())
+        if members:
+            line = b"{%b" + b",".join(b'"%b":%%b' % name.encode() for name in members) + b"}\n"
+            lines = [line % row for row in zip(others, *members.values(), strict=False)]
+        else:
+            lines = [b"{%b}\n" % other.removesuffix(b",") for other in others]
+        self._file.write(b"".join(lines))
+        self._file.flush()
+
+
+class MembersOf(Protocol[Input]):
+    """The members that results have in JSON."""
+
+    def of(self, result: Input, /) -> tuple[Documents, Any, Mapping[str, list[bytes]]]:
+        """The documents of a result; which of them are null, None if none is; and a list of JSON values by the name of each member."""
+
+
+class IdsMembers:
+    """Ids, and tokens if they are wanted.
+
+    Args:
         tables: the vocabulary, for the names of tokens.
         with_tokens: whether tokens are wanted.
     """
 
-    def __init__(self, file: IO[bytes], tables: Tables, with_tokens: bool) -> None:
-        self._file = file
+    def __init__(self, tables: Tables, with_tokens: bool) -> None:
         self._decimals = Decimals(int(tables.token_ids.max()) + 1)
         self._spellings = names(tables) if with_tokens else None
 
-    def write(self, encoded: Encoded) -> None:
-        """Write the lines of some documents, and flush them."""
+    def of(self, encoded: Encoded, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `MembersOf`."""
         members = {IDS: self._ids(encoded)}
         if self._spellings is not None:
             members[TOKENS] = self._tokens(encoded, self._spellings)
-        for row in [] if encoded.nulls is None else np.flatnonzero(encoded.nulls):
-            for values in members.values():
-                values[row] = b"null"
-        line = b"{%b" + b",".join(b'"%b":%%b' % name.encode() for name in members) + b"}\n"
-        others = _others(encoded.documents, members.keys())
-        self._file.write(b"".join([line % row for row in zip(others, *members.values(), strict=False)]))
-        self._file.flush()
+        return encoded.documents, encoded.nulls, members
 
     def _ids(self, encoded: Encoded) -> list[bytes]:
         rows = self._decimals.lines(encoded.ids, encoded.ends, is_begun=False).replace(b" ", b",").split(b"\n")
@@ -189,7 +273,7 @@ class Objects:
 
     def _tokens(self, encoded: Encoded, spellings: Mapping[int, str]) -> list[bytes]:
         *rows, _ = _rows(encoded)
-        return [_json([spellings[number] for number in row]) for row in rows]
+        return [as_json([spellings[number] for number in row]) for row in rows]
 
 
 def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
@@ -204,17 +288,17 @@ def _others(documents: Documents, added: Collection[str]) -> Iterable[bytes]:
     for number, record in zip(documents.numbers, records, strict=True):
         if taken := record.keys() & added:
             raise TextError(f"{documents.place(number)}: {min(taken)!r} is there already, which is what is written; rename it")
-    return [_json(record)[1:-1] + b"," if record else b"" for record in records]
+    return [as_json(record)[1:-1] + b"," if record else b"" for record in records]
 
 
-def _json(value: Any) -> bytes:
+def as_json(value: Any) -> bytes:
     """A value as JSON. Lone surrogates stay escaped, as they were read. NaN and infinities become null, because JSON lacks them."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=SEPARATORS).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=SEPARATORS).encode()
     except ValueError:
-        return _json(json.loads(json.dumps(value), parse_constant=lambda _: None))
+        return as_json(json.loads(json.dumps(value), parse_constant=lambda _: None))
 
 
 class Arrays:
@@ -241,9 +325,10 @@ class Arrays:
         """Write the headers."""
         for file, dtype, length in ((self._ids, "<i4", self._count), (self._splits, "<i8", self._rows + 1)):
             file.seek(0)
-            file.write(_npy_header(dtype, length))
+            file.write(npy_header(dtype, length))
 
 
-def _npy_header(dtype: str, length: int) -> bytes:
+def npy_header(dtype: str, length: int) -> bytes:
+    """The header of an array of one axis in a `.npy` file; `NPY_HEADER` bytes, whatever the length."""
     described = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': ({length},), }}"
     return b"\x93NUMPY\x01\x00" + (NPY_HEADER - 10).to_bytes(2, "little") + described.ljust(NPY_HEADER - 11).encode() + b"\n"

@@ -1,4 +1,4 @@
-"""Documents of plain text that are too long for memory: they are read and encoded piece by piece."""
+"""Documents of plain text that are too long for memory: they are read, and encoded or searched, piece by piece."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.cli.documents import MEND_TEXT, Documents, Encoded, Fault
 from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
-    from fst import Tokenizer
+    from fst import Matches, MatchStream, Searcher, Tokenizer
     from fst.runtime.stream import Stream
 
 PART_BYTES = 1 << 16
@@ -37,6 +38,7 @@ class Whole:
         self._size = 0  # bytes that the decoder had
         self._is_wrong = False
         self._stream: Stream | None = None
+        self._search: MatchStream | None = None
         self._after = NO_IDS  # ids put after the document
         self._room: int | None = None  # ids still wanted; None: all
 
@@ -72,6 +74,21 @@ class Whole:
         if is_last:
             parts += [self._wanted(self._stream.close().ids), self._after]
         return np.concatenate([NO_IDS, *parts])
+
+    def matches(self, searcher: Searcher, piece: bytes, is_last: bool) -> Matches:
+        """The matches that are certain after this piece, as one row."""
+        from fst import Matches
+
+        if self._search is None:
+            self._search = searcher.stream(errors="replace")
+        found = []
+        for part in _parts(piece):
+            self._search.write(part)
+            found.append(self._search.read())
+        if is_last:
+            found.append(self._search.close())
+        ids, starts, ends = (np.concatenate([getattr(part, name) for part in found]) for name in ("ids", "starts", "ends"))
+        return Matches(ids, starts, ends, np.array([0, len(ids)]))
 
     def _wanted(self, ids: Any) -> Any:
         if self._room is not None:
@@ -119,6 +136,18 @@ class Piece(Documents):
         """Its ids, with U+FFFD for bytes that are not text; the options are those of `Tokenizer.encode_batch`."""
         ids = self.whole.ids(tokenizer, self.texts[0], self.is_last, options["add_special_tokens"], options.get("max_length"))
         return Encoded(self, ids, np.full(len(self), len(ids), np.int64))
+
+    def mended(self) -> Documents:
+        """The piece as it is: what follows it shows whether its last bytes are text, and its stream mends them."""
+        return self
+
+    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, None]:  # noqa: ARG002 - a stream takes one
+        """Its matches, in characters of the document."""
+        return self.whole.matches(searcher, self.texts[0], self.is_last), None
+
+    def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
+        """int64[1], how many matches it has."""
+        return np.diff(self.find(searcher, threads)[0].row_splits)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids it has; the options are those of `Tokenizer.count_tokens`."""

@@ -14,7 +14,7 @@ MAX_LISTED = 12  # fields of an object
 EXCERPT = 40  # characters shown of a line that is not text
 
 
-def documents(source: Source, name: str, *, others: bool, mends: bool) -> Iterator[Documents]:
+def documents(source: Source, name: str, *, others: bool, mends: bool, with_text: bool = False) -> Iterator[Documents]:
     """The documents of JSON lines. A line of white space alone is skipped.
 
     Args:
@@ -22,12 +22,13 @@ def documents(source: Source, name: str, *, others: bool, mends: bool) -> Iterat
         name: the field that holds the text.
         others: whether the other fields are wanted.
         mends: whether bytes that are not UTF-8 are read as U+FFFD.
+        with_text: whether the field itself is wanted among the others.
     """
     for block in blocks(source, LINE_FEED):
-        yield _parsed(block, name, others, mends)
+        yield _parsed(block, name, others, mends, with_text)
 
 
-def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
+def _parsed(block: Block, name: str, others: bool, mends: bool, with_text: bool) -> Documents:
     numbers, texts, rest, wrong, replaced = list[int](), list[str](), list[dict[str, Any]](), list[tuple[int, Fault]](), 0
     for number, line in enumerate(block.lines, block.first):
         if not line or line.isspace():
@@ -45,6 +46,8 @@ def _parsed(block: Block, name: str, others: bool, mends: bool) -> Documents:
         numbers.append(number)
         texts.append(text)
         replaced += is_mended
+        if not with_text:
+            del record[name]
         if others:
             rest.append(record)
     return Documents(block.file, block.unit, numbers, texts, rest if others else None, wrong, replaced)
@@ -72,11 +75,11 @@ def _record(line: str) -> dict[str, Any]:
 
 
 def _text(record: dict[str, Any], name: str) -> str:
-    """The text of an object, taken out of it."""
+    """The text of an object."""
     if name not in record:
         names = ", ".join(map(repr, list(record)[:MAX_LISTED])) or "none"
         raise ValueError(f"no field {name!r}, of {names}")
-    text = record.pop(name)
+    text = record[name]
     if not isinstance(text, str):
         raise ValueError(f"the field {name!r} is {json.dumps(text)[:EXCERPT]}, no string")
     return text

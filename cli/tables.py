@@ -7,6 +7,12 @@ from typing import Any
 from fst import machines
 from fst.errors import UnsupportedError
 
+# What a command takes, by the face of the table.
+TAKEN = {
+    "Searcher": "one of keywords, from `fst compile --kind keywords`",
+    "Segmenter": "one of a dictionary, from `fst compile --kind maxmatch`",
+}
+
 
 def load(path: str) -> Any:
     """The table of a tokenizer.
@@ -18,4 +24,17 @@ def load(path: str) -> Any:
     table = machines.load(path)
     if not table.has_tokens:
         raise UnsupportedError(f"{path} is a table of {table.kind}, and has no tokens: this command takes the table of a tokenizer")
+    return table
+
+
+def load_for(face: str, path: str) -> Any:
+    """A table that a face takes, a key of `TAKEN`.
+
+    Raises:
+        UnsupportedError: the file is a table of another face; the message names it.
+        TableError, OSError: as by `fst.machines.load`.
+    """
+    table = machines.load(path)
+    if table.face.rpartition(".")[2] != face:
+        raise UnsupportedError(f"{path} is a table of {table.kind}: this command takes {TAKEN[face]}")
     return table

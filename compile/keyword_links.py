@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from fst.jit import inlined, kernel
+from fst.jit import inlined, kernel, part
+from fst.machines import overlapping
 from fst.machines.keywords import BEFORE, KEYWORD, ROOT, START
 from fst.trie import NULL
+
+NEXT, COUNT = overlapping.COLUMNS
 
 
 @inlined
@@ -95,6 +98,19 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
     return count
 
 
+@part
+def longest_suffix(above, byte, links, slots, children, labels):
+    """The longest proper suffix of the string of δ(above, byte) that is a node."""
+    if above == ROOT:
+        return ROOT
+    link = links[above]
+    target = child(slots, children, labels, link, byte)
+    while target == NULL and link != ROOT:
+        link = links[link]
+        target = child(slots, children, labels, link, byte)
+    return max(target, ROOT)
+
+
 @kernel
 def link_standard(parents, bytes_read, depths, tokens, lengths, slots, children, labels, links, outputs, matches):
     """Link the nodes of a trie as Aho and Corasick do: f(v) is the longest proper suffix of v's string that is a node.
@@ -106,12 +122,7 @@ def link_standard(parents, bytes_read, depths, tokens, lengths, slots, children,
     links[ROOT] = outputs[ROOT] = 0
     for node in range(1, len(parents)):
         above, byte = parents[node], bytes_read[node]
-        link = links[above]
-        target = child(slots, children, labels, link, byte) if above != ROOT else ROOT
-        while target == NULL and link != ROOT:
-            link = links[link]
-            target = child(slots, children, labels, link, byte)
-        links[node] = max(target, ROOT)
+        links[node] = longest_suffix(above, byte, links, slots, children, labels)
         ending = outputs[links[node]]
         keyword = tokens[node] if tokens[node] != NULL or not ending else matches[ending, KEYWORD]
         outputs[node] = 0
@@ -122,3 +133,27 @@ def link_standard(parents, bytes_read, depths, tokens, lengths, slots, children,
             outputs[node] = count
             count += 1
     return count
+
+
+@kernel
+def link_overlapping(parents, bytes_read, tokens, last, before, is_leaf, slots, children, labels, links, goes_on, outputs, matches):
+    """Link the nodes of a trie as `link_standard` does, and list for each keyword those that end where it ends.
+
+    Arguments are those of `link_longest`, but for
+
+        last, before: int64[keywords], by the first of some equal keywords the last one, and by each the one before it, or -1.
+        goes_on: int64[nodes], filled: the longest suffix of a node's string that is a node with children, perhaps all of it.
+        outputs: int64[nodes], filled: the row of the longest keyword that ends with a node's string, or 0.
+        matches: int64[1 + keywords, 2], as in `fst.machines.overlapping`, filled for the keywords of nodes.
+    """
+    links[ROOT] = outputs[ROOT] = goes_on[ROOT] = ROOT
+    for node in range(1, len(parents)):
+        link = longest_suffix(parents[node], bytes_read[node], links, slots, children, labels)
+        links[node] = link
+        goes_on[node] = goes_on[link] if is_leaf[node] else node
+        outputs[node] = outputs[link]
+        keyword = last[tokens[node]] if tokens[node] != NULL else NULL
+        while keyword != NULL:
+            matches[keyword + 1, NEXT], matches[keyword + 1, COUNT] = outputs[node], matches[outputs[node], COUNT] + 1
+            outputs[node] = keyword + 1
+            keyword = before[keyword]

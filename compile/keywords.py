@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.byte_rows import ROW, placed
+from fst.compile.keyword_text import keyword_text, spelled
 from fst.compile.sources.words import Words, read_words
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
+from fst.machines.keyword_text import PLAIN
 from fst.machines.keywords import (
     COLUMNS,
     END,
@@ -23,6 +25,7 @@ from fst.machines.keywords import (
     LABEL_SHIFT,
     LONGEST,
     MAX_STATE,
+    OVERLAPPING,
     OWN,
     ROOT,
     STANDARD,
@@ -31,11 +34,16 @@ from fst.machines.keywords import (
     about,
     pack,
 )
+from fst.machines.overlapping import COLUMNS as OVERLAPPING_COLUMNS
+from fst.machines.overlapping import COUNT, OverlappingTables
 from fst.trie import NULL, Ints, Strings, Trie, build
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
+MAX_TOTAL = 1 << 29  # bytes of all keywords together
 MAX_MATCHES = 1 << 24  # that the outputs of a table list
-link_longest, link_standard = (Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard"))
+link_longest, link_standard, link_overlapping = (
+    Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
+)
 
 
 class Rows(NamedTuple):
@@ -56,10 +64,20 @@ class Rows(NamedTuple):
 
 
 class Links(NamedTuple):
-    """What the kernels of `fst.compile.keyword_links` find: for each node its link and its output, and the matches."""
+    """What the kernels of `fst.compile.keyword_links` find.
+
+    Attributes:
+        links: int64[nodes], the link of each node.
+        goes_on: int64[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
+        outputs: int64[nodes], the output of each node.
+        is_hit: bool[nodes], whether the transition to each node has its output.
+        matches: the matches of the outputs.
+    """
 
     links: Ints
+    goes_on: Ints
     outputs: Ints
+    is_hit: NDArray[np.bool_]
     matches: Ints
 
 
@@ -76,94 +94,141 @@ def keywords(
     source: str | Path | Iterable[str | bytes] | Any,
     *,
     match_kind: str = LONGEST,
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    normalizer: Any = None,
+    allow_empty: bool = False,
     format: str | None = None,  # noqa: A002 - the word for it
     column: str | None = None,
 ) -> KeywordTables:
     """Compile keywords for search.
 
-    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text.
+    The time of a search does not depend on the keywords: it takes at most two look-ups for each byte of text, besides the matches.
 
     Args:
         source: the keywords, str or bytes of UTF-8; the number of each in matches is its place. Of equal ones, the first is found. Or a
             column of them, of pyarrow or of what Arrow can import; or the path of a file.
         match_kind: "leftmost-longest": of the matches that begin first, the longest; "leftmost-first": of these, the keyword that is listed
             first; "standard": the match that ends first, and of these the longest. In all three, the search goes on after the match.
+            "overlapping": all matches, those of equal keywords too, by their ends, the longest first.
+        ignore_case: whether a character matches its other cases, by simple case folding of Unicode: one character for one, so ß is not ss.
+        whole_words: whether a keyword that begins with a character of words only matches where a word begins, and likewise at its end.
+            Characters of words are letters, marks, digits and connectors such as ``_``, but for ideographs and kana.
+        normalizer: of texts and keywords, before all else: a component of a ``tokenizer.json``, or a normalizer of ``tokenizers``. A match
+            covers whole characters of the text, even if it is found in a part of what one of them becomes.
+        allow_empty: whether a keyword may be empty. It then matches at each character and at the end of a text, wherever no other match
+            begins, holds or ends; with overlapping matches everywhere. In a standard search, or in a leftmost-first one if it is listed
+            before another keyword, it is found instead of this.
         format: of a file: "lines", a keyword a line; "jieba", ``word frequency part-of-speech``; "csv", "tsv", "parquet" or "arrow". None:
             by the ending of its name; "lines" if this says nothing. All but the last two may be packed with gzip.
         column: of a file with columns, the name of the one that holds the keywords. None: the first field of each record of a CSV, which
             then has no line of names; the only column of Parquet and Arrow.
 
     Raises:
-        VocabularyError: there are no keywords, or one is empty or no text; or the file is not of its format; the message says where.
-        UnsupportedError: a keyword has more than 65,536 bytes, or the keywords have too many matches in each other; or `format` or
-            `column` does not go with the source.
-        ValueError: `match_kind` has another value.
+        VocabularyError: there are no keywords, or one is empty or no text, or the normalizer leaves nothing of it; or the file is not of
+            its format; the message says where.
+        UnsupportedError: a keyword has more than 65,536 bytes, or all together have too many; or they have too many matches in each other;
+            or no table can hold the normalizer; or `format` or `column` does not go with the source.
+        ValueError: `match_kind` has another value, or `normalizer` is none.
         OSError: the file cannot be read.
 
     Example:
         >>> found = keywords(["he", "she", "hers"])
         >>> found.run("ushers"), [found.keywords[number] for number in keywords(["he", "she", "hers"], match_kind="standard").run("ushers")]
         ([1], ['she'])
+        >>> keywords(["he", "she", "hers"], match_kind="overlapping").run("ushers")
+        [1, 0, 2]
+        >>> keywords(["C++", "net"], ignore_case=True, whole_words=True).run("Internet in c++, .NET")
+        [0, 1]
 
     Source: Aho and Corasick 1975, *Efficient string matching*; Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6.
     """
     if match_kind not in KINDS:
         raise ValueError(f"match_kind={match_kind!r}: there are {', '.join(map(repr, KINDS))}")
-    given = read_words(source, form=format, column=column, noun="keyword")
-    spelled = spelled_words(given)
-    if not spelled:
+    text = keyword_text(normalizer, ignore_case, whole_words)
+    listed = spelled_words(read_words(source, form=format, column=column, noun="keyword"), "keyword", allow_empty=allow_empty)
+    if not listed:
         raise VocabularyError("there are no keywords" + (f" in {source}" if isinstance(source, str | Path) else ""))
-    trie = trie_of(numbered(spelled))
+    read = listed if text == PLAIN else spelled([keyword.decode() for keyword in listed], text)
+    trie = trie_of(numbered(_possible(read, match_kind)))
     if match_kind == FIRST:
-        trie = trie_of({spelled[number]: number for number in _reachable(trie)})
-    lengths = lengths_of(spelled)
-    laid_out = lay_out(trie, lengths, match_kind)
-    return KeywordTables(
-        about(match_kind, laid_out.states),
-        entries=laid_out.entries,
-        depths=laid_out.depths,
-        matches=laid_out.matches,
-        keyword_bytes=np.frombuffer(b"".join(spelled), np.uint8),
-        keyword_ends=np.cumsum(lengths),
+        trie = trie_of({read[number]: number for number in _reachable(trie)})
+    automaton = lay_out(trie, read, match_kind)
+    make = OverlappingTables if match_kind == OVERLAPPING else KeywordTables
+    return make(
+        about(make.kind, match_kind, automaton.states, text),
+        entries=automaton.entries,
+        depths=automaton.depths,
+        matches=automaton.matches,
+        keyword_bytes=np.frombuffer(b"".join(listed), np.uint8),
+        keyword_ends=np.cumsum(lengths_of(listed)),
+        keyword_lengths=(_characters(read) if match_kind == OVERLAPPING else lengths_of(read)).astype(np.uint32),
     )
 
 
-def spelled_words(given: Words, noun: str = "keyword") -> list[bytes]:
+def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list[bytes]:
     """Words in UTF-8; `noun` is what messages call one.
 
     Raises:
         VocabularyError, UnsupportedError: as for `keywords`.
     """
-    return [_utf_8(keyword, given, number, noun) for number, keyword in enumerate(given.words)]
+    found, total = list[bytes](), 0
+    for number, word in enumerate(given.words):
+        data = _utf_8(word, given, number)
+        if not data and not allow_empty:
+            way = ", or pass allow_empty=True" if noun == "keyword" else ""
+            raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out{way}")
+        total += len(data)
+        if total > MAX_TOTAL:
+            raise UnsupportedError(f"{given.place(number)}: up to here there are {total:,} bytes; at most {MAX_TOTAL:,} are possible")
+        found.append(data)
+    return found
 
 
-def numbered(spelled: Sequence[bytes]) -> dict[bytes, int]:
-    """The number of each keyword; of equal ones, that of the first."""
+def numbered(read: Sequence[bytes]) -> dict[bytes, int]:
+    """The number of each keyword that is not empty; of equal ones, that of the first."""
     numbers: dict[bytes, int] = {}
-    for number, keyword in enumerate(spelled):
-        numbers.setdefault(keyword, number)
+    for number, keyword in enumerate(read):
+        if keyword:
+            numbers.setdefault(keyword, number)
     return numbers
 
 
-def lengths_of(spelled: Sequence[bytes]) -> Ints:
-    """The number of bytes of each keyword."""
-    return np.fromiter(map(len, spelled), np.int64, len(spelled))
+def lengths_of(strings: Sequence[bytes]) -> Ints:
+    """The number of bytes of each string."""
+    return np.fromiter(map(len, strings), np.int64, len(strings))
 
 
-def _utf_8(keyword: object, given: Words, number: int, noun: str) -> bytes:
+def _characters(strings: Sequence[bytes]) -> Ints:
+    """The number of characters of each string, borders included."""
+    begins = np.frombuffer(b"".join(strings), np.uint8) & 0xC0 != 0x80
+    return np.diff(np.append(0, np.cumsum(begins))[np.cumsum(lengths_of(strings))], prepend=0)
+
+
+def _utf_8(keyword: object, given: Words, number: int) -> bytes:
     """A keyword in UTF-8."""
     if not isinstance(keyword, str | bytes):
         raise VocabularyError(f"{given.place(number)} is {type(keyword).__name__}, not str or bytes")
+    _need_length(keyword, given, number)
     try:
         data = keyword.encode() if isinstance(keyword, str) else keyword
         data.decode()
     except UnicodeError as error:
         raise VocabularyError(f"{given.place(number)}: {quoted(keyword)} is not text: {reason(error)}") from None
-    if not data:
-        raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out")
-    if len(data) > MAX_BYTES:
-        raise UnsupportedError(f"{given.place(number)}: {quoted(keyword)} has {len(data):,} bytes; at most {MAX_BYTES:,} are possible")
+    _need_length(data, given, number)
     return data
+
+
+def _need_length(keyword: str | bytes, given: Words, number: int) -> None:
+    if len(keyword) > MAX_BYTES:
+        raise UnsupportedError(f"{given.place(number)}: {quoted(keyword)} has {len(keyword):,} bytes; at most {MAX_BYTES:,} are possible")
+
+
+def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
+    """The keywords that can be found although one of them is empty: it comes before all others, or before those that are listed later."""
+    if match_kind not in (FIRST, STANDARD) or b"" not in read:
+        return read
+    return read[: read.index(b"")] if match_kind == FIRST else []
 
 
 def trie_of(numbers: dict[bytes, int]) -> Trie:
@@ -186,25 +251,23 @@ def _reachable(trie: Trie) -> Sequence[int]:
     return found
 
 
-def lay_out(trie: Trie, lengths: Ints, match_kind: str) -> Automaton:
-    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the root, and the match is certain.
+def lay_out(trie: Trie, read: Sequence[bytes], match_kind: str) -> Automaton:
+    """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the state where the search goes on.
 
     Args:
         trie: of keywords; its tokens are their numbers.
-        lengths: the number of bytes of each keyword.
+        read: the keywords as the automaton reads them.
         match_kind: as in `keywords`.
     """
     rows = _rows(trie)
-    linked = _linked(trie, rows, lengths, match_kind)
-    is_hit = linked.outputs > 0 if match_kind == STANDARD else rows.is_leaf
+    linked = _linked(trie, rows, read, match_kind)
     inner = np.flatnonzero(~rows.is_leaf)
     entries = np.full(rows.size, FREE << LABEL_SHIFT, np.uint64)
     slots = np.where(rows.is_leaf, ROOT, rows.slots)
-    on_the_way = np.zeros(len(inner), np.int64) if match_kind == STANDARD else linked.outputs[inner]
+    on_the_way = linked.outputs[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
     entries[slots[inner]] = pack(slots[linked.links[inner]], on_the_way, OWN)
     children = trie.edge_children
-    states, outputs = np.where(is_hit, ROOT, slots)[children], np.where(is_hit, linked.outputs, 0)[children]
-    entries[rows.edges] = pack(states, outputs, rows.edge_bytes)
+    entries[rows.edges] = pack(slots[linked.goes_on[children]], np.where(linked.is_hit, linked.outputs, 0)[children], rows.edge_bytes)
     depths = np.zeros(rows.size, np.uint32)
     depths[slots[inner]] = trie.level[inner]
     return Automaton(len(inner), entries, depths, linked.matches.astype(np.uint32))
@@ -216,6 +279,7 @@ def _rows(trie: Trie) -> Rows:
     bytes_read = trie.letters[labels]
     starts = np.searchsorted(parents, np.arange(len(trie) + 1))
     is_leaf = starts[1:] == starts[:-1]
+    is_leaf[ROOT] = False
     inner = np.flatnonzero(~is_leaf)
     order = np.lexsort((-np.diff(starts)[inner], trie.level[inner]))
     slots = np.empty(len(trie), np.int64)
@@ -227,7 +291,7 @@ def _rows(trie: Trie) -> Rows:
     return Rows(slots, is_leaf, slots[parents] + 1 + bytes_read, bytes_read, size)
 
 
-def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
+def _linked(trie: Trie, rows: Rows, read: Sequence[bytes], match_kind: str) -> Links:
     """Link the nodes of a trie.
 
     Raises:
@@ -235,9 +299,17 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
     """
     children, labels = np.zeros(rows.size + ROW, np.int32), np.full(rows.size + ROW, FREE, np.int16)
     children[rows.edges], labels[rows.edges] = trie.edge_children, rows.edge_bytes
-    links, outputs = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64)
+    links, outputs, goes_on = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64), np.arange(len(trie))
     tree = trie.parent, trie.letters[trie.label], trie.level, trie.token
-    room = 2 * len(trie) + 1
+    if match_kind == OVERLAPPING:
+        matches = np.zeros((len(read) + 1, len(OVERLAPPING_COLUMNS)), np.int64)
+        matches[1:, COUNT] = 1
+        parents, bytes_read, _, tokens = tree
+        link_overlapping.call(
+            parents, bytes_read, tokens, *_equal(read), rows.is_leaf, rows.slots, children, labels, links, goes_on, outputs, matches
+        )
+        return Links(goes_on[links], goes_on, outputs, np.ones(len(trie), np.bool_), matches)
+    lengths, room = lengths_of(read), 2 * len(trie) + 1
     while True:
         matches = np.zeros((room, len(COLUMNS)), np.int64)
         if match_kind == STANDARD:
@@ -245,8 +317,21 @@ def _linked(trie: Trie, rows: Rows, lengths: Ints, match_kind: str) -> Links:
         else:
             count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
         if count:
+            is_hit = outputs > 0 if match_kind == STANDARD else rows.is_leaf
+            goes_on[is_hit] = ROOT
             matches[1:count, END] = matches[1:count, START] + lengths[matches[1:count, KEYWORD]]
-            return Links(links, outputs, matches[:count])
+            return Links(links, goes_on, outputs, is_hit, matches[:count])
         room *= 4
         if room > MAX_MATCHES:
             raise UnsupportedError(f"the keywords have more than {room // 4:,} matches in each other: leave out some of those in long ones")
+
+
+def _equal(read: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """Chains of equal keywords: by the first of some equal ones the last one, and by each the one before it, or `NULL`."""
+    last, before = np.arange(len(read)), np.full(len(read), NULL)
+    first: dict[bytes, int] = {}
+    for number, keyword in enumerate(read):
+        known = first.setdefault(keyword, number)
+        if known != number:
+            before[number], last[known] = last[known], number
+    return last, before

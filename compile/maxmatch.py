@@ -98,7 +98,7 @@ def _table(words: Sequence[bytes], direction: str, added: Sequence[bytes] = (), 
     all_words = [*words, *added]
     numbers.update((entry.spelled, number) for number, entry in enumerate(entries, len(all_words)))
     lengths = lengths_of(all_words)
-    automaton = lay_out(trie_of(numbers), lengths_of([*all_words, *(entry.spelled for entry in entries)]), LONGEST)
+    automaton = lay_out(trie_of(numbers), [*all_words, *(entry.spelled for entry in entries)], LONGEST)
     if entries:
         automaton = _expanded(automaton, lengths, entries)
     return MaxMatchTables(
@@ -108,6 +108,7 @@ def _table(words: Sequence[bytes], direction: str, added: Sequence[bytes] = (), 
         matches=automaton.matches,
         keyword_bytes=np.frombuffer(b"".join(all_words), np.uint8),
         keyword_ends=np.cumsum(lengths),
+        keyword_lengths=lengths.astype(np.uint32),
     )
 
 

@@ -16,7 +16,7 @@ from fst.errors import FstError, TableError, TextError, UnsupportedError, Vocabu
 if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
-    from fst.runtime.searcher import Match, Matches, Searcher
+    from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import tiktoken
@@ -28,6 +28,7 @@ __all__ = [
     "Batch",
     "FstError",
     "Match",
+    "MatchStream",
     "Matches",
     "Part",
     "Searcher",
@@ -68,7 +69,7 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.tiktoken import tiktoken
 
         return tiktoken
-    if name in ("Match", "Matches", "Searcher"):
+    if name in ("Match", "MatchStream", "Matches", "Searcher"):
         from fst.runtime import searcher
 
         return getattr(searcher, name)

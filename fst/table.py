@@ -48,6 +48,7 @@ class Table(ABC):
         unit: the code units that its kernels read.
         kernel: the dotted name of the module of its kernels; nothing imports it here.
         face: the dotted name of the class that `fst.load` returns, which takes the table; nothing imports it here.
+        has_bounded_ids: whether `ids_per_unit` holds for every text. If not, the kernels count the ids for which they have no room.
         has_tokens: whether the machine encodes texts as the ids of tokens, so that its face is a `fst.Tokenizer`.
     """
 
@@ -55,6 +56,7 @@ class Table(ABC):
     unit: ClassVar[Literal["utf-8", "utf-16"]]
     kernel: ClassVar[str]
     face: ClassVar[str] = "fst.runtime.encoder.Encoder"
+    has_bounded_ids: ClassVar[bool] = True
     has_tokens: ClassVar[bool] = True
 
     about: Mapping[str, Any]

@@ -1,5 +1,5 @@
-"""Arrow columns: texts are read in the column's own buffers, and the arrays of their ids become the buffers of the new column. Tokens that
-are parts of texts share the buffers of these.
+"""Arrow columns: texts are read in the column's own buffers, and the arrays of their results become the buffers of the new column. Tokens
+that are parts of texts share the buffers of these.
 
 Only this module imports pyarrow, and only methods that take columns import this module.
 """
@@ -7,7 +7,7 @@ Only this module imports pyarrow, and only methods that take columns import this
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from operator import add
@@ -18,17 +18,18 @@ from numpy.typing import NDArray
 
 from fst.errors import TextError
 from fst.runtime.batch import Batch
-from fst.runtime.texts import Column, Ints, not_text_at
+from fst.runtime.texts import Bytes, Column, Ints, not_text_at
 
 try:
     import pyarrow as pa
+    import pyarrow.compute as pc
 except ModuleNotFoundError:
     raise ModuleNotFoundError("columns take pyarrow 18 or later: pip install 'pyarrow>=18'", name="pyarrow") from None
 
+MATCH = ("id", "start", "end")
 MAX_VALUES = (1 << 31) - 1  # in a chunk: the offsets of a list, and those of strings, have 32 bits
 OFFSETS = {pa.string(): np.int32, pa.binary(): np.int32, pa.large_string(): np.int64, pa.large_binary(): np.int64}
 WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(), pa.null(): pa.string()}
-
 
 
 class Lists(NamedTuple):
@@ -44,6 +45,8 @@ class Lists(NamedTuple):
 
 
 Make = Callable[[Column], Lists]
+NewRows = tuple[Ints, Callable[[], Bytes]]  # where each row begins, and the last one ends; and a function that makes their bytes
+Rewrite = Callable[[Column], NewRows]
 
 
 @dataclass(frozen=True)
@@ -99,15 +102,54 @@ def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
     return _made(column, make, pa.list_(pa.string()), None, by_row=False)
 
 
+def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
+    """The matches of a column.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        find: finds keywords in rows; the ids are their numbers, and the spans those of matches.
+
+    Raises:
+        TextError: it is not a column of texts, or `find` raises one.
+    """
+
+    def make(rows: Column) -> Lists:
+        batch = find(rows)
+        assert batch.offsets is not None
+        columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
+        return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+
+    return _made(column, make, pa.list_(pa.struct([(name, pa.int32()) for name in MATCH])), None, by_row=False)
+
+
+def rewritten(column: Any, rewrite: Rewrite) -> Any:
+    """A column of the same type with other texts.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+        rewrite: gives new rows for some rows.
+
+    Raises:
+        TextError: it is not a column of texts, or `rewrite` raises one, or the new texts are too long for its type.
+    """
+    column = _imported(column)
+    return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
+
+
 def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:
     """A column of lists, of a kind, from a column of texts."""
     column = _imported(column)
+    return _by_chunks(column, lambda chunk: _chunk(chunk, make, filling, by_row), kind)
+
+
+def _by_chunks(column: Any, work: Callable[[Any], Any], kind: Any) -> Any:
+    """The results of an array, or of each chunk, which are of one type."""
     if not isinstance(column, pa.ChunkedArray):
-        return _chunk(column, make, filling, by_row)
+        return work(column)
     chunks, first = [], 0
     for chunk in column.chunks:
         with _renumbered(partial(add, first)):
-            chunks.append(_chunk(chunk, make, filling, by_row))
+            chunks.append(work(chunk))
         first += len(chunk)
     return pa.chunked_array(chunks, type=kind)
 
@@ -127,16 +169,62 @@ def _chunk(chunk: Any, make: Make, filling: Filling | None, by_row: bool) -> Any
     """The lists of one array."""
     if isinstance(chunk, pa.DictionaryArray):
         return _of_dictionary(_texts(chunk.dictionary), chunk.indices, make, filling, by_row)
-    chunk = _texts(chunk)
-    if not chunk.null_count:
-        return _array(make(_rows(chunk)), filling, None)
-    is_null = chunk.is_null()
-    present = np.flatnonzero(~is_null.to_numpy(zero_copy_only=False))
-    with _renumbered(lambda row: int(present[row])):
-        lists = make(_rows(chunk.drop_null()))
-    lengths = np.zeros(len(chunk), np.int64)
-    lengths[present] = np.diff(lists.row_splits)
-    return _array(Lists(lists.values, np.concatenate([[0], np.cumsum(lengths)])), filling, is_null)
+    present = Present(_texts(chunk))
+    with present.renumbered():
+        lists = make(present.rows)
+    return _array(lists._replace(row_splits=present.spread(lists.row_splits)), filling, present.is_null)
+
+
+def _rewritten(chunk: Any, rewrite: Rewrite) -> Any:
+    """One array with other texts."""
+    if isinstance(chunk, pa.DictionaryArray):
+        return _rewritten_dictionary(chunk, rewrite)
+    if pa.types.is_null(chunk.type):
+        return chunk
+    present = Present(_texts(chunk))
+    with present.renumbered():
+        starts, make = rewrite(present.rows)
+    return _new_strings(present.spread(starts), make, present).cast(chunk.type)
+
+
+def _rewritten_dictionary(chunk: Any, rewrite: Rewrite) -> Any:
+    """A dictionary array with other texts, each of which is in the new dictionary once."""
+    known, kind = _texts(chunk.dictionary), chunk.type
+    try:
+        texts, numbers = _rewritten(known, rewrite), chunk.indices
+    except TextError:
+        texts, numbers = _rewritten(known.take(chunk.indices), rewrite), None  # a text of no row may be wrong
+    different = texts.drop_null().unique()
+    places = pc.index_in(texts, different)
+    places = (places if numbers is None else places.take(numbers)).cast(kind.index_type)
+    return pa.DictionaryArray.from_arrays(places, different.cast(kind.value_type), ordered=kind.ordered)
+
+
+class Present:
+    """The rows of an array of texts that are not null.
+
+    Attributes:
+        rows: the rows.
+        is_null: for each row of the array, whether it is null, as an array of pyarrow; None if none is.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        self.kind, self._count = texts.type, len(texts)
+        self.is_null = texts.is_null() if texts.null_count else None
+        self._places: Any = None if self.is_null is None else np.flatnonzero(~self.is_null.to_numpy(zero_copy_only=False))
+        self.rows = _rows(texts if self.is_null is None else texts.drop_null())
+
+    def renumbered(self) -> AbstractContextManager[None]:
+        """Convert the row in errors to that of the array."""
+        return nullcontext() if self._places is None else _renumbered(lambda row: int(self._places[row]))
+
+    def spread(self, splits: Ints) -> Ints:
+        """Where each row of the array begins, and where the last one ends, for the same of the rows that are not null."""
+        if self._places is None:
+            return splits
+        lengths = np.zeros(self._count, np.int64)
+        lengths[self._places] = np.diff(splits)
+        return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def _of_dictionary(texts: Any, numbers: Any, make: Make, filling: Filling | None, by_row: bool) -> Any:
@@ -203,6 +291,23 @@ def _array(lists: Lists, filling: Filling | None, is_null: Any) -> Any:
     if splits[-1] > MAX_VALUES:
         raise TextError(f"{splits[-1]:,} values in one array, and a list has at most {MAX_VALUES:,}; pass slices of it")
     return pa.ListArray.from_arrays(_values(splits.astype(np.int32)), lists.values, mask=is_null)
+
+
+def _new_strings(starts: Ints, make: Callable[[], Bytes], present: Present) -> Any:
+    """Rows of UTF-8 as an array over their memory.
+
+    Raises:
+        TextError: they are longer than the offsets of their type can reach; then they are not made.
+    """
+    size = OFFSETS[present.kind]
+    if size is np.int32 and starts[-1] > MAX_VALUES:
+        raise TextError(f"{starts[-1]:,} bytes in one array of {present.kind}; take slices of it, or cast it to large_{present.kind}")
+    valid, nulls = None, 0
+    if present.is_null is not None:
+        is_null = present.is_null.to_numpy(zero_copy_only=False)
+        valid, nulls = pa.py_buffer(np.packbits(~is_null, bitorder="little")), int(is_null.sum())
+    buffers = [valid, pa.py_buffer(starts.astype(size, copy=False)), pa.py_buffer(make())]
+    return pa.Array.from_buffers(present.kind, len(starts) - 1, buffers, nulls)
 
 
 def _filled(lists: Lists, filling: Filling) -> NDArray[np.int32]:

@@ -188,7 +188,8 @@ class Job:
             suspects = runner.suspects(rows)
             if runner.first_row is not None:
                 workspace.state[FIRST_ROW] = runner.first_row
-            runner.encode(text, starts, NO_MORE, runner.output(self.frame, buffers, splits[1:], suspects), workspace)
+            output = runner.output(self.frame, buffers, splits[1:], suspects)
+            runner.encode(text, starts, NO_MORE, output, workspace, None if self.counted else buffers)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
         runner.workspaces.give_back(workspace)
@@ -404,7 +405,8 @@ class Worker:
         suspects = runner.suspects(rows)
         if runner.first_row is not None:
             workspace.state[FIRST_ROW] = runner.first_row + row
-        read = runner.encode(text, starts, more, runner.output(job.frame, self.buffers, ends, suspects), workspace)
+        output = runner.output(job.frame, self.buffers, ends, suspects)
+        read = runner.encode(text, starts, more, output, workspace, None if job.counted else self.buffers)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])
         if job.counted:

@@ -11,6 +11,7 @@ from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
+from fst.machines.rewriting_arguments import rewriter
 from fst.metadata import ByteLevelDecoder
 from fst.rows import WHITE_SPACE
 from fst.runtime.batch import Batch
@@ -110,11 +111,17 @@ class BpeTokenizer(Tokenizer):
         arguments = self._ids_runner.arguments
         return PieceBegins(self._table, arguments if self._table.has_automaton else arguments.beside) if is_safe else None
 
+    @property
+    def _rewriter(self) -> TextRewriter | None:
+        text = self._metadata.text
+        if text.rewriting is None:
+            return None
+        by = rewriter(text.rewriting, self._metadata.added_tokens, text.trimming)
+        return TextRewriter(self._table.marked_arguments(), self._table.ids_per_unit, by)
+
     @Lazy
     def _ids_runner(self) -> Runner:
-        by = self._metadata.text.rewriting
-        rewriter = TextRewriter(self._table, by) if by else None
-        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=rewriter)
+        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=self._rewriter)
 
     @Lazy
     def _spans_runner(self) -> Runner:

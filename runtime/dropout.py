@@ -25,6 +25,7 @@ class Kernel(NamedTuple):
     unit: str
     kernel: str
     ids_per_unit: int
+    has_bounded_ids: bool = True
 
 
 class DroppingRunners:

@@ -10,21 +10,22 @@ with the next piece. The part of the rewritten text that kernels leave unread is
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.jit import Deferred
-from fst.machines.bpe import BpeTables
+from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.machines.rewriting_arguments import MARK_BYTES, RANKS, Rewriter, RewritingWork, Rewritten, rewriter
-from fst.rewriting import Rewriting
+from fst.machines.rewriting_arguments import MARK_BYTES, RANKS, Rewriter, RewritingWork, Rewritten
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 
 rewrite, restore, is_unchanged, last_border = (
     Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "is_unchanged", "last_border")
 )
+Known = TypeVar("Known", bound="KeepingRewriter")
+
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
 
 
@@ -46,6 +47,11 @@ class Room:
     def __init__(self) -> None:
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self.reserve(0, 0, with_spans=False)
+
+    @Lazy
+    def normalised(self) -> Room:
+        """Other arrays, for texts that are rewritten twice."""
+        return Room()
 
     def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
         """Make room for `size` rewritten bytes in `rows` texts. Keeps the rewritten bytes and their spans."""
@@ -73,27 +79,43 @@ class Room:
         self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
-class TextRewriter:
-    """Rewrites the texts of a table.
-
-    Args:
-        table: the table.
-        by: how it rewrites texts.
+class KeepingRewriter:
+    """A rewriter that keeps the part of a rewritten text which kernels leave unread. It is the beginning of the next one.
 
     Attributes:
         arguments: the kernels' argument ``machine`` for rewritten texts.
     """
 
-    def __init__(self, table: BpeTables, by: Rewriting) -> None:
-        self.arguments: Any = table.marked_arguments()
-        self._growth = table.ids_per_unit
-        self._rewriter: Rewriter = rewriter(by, table.metadata.added_tokens, table.metadata.text.trimming)
+    arguments: Any
 
-    def reading_by(self, arguments: Any) -> TextRewriter:
+    def reading_by(self: Known, arguments: Any) -> Known:
         """The same rewriter, for kernels with other arguments."""
         other = copy(self)
         other.arguments = arguments
         return other
+
+    def keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
+        """Keep the part of a text that goes on which kernels have not read, from `read` on."""
+        end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
+        left = rewritten.text[read:end]
+        count = characters(left)
+        state[KEPT], state[KEPT_CHARACTERS] = len(left), count
+        rewritten.text[: len(left)] = left.copy()
+        if len(rewritten.places):
+            rewritten.places[:count] = rewritten.places[last - count : last].copy()
+
+
+class TextRewriter(KeepingRewriter):
+    """Rewrites the texts of a table.
+
+    Args:
+        arguments: the kernels' argument ``machine`` for rewritten texts.
+        growth: the most bytes that one byte becomes.
+        by: how texts are rewritten.
+    """
+
+    def __init__(self, arguments: Any, growth: int, by: Rewriter) -> None:
+        self.arguments, self._growth, self._rewriter = arguments, growth, by
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.
@@ -109,7 +131,17 @@ class TextRewriter:
         """The last border of a text that goes on; its beginning if it has none."""
         return int(last_border.call(text, np.uint64(starts[0]), np.uint64(starts[-1]), self._rewriter, memo))
 
-    def rewrite(self, text: Units, starts: Ints, state: Any, room: Room, *, is_inside: bool, with_spans: bool) -> Rewritten:
+    def rewrite(
+        self,
+        text: Units,
+        starts: Ints,
+        state: Any,
+        room: Room,
+        *,
+        is_inside: bool,
+        with_spans: bool,
+        more: bool = False,  # noqa: ARG002 - what is rewritten ends at a border
+    ) -> Rewritten:
         """Rewrite texts. The first one follows its part that is kept from the last call.
 
         Args:
@@ -118,19 +150,10 @@ class TextRewriter:
             room: where to write.
             is_inside: whether the first text goes on from a border.
             with_spans: whether to write the spans of characters.
+            more: whether the last text goes on in the next call.
         """
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = int(kept) + self._growth * (int(starts[-1] - starts[0]) + len(starts)) + MARK_BYTES
         room.reserve(size, len(starts) - 1, with_spans=with_spans)
         rewrite.call(text, starts, state[BEFORE], np.uint64(is_inside), kept, kept_characters, self._rewriter, room.work, room.rewritten)
         return room.rewritten
-
-    def keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
-        """Keep the part of a text that goes on which kernels have not read, from `read` on."""
-        end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
-        left = rewritten.text[read:end]
-        count = characters(left)
-        state[KEPT], state[KEPT_CHARACTERS] = len(left), count
-        rewritten.text[: len(left)] = left.copy()
-        if len(rewritten.places):
-            rewritten.places[:count] = rewritten.places[last - count : last].copy()

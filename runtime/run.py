@@ -14,6 +14,7 @@ from fst.jit import Deferred
 from fst.machines.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.rewriter import TextRewriter, grown, restore
+from fst.runtime.speller import Folder, Speller
 from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
@@ -21,6 +22,7 @@ NO_MORE, MORE = np.uint64(0), np.uint64(1)
 NOTHING = np.empty(0, np.int32)  # for spans that are not asked for
 NO_SPANS = np.empty(0, np.uint64)  # where nothing is kept
 NO_SUSPECTS = np.empty(0, np.uint8)  # without a fallback
+MOST_IDS = 1 << 30  # with spans they take 16 bytes each
 SHORT = 1 << 13  # maximum of characters for `Runner.encode_text`
 
 
@@ -67,6 +69,7 @@ class Runner:
         with_spans: whether to find the spans of ids.
         fallback: reads texts that the kernels cannot; None if they can read every text.
         rewriter: rewrites texts before the kernels read them; None if they read every text as it is.
+        folder: folds the case of texts before the kernels read them; None if they heed it, or if the rewriter folds it.
         first_row: the number of the first row, if ids depend on the numbers of rows; else None.
 
     Attributes:
@@ -83,13 +86,15 @@ class Runner:
         *,
         with_spans: bool = False,
         fallback: Fallback | None = None,
-        rewriter: TextRewriter | None = None,
+        rewriter: TextRewriter | Speller | None = None,
+        folder: Folder | None = None,
         first_row: int | None = None,
     ) -> None:
         self.arguments, self.workspaces, self.with_spans = arguments, workspaces, with_spans
-        self.fallback, self.rewriter, self.first_row = fallback, rewriter, first_row
+        self.fallback, self.rewriter, self.first_row, self._folder = fallback, rewriter, first_row, folder
         self.unit_type = UNIT_TYPES[table.unit]
-        self.is_plain = not with_spans and not fallback
+        self._is_bounded: bool = table.has_bounded_ids
+        self.is_plain = not with_spans and not fallback and not folder and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
@@ -124,23 +129,57 @@ class Runner:
             return IdsOutput(*frame, buffers.ids, ends)
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
-    def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace) -> int:
+    def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace, buffers: Buffers | None) -> int:
         """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
 
+        The buffers of `output` grow if the table has no bound on its ids and `room` was too little for them. Without buffers, such ids are
+        counted, but not written.
+
         Raises:
-            TextError: a word is too long to be read at once, see `MOST_UNITS`.
+            TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`.
         """
         if self.rewriter:
-            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace)
-        return self._call(text, starts, more, self.arguments, output, workspace)
+            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers)
+        if self._folder:
+            folded = self._folder.fold(text, starts, workspace.rewriting)
+            read, _ = self._call(folded.text[: folded.starts[-1]], folded.starts, more, self.arguments, output, workspace, buffers)
+            return self._folder.place(text, int(starts[-1]), folded, read)
+        return self._call(text, starts, more, self.arguments, output, workspace, buffers)[0]
 
-    def _call(self, text: Units, starts: Ints, more: np.uint64, machine: Any, output: Output, workspace: Workspace) -> int:
+    def _call(
+        self, text: Units, starts: Ints, more: np.uint64, machine: Any, output: Output, workspace: Workspace, buffers: Buffers | None
+    ) -> tuple[int, Output]:
+        """Call the kernel; twice if there is no room for all ids. Returns where reading stopped, and the output, perhaps larger."""
         if len(text) > MOST_UNITS:
             raise TextError(f"a text has a word of more than {MOST_UNITS:,} bytes, which is more than can be read at once: cut it")
-        return int(self._rows.call(text, starts, more, machine, output, workspace.work))
+        if self._is_bounded:
+            return int(self._rows.call(text, starts, more, machine, output, workspace.work)), output
+        state = workspace.state.copy()
+        read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
+        count = int(workspace.state[COUNT])
+        if count > len(output.ids) and buffers is not None:
+            if count > MOST_IDS:
+                raise TextError(f"the texts have more than {MOST_IDS:,} matches: search fewer of them at a time, or only count")
+            buffers.reserve(count, int(state[COUNT]))
+            output = self._into(buffers, output)
+            workspace.state[:] = state
+            self._rows.call(text, starts, more, machine, output, workspace.work)
+        return read, output
+
+    def _into(self, buffers: Buffers, output: Output) -> Output:
+        """An output with buffers that have grown."""
+        output = output._replace(ids=buffers.ids)
+        return output._replace(offsets=buffers.offsets, words=buffers.words) if isinstance(output, SpansOutput) else output
 
     def _encode_rewritten(
-        self, rewriter: TextRewriter, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace
+        self,
+        rewriter: TextRewriter | Speller,
+        text: Units,
+        starts: Ints,
+        more: np.uint64,
+        output: Output,
+        workspace: Workspace,
+        buffers: Buffers | None,
     ) -> int:
         """Encode rows of text, rewritten if they need it."""
         if more:
@@ -150,13 +189,15 @@ class Runner:
         state, stop = workspace.state, int(starts[-1])
         text = text[:stop]
         if rewriter.leaves(text, starts, state, workspace.memo):
-            return self._call(text, starts, more, self.arguments, output, workspace)
-        before, count = state[BEFORE], state[COUNT]
-        rewritten = rewriter.rewrite(text, starts, state, workspace.rewriting, is_inside=bool(state[OPEN]), with_spans=self.with_spans)
+            return self._call(text, starts, more, self.arguments, output, workspace, buffers)[0]
+        before, count, is_inside = state[BEFORE], state[COUNT], bool(state[OPEN])
+        rewritten = rewriter.rewrite(
+            text, starts, state, workspace.rewriting, is_inside=is_inside, with_spans=self.with_spans, more=bool(more)
+        )
         state[BEFORE] = 0
         own = rewritten.text[: rewritten.starts[-1]]
-        read = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace)
-        if isinstance(output, SpansOutput) and self.with_spans:
+        read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers)
+        if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             restore.call(output, count, state[COUNT], rewritten)
         rewriter.keep(rewritten, read, state)
         state[BEFORE] = before + np.uint64(characters(text[starts[0] :])) if more else 0

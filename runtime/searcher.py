@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from fst.lazy import Lazy
-from fst.machines.keywords import KeywordTables
+from fst.machines.keywords import OVERLAPPING, KeywordTables
 from fst.runtime.batch import Batch
-from fst.runtime.encoder import Encoder
+from fst.runtime.empties import Empties, EmptyStream, lengths_of
+from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.replacing import Chosen, Found, check_replacements, chosen, ends_of, in_utf_8, replaced_rows, replaced_strings
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
-from fst.runtime.texts import Ints, Texts
+from fst.runtime.speller import reading_of
+from fst.runtime.stream import Part, Stream
+from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, check
 from fst.runtime.workspace import Ids
 
 OFFSETS: Mapping[str, bool | str] = {"characters": True, "bytes": "bytes"}
+
+FEW = 16  # matches that Python replaces in less time than it takes to call kernels
 
 Replacement = str | Sequence[str] | Mapping[str, str] | Callable[["Match", str], str]
 
@@ -43,13 +50,13 @@ class Matches:
 
     Attributes:
         ids: int32[n], the number of each match's keyword.
-        starts, ends: int32[n], the first character, or byte, of each match in its row, and one past the last.
+        starts, ends: int32[n], the first character, or byte, of each match in its row, and one past the last; int64[n] from a stream.
         row_splits: int64[rows + 1]; the matches of row r are those from ``row_splits[r]`` to before ``row_splits[r + 1]``.
     """
 
     ids: Ids
-    starts: Ids
-    ends: Ids
+    starts: Ids | Ints
+    ends: Ids | Ints
     row_splits: Ints
 
     def __len__(self) -> int:
@@ -117,7 +124,8 @@ class Searcher:
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
         """Whether a keyword stands in a text."""
-        return self.find(text, errors=errors) is not None
+        one: Any = [text]
+        return self.count(one, threads=1, errors=errors).item() > 0
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
         """int64[rows], the number of matches in each text. The arguments are those of `find_batch`."""
@@ -130,7 +138,7 @@ class Searcher:
     def replace(self, text: list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> list[str]: ...
 
     def replace(self, text: str | list[str] | tuple[str, ...], by: Replacement, *, threads: int | None = None) -> str | list[str]:
-        """Replace all matches.
+        """Replace all matches. A character that becomes several, which two matches share, is replaced by both.
 
         Args:
             text: a str, or a list or tuple of them.
@@ -139,24 +147,198 @@ class Searcher:
             threads: as in `find_batch`.
 
         Raises:
-            TextError: a text is not text.
-            ValueError: `by` is a list of another length than the keywords.
+            TextError: a text, or a replacement, is not text.
+            ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
         """
+        self._check_replacing(by)
         texts: Any = [text] if isinstance(text, str) else text
-        replaced = _replacing(by, self.keywords)
-        rows = [_replaced(row, found, replaced) for row, found in zip(texts, self.find_batch(texts, threads=threads), strict=True)]
+        found = self.find_batch(texts, threads=threads)
+        if callable(by) or len(found.ids) <= FEW:
+            replaced = _replacing(by, self.keywords)
+            rows = [_replaced(row, found, replaced) for row, found in zip(texts, found, strict=True)]
+        else:
+            rows = replaced_strings(texts, self._chosen(by, found))
         return rows[0] if isinstance(text, str) else rows
+
+    def find_arrow(self, column: Any, *, threads: int | None = None, errors: str = "strict") -> Any:
+        """The matches in a column of texts, as a column. Requires pyarrow.
+
+        Args:
+            column: as in `fst.Tokenizer.encode_arrow`.
+            threads, errors: as in `find_batch`.
+
+        Returns:
+            ``list<struct<id: int32, start: int32, end: int32>>``, with places in characters; null rows stay null. An Array gives an Array,
+            any other column a ChunkedArray with the same chunks.
+
+        Raises:
+            TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
+            ValueError: as in `find_batch`.
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> from fst.compile import keywords
+            >>> Searcher(keywords(["he", "she"])).find_arrow(pa.array(["ushers", None])).to_pylist()
+            [[{'id': 1, 'start': 1, 'end': 4}], None]
+        """
+        from fst.runtime.arrow import matched
+
+        return matched(column, lambda rows: self._found(rows, threads, errors))
+
+    def replace_arrow(self, column: Any, by: Replacement, *, threads: int | None = None) -> Any:
+        """Replace all matches in a column of texts. Requires pyarrow.
+
+        Args:
+            column: as in `fst.Tokenizer.encode_arrow`.
+            by: as in `replace`. For a function, each text becomes a str.
+            threads: as in `find_batch`.
+
+        Returns:
+            A column of the same type, with the same chunks; null rows stay null.
+
+        Raises:
+            TextError, ValueError: as in `replace`; or the column does not hold texts, or the new ones are too long for its type.
+            ImportError: pyarrow is not installed.
+
+        Example:
+            >>> import pyarrow as pa
+            >>> from fst.compile import keywords
+            >>> Searcher(keywords(["he", "she"])).replace_arrow(pa.array(["ushers", None]), "*").to_pylist()
+            ['u*rs', None]
+        """
+        from fst.runtime.arrow import rewritten
+
+        self._check_replacing(by)
+
+        def rewrite(rows: Column) -> tuple[Ints, Callable[[], Bytes]]:
+            (data, starts), found = rows.joined(), _matches(self._found(rows, threads))
+            if not callable(by):
+                return replaced_rows(data, starts, self._chosen(by, found))
+            texts = (str(data[begin:end].data, "utf-8") for begin, end in pairwise(starts.tolist()))
+            new = [in_utf_8(_replaced(text, row, by)) for text, row in zip(texts, found, strict=True)]
+            return ends_of(new), lambda: np.frombuffer(b"".join(new), np.uint8)
+
+        return rewritten(column, rewrite)
+
+    def stream(self, *, errors: str = "strict") -> MatchStream:
+        """Search one text that comes in pieces. The matches are those in the whole text, and each comes out as soon as it is certain.
+
+        Args:
+            errors: as in `find_batch`.
+
+        Returns:
+            A stream with `write`, `read` and `close`, for one thread at a time. Its memory does not grow with the text, except for matches
+            that are not read.
+
+        Raises:
+            ValueError: `errors` has an unknown value.
+
+        Example:
+            >>> from fst.compile import keywords
+            >>> stream = Searcher(keywords(["he", "she", "hers"])).stream()
+            >>> stream.write("us")
+            >>> stream.write("hers, s")
+            >>> stream.read()[0]
+            [Match(id=1, start=1, end=4)]
+            >>> stream.write("he")
+            >>> stream.close()[0]
+            [Match(id=1, start=8, end=11)]
+        """
+        return MatchStream(self._matcher.stream(offsets=True, errors=errors))
+
+    def _check_replacing(self, by: Replacement) -> None:
+        if self._table.metadata.automaton.match_kind == OVERLAPPING:
+            raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
+        if not callable(by):
+            check_replacements(by, len(self.keywords))
+
+    def _found(self, rows: Column, threads: int | None, errors: str = "strict") -> Batch:
+        return self._matcher._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads, errors=errors)
+
+    def _chosen(self, by: str | Sequence[str] | Mapping[str, str], found: Matches) -> Chosen:
+        """What replaces each match, by kernels."""
+        return chosen(by, Found(found.ids, np.stack([found.starts, found.ends], axis=1), found.row_splits), self.keywords)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._table,)
+
+
+class MatchStream:
+    """Searches one text that comes in pieces; made by `fst.Searcher.stream`.
+
+    Only one thread at a time may use a stream. Different streams are independent.
+
+    Args:
+        stream: gives ids and spans.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    def write(self, piece: str | bytes) -> None:
+        """Append a piece to the text.
+
+        Args:
+            piece: str, or bytes of UTF-8, cut anywhere, even inside a character. All pieces of a stream have one type.
+
+        Raises:
+            TextError, ValueError: as by `fst.Stream.write`.
+        """
+        self._stream.write(piece)
+
+    def read(self) -> Matches:
+        """Return the new matches that are certain, however the text continues.
+
+        Returns:
+            One row. Places are characters of the whole stream, int64, also where its pieces are bytes.
+
+        Raises:
+            TextError, ValueError: as by `fst.Stream.write`.
+        """
+        return _of_part(self._stream.read())
+
+    def close(self) -> Matches:
+        """End the text, and return all remaining matches, as `read` does. Every later call raises a ValueError.
+
+        Raises:
+            TextError, ValueError: as by `fst.Stream.write`.
+        """
+        return _of_part(self._stream.close())
 
 
 class _Matcher(Encoder):
     """Runs the kernel: the ids are numbers of keywords, and the spans are those of matches."""
 
     @Lazy
+    def _reading(self) -> dict[str, Any]:
+        return reading_of(self._table)
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return Runner(self._table, self._table.arguments(), self._workspaces, **self._reading)
+
+    @Lazy
     def _spans_runner(self) -> Runner:
-        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True)
+        return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True, **self._reading)
+
+    def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
+        """Search one text that comes in pieces; see `fst.runtime.encoder.Encoder.stream`."""
+        if not self._empties:
+            return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
+        check(errors)
+        return EmptyStream(self._empties, offsets, self._spans_runner, None, self._frame, errors, self._trim)
+
+    def _encode(self, source: Source, *, with_spans: bool = False, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:
+        if not self._empties:
+            return super()._encode(source, with_spans=with_spans, counted=counted, errors=errors, **options)
+        batch = super()._encode(source, with_spans=True, errors=errors, **options)
+        return self._empties.put(batch, lengths_of(source, errors))
+
+    @Lazy
+    def _empties(self) -> Empties | None:
+        overlapping = self._table.metadata.automaton.match_kind == OVERLAPPING
+        return Empties(self._table.empty, overlapping=overlapping) if self._table.empty else None
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
@@ -171,22 +353,31 @@ def _matches(batch: Batch) -> Matches:
     return Matches(batch.ids, batch.offsets[:, 0], batch.offsets[:, 1], batch.row_splits)
 
 
+def _of_part(part: Part) -> Matches:
+    assert part.offsets is not None
+    return Matches(part.ids, part.offsets[:, 0], part.offsets[:, 1], np.array([0, len(part.ids)]))
+
+
 def _replacing(by: Replacement, keywords: Sequence[str]) -> Callable[[Match, str], str]:
     """A function from a match and its text to what replaces it."""
     if callable(by):
         return by
     if isinstance(by, Mapping):
-        return lambda match, text: by.get(keywords[match.id], text)
-    all_by = [by] * len(keywords) if isinstance(by, str) else by
-    if len(all_by) != len(keywords):
-        raise ValueError(f"replace: there are {len(all_by)} replacements for {len(keywords)} keywords")
-    return lambda match, _: all_by[match.id]
+        return lambda match, text: _checked(by.get(keywords[match.id], text))
+    if isinstance(by, str):
+        return lambda _match, _text: _checked(by)
+    return lambda match, _: _checked(by[match.id])
+
+
+def _checked(replacement: str) -> str:
+    in_utf_8(replacement)
+    return replacement
 
 
 def _replaced(text: str, found: Sequence[Match], replaced: Callable[[Match, str], str]) -> str:
-    """The text with its matches replaced."""
+    """The text with its matches replaced. What several share is left out once."""
     parts, at = list[str](), 0
     for match in found:
         parts += text[at : match.start], replaced(match, text[match.start : match.end])
-        at = match.end
+        at = max(at, match.end)
     return "".join([*parts, text[at:]])

@@ -197,7 +197,7 @@ class Stream:
         self._buffers.reserve(runner.room_behind(workspace, len(read_from), 1, self._frame), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
         output = runner.output(self._frame, self._buffers, ends)
-        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace)
+        stopped = runner.encode(read_from, workspace.short_starts, more, output, workspace, self._buffers)
         self._keep_ids(int(state[COUNT]))
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
@@ -267,6 +267,11 @@ class Spans:
         self._kept = np.empty(0, np.int64)  # the bounds in the whole text of what is kept, in its order
         self._first = 0  # the number for the first character to be read
         self._words = 0  # words before those of the current call
+
+    @property
+    def kept(self) -> Ints:
+        """The bounds in the whole text of what is kept: the begin and the end of each symbol or character."""
+        return self._kept
 
     def renumber(self, characters: int) -> int:
         """Renumber what is kept, and restart the count of words.

@@ -150,6 +150,11 @@ class Column:
     def __len__(self) -> int:
         return len(self.ends) - 1
 
+    def joined(self) -> tuple[Bytes, Ints]:
+        """The bytes of all rows; and int64[rows + 1], where each begins, and where the last one ends."""
+        starts = self.ends.astype(np.int64) - np.int64(self.ends[0])
+        return self.data[self.ends[0] : self.ends[-1]], starts
+
     def lengths(self, step: int) -> Sequence[int]:
         """See `Source`."""
         lengths: list[int] = (self.ends[1::step] - self.ends[:-1:step]).tolist()

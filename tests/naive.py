@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import string
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -191,24 +192,53 @@ def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: flo
     return found
 
 
-def keyword_matches(keywords: Sequence[str], text: str, kind: str) -> list[tuple[int, int, int]]:
-    """The matches of keywords in a text, each with its first character and one past the last, by the definition of a kind of match."""
-    numbers: dict[str, int] = {}
+def keyword_matches(
+    keywords: Sequence[str], text: str, kind: str, *, ignore_case: bool = False, whole_words: bool = False
+) -> list[tuple[int, int, int]]:
+    """The matches of keywords in a text, each with its first character and one past the last, by the definition of a kind of match.
+
+    After a match, the search goes on at its end. An empty match at the end of the match before it does not count.
+    """
+    numbers: dict[str, list[int]] = {}
     for number, keyword in enumerate(keywords):
-        numbers.setdefault(keyword, number)
-    orders: dict[str, Callable[[int, int, int], tuple[int, int]]] = {
-        "leftmost-longest": lambda _, start, end: (start, -end),
+        numbers.setdefault(folded(keyword) if ignore_case else keyword, []).append(number)
+    read, longest = folded(text) if ignore_case else text, max(map(len, keywords))
+    spans = ((start, end) for start in range(len(text) + 1) for end in range(start, min(start + longest, len(text)) + 1))
+    stand = [(start, end) for start, end in spans if read[start:end] in numbers and (not whole_words or is_whole(read, start, end))]
+    possible = [(number, start, end) for start, end in stand for number in numbers[read[start:end]]]
+    if kind == "overlapping":
+        return sorted(possible, key=lambda match: (match[2], match[1], match[0]))
+    orders: dict[str, Callable[[int, int, int], tuple[int, ...]]] = {
+        "leftmost-longest": lambda number, start, end: (start, -end, number),
         "leftmost-first": lambda number, start, _: (start, number),
-        "standard": lambda _, start, end: (end, start),
+        "standard": lambda number, start, end: (end, start, number),
     }
-    found, at, longest = list[tuple[int, int, int]](), 0, max(map(len, keywords))
-    while True:
-        spans = ((start, end) for start in range(at, len(text)) for end in range(start + 1, min(start + longest, len(text)) + 1))
-        possible = [(numbers[text[start:end]], start, end) for start, end in spans if text[start:end] in numbers]
-        if not possible:
-            return found
-        found.append(min(possible, key=lambda match: orders[kind](*match)))
-        at = found[-1][2]
+    found, at = list[tuple[int, int, int]](), 0
+    while left := [match for match in possible if match[1] >= at]:
+        best = min(left, key=lambda match: orders[kind](*match))
+        if found and best[1] == best[2] == found[-1][2]:
+            at += 1
+        else:
+            found.append(best)
+            at = best[2]
+    return found
+
+
+def folded(text: str) -> str:
+    """A text with its case folded, one character for one."""
+    return "".join(char.casefold() if len(char.casefold()) == 1 else char.lower() if len(char.lower()) == 1 else char for char in text)
+
+
+def is_whole(text: str, start: int, end: int) -> bool:
+    """Whether no word goes on beyond the ends of a part of a text."""
+    edges = [place for place in (start, end) if 0 < place < len(text) and start < end]
+    return not any(is_of_words(text[place - 1]) and is_of_words(text[place]) for place in edges)
+
+
+def is_of_words(char: str) -> bool:
+    """Whether a character is a letter, a mark, a digit or a connector, and neither ideograph nor kana."""
+    name, category = unicodedata.name(char, ""), unicodedata.category(char)
+    return (category[0] in "LMN" or category == "Pc") and not any(script in name for script in ("CJK", "HIRAGANA", "KATAKANA", "IDEOGRAPH"))
 
 
 def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: Mapping[str, str] | None = None) -> list[str]:

@@ -210,16 +210,21 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 def drive_search(draw: random.Random, texts: list[str]) -> None:
     """Search for keywords of each kind: str and bytes, threads and streams find the same."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
-    searcher = fst.Searcher(keywords(listed, match_kind=draw.choice(MATCH_KINDS)))
+    kind, options = draw.choice(MATCH_KINDS), {name: draw.random() < 0.4 for name in ("ignore_case", "whole_words", "allow_empty")}
+    normalizer = draw.choice((None, None, {"type": "NFC"}, {"type": "Lowercase"}))
+    searcher = fst.Searcher(keywords(listed + [""] * options["allow_empty"], match_kind=kind, normalizer=normalizer, **options))
     found = searcher.find_batch(texts)
     assert [*searcher.find_batch(texts, threads=2)] == [*found]
     assert searcher.count([text.encode() for text in texts]).tolist() == np.diff(found.row_splits).tolist()
-    assert searcher.replace(texts, searcher.keywords) == texts
-    stream = searcher._matcher.stream(offsets=True)
+    for by in () if kind == "overlapping" else (searcher.keywords, "", "\u4e16" * 9):
+        new = searcher.replace(texts, by)
+        assert new == [searcher.replace(text, {word: by if isinstance(by, str) else word for word in searcher.keywords}) for text in texts]
+        assert searcher.replace_arrow(pa.array([*texts, None], draw.choice(KINDS[:3])), by).to_pylist() == [*new, None]
+    stream = searcher.stream()
     stream.write(texts[1][:3])
-    ids = stream.read().ids.tolist()
+    first = stream.read()[0]
     stream.write(texts[1][3:])
-    assert [*ids, *stream.close().ids.tolist()] == [match.id for match in found[1]]
+    assert [*first, *stream.close()[0]] == found[1]
 
 
 def drive_segmentation(draw: random.Random, texts: list[str]) -> None:

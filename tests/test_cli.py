@@ -33,7 +33,7 @@ from fst.runtime.run import kernel_of
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")
 TEXTS = ("unaffable", "", "  Hello [MASK]!  ", "héllo", "xyz un")
 
-COMMANDS = ("compile", "encode", "decode", "info", "verify", "bench", "count", "explain", "warmup")
+COMMANDS = ("compile", "encode", "search", "segment", "decode", "info", "verify", "bench", "count", "explain", "warmup")
 
 # Runs command lines in one process, and prints of each its exit code, its standard error and the modules imported by then.
 IMPORTED = """
@@ -780,7 +780,7 @@ class TestManners:
         """The help of an option that takes a value says what its default is, where it has one."""
         context = click.Context(main.commands[command])
         for option in context.command.params:
-            if isinstance(option, click.Option) and not option.required and option.name not in ("field", "column", "against"):
+            if isinstance(option, click.Option) and not option.required and option.name not in ("field", "column", "against", "by"):
                 shown = " ".join(option.get_help_record(context) or ())
                 assert "[default: " in shown or (option.is_flag and not option.secondary_opts), option.name
 

@@ -102,6 +102,7 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     tokenizer.save(str(folder / "bert-base-uncased" / "tokenizer.json"))
     for name in ("reviews.txt", "my-text.txt", "corpus.txt"):
         (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     for name in ("part1.jsonl.gz", "part2.jsonl.zst"):
         with pa.output_stream(folder / name, compression="detect") as stream:

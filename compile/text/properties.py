@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -79,10 +80,15 @@ def unfolded() -> tuple[str, ...]:
     return tuple("".join(chr(int(part, 16)) for part in parts.split()) for _, parts in _lines()["unfolding"])
 
 
+def cases() -> Iterator[list[int]]:
+    """The classes of characters that ``(?i)`` equates with each other."""
+    return ([int(code, 16) for code in codes.split()] for _, codes in _lines()["fold"])
+
+
 @cache
 def _folds() -> tuple[Set, Set]:
     """The characters that have a case, and for each the number of its class of case variants."""
-    listed = [(int(code, 16), number) for number, (_, codes) in enumerate(_lines()["fold"]) for code in codes.split()]
+    listed = [(code, number) for number, codes in enumerate(cases()) for code in codes]
     codes, numbers = np.array(listed, np.int64).T
     return codes, numbers
 

@@ -13,7 +13,7 @@ from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.edits import edit_of, is_edit
-from fst.compile.text.maps import Map, union
+from fst.compile.text.maps import union
 from fst.compile.text.normalizers import Normalization, decomposition, normalization
 from fst.composition import Composition
 from fst.errors import UnsupportedError, quoted
@@ -117,12 +117,12 @@ def _composition(normal: Normalization) -> Composition:
     following = np.zeros(CODE_POINTS + 1, bool)
     following[np.concatenate(follow)] = True
     whole = before.then(decomposition(name))
-    changed = [source for source in whole.sources.tolist() if _changes(found, source, following, whole)]
+    firsts = whole.apply(whole.sources)[:, 0].tolist()
+    changed = [source for source, first in zip(whole.sources.tolist(), firsts, strict=True) if _changes(found, source, first, following)]
     suspects = union(*follow, before.sources, np.array(changed, np.int64))
     return replace(found, suspects=frozenset(suspects[(suspects < 0xD800) | (suspects >= 0xE000)].tolist()))
 
 
-def _changes(found: Composition, source: int, following: NDArray[np.bool_], whole: Map) -> bool:
-    """Whether a character by itself becomes something else, or something that may change the character before it."""
-    first = int(whole.apply(np.array([source]))[0, 0])
+def _changes(found: Composition, source: int, first: int, following: NDArray[np.bool_]) -> bool:
+    """Whether a character, whose image begins with `first`, by itself becomes something else, or what may change the one before it."""
     return first < 0 or bool(following[first]) or found.apply(chr(source))[0] != chr(source)

@@ -10,6 +10,7 @@ from fst.errors import TableError
 from fst.machines.bpe import BpeTables
 from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
+from fst.machines.overlapping import OverlappingTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
@@ -17,6 +18,7 @@ MACHINES: dict[str, type[Any]] = {
     "bpe": BpeTables,
     "keywords": KeywordTables,
     "maxmatch": MaxMatchTables,
+    "overlapping-keywords": OverlappingTables,
     "wordpiece": Tables,
 }
 

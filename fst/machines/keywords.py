@@ -1,7 +1,10 @@
 """The machine of keyword search: an automaton over the bytes of UTF-8 that reports where keywords stand.
 
+The automaton reads a text by the rules of `fst.machines.keyword_text`; without any, the bytes of the text.
+
 For the leftmost kinds it is MaxMatch (Song et al. 2021, *Fast WordPiece Tokenization*, Section 3.6): the tokens are the keywords, and each
-byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match.
+byte, which is not reported. For the standard kind it is the automaton of Aho and Corasick (1975), which begins anew after each match. For
+the overlapping kind see `fst.machines.overlapping`.
 
 The layout is *linked*: a state has its own transitions and a failure link. Letters, as in `fst.trie`: u, v are states, f(v) is the failure
 link of v, and |v| its depth, the bytes of the string that leads to it. These bytes may still belong to a match, and none before them does.
@@ -23,8 +26,9 @@ state does not stand for. So the matches of a text lie in it, do not overlap, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -32,13 +36,14 @@ import numpy as np
 from fst.errors import TableError
 from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
+from fst.machines.keyword_text import KeywordText
 from fst.machines.reading_arguments import borrowable
 from fst.metadata import Sections
 from fst.proof import need, need_none
 from fst.rows import Array
 from fst.table import Each, Table, member
 
-KINDS = LONGEST, FIRST, STANDARD = "leftmost-longest", "leftmost-first", "standard"
+KINDS = LONGEST, FIRST, STANDARD, OVERLAPPING = "leftmost-longest", "leftmost-first", "standard", "overlapping"
 STATE_BITS, OUTPUT_BITS = 28, 27
 OUTPUT_SHIFT, LABEL_SHIFT = STATE_BITS, STATE_BITS + OUTPUT_BITS
 MAX_STATE, MAX_OUTPUT = (1 << STATE_BITS) - 1, (1 << OUTPUT_BITS) - 1
@@ -51,6 +56,7 @@ WALKS, SEGMENT = 4, 1 << 14  # the walks that a kernel runs in turns, and the ma
 FEW = 1 << 8  # bytes for each walk are too few to take turns
 REGION = 3 * SEGMENT + 1  # events of a walk: less than two look-ups a byte, and the ends of texts
 NOTES = 5
+IN_WORD, KNOWN, STATES = 10, 11, 12  # indices into `Work.state` after those of all machines, and the number of all
 
 
 @dataclass(frozen=True)
@@ -72,13 +78,14 @@ class KeywordAutomaton:
 class KeywordMetadata(Sections):
     """The metadata of a table of keywords."""
 
-    SECTIONS = (KeywordAutomaton,)
+    SECTIONS = (KeywordAutomaton, KeywordText)
 
     automaton: KeywordAutomaton
+    text: KeywordText
 
 
 class Arguments(NamedTuple):
-    """The arrays that `fst.runtime.kernels.keywords` reads, those of the table.
+    """The arrays that the kernels read, those of the table.
 
     Attributes:
         entries: uint64[slots].
@@ -97,7 +104,9 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[7]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`.
+        state: uint64[12]; `COUNT`, `OPEN` and `BEFORE` are as in `fst.machines.kernel_call.Work`, and the rewriter's `KEPT` and
+            `KEPT_CHARACTERS`. `IN_WORD`: 1 if the last character that was spelled is one of words. `KNOWN`: of the overlapping kind, the
+            bytes that are given again, although the matches that end in them are reported.
         symbols: empty; the kernel keeps nothing from one call to the next.
         notes: uint64[5], what the kernel keeps in mind: the place of the next match, and that of the first one of the current row; this
             row; the characters of it that were read before this call; and how many times it will read in turns.
@@ -129,8 +138,9 @@ class KeywordTables(Table):
         entries: uint64[slots].
         depths: uint32[slots], |v| at the slot of a state v; 0 at others.
         matches: uint32[n, 4], the matches; the first one is not used.
-        keyword_bytes: uint8[n], the keywords in UTF-8, one after the other.
+        keyword_bytes: uint8[n], the keywords in UTF-8, one after the other. A text has an empty one at every character.
         keyword_ends: int64[keywords], where each ends.
+        keyword_lengths: uint32[keywords], the bytes of each as the automaton reads it.
     """
 
     kind: ClassVar[str] = "keywords"
@@ -138,12 +148,14 @@ class KeywordTables(Table):
     kernel: ClassVar[str] = "fst.runtime.kernels.keywords"
     face: ClassVar[str] = "fst.runtime.searcher.Searcher"
     has_tokens: ClassVar[bool] = False
+    match_kinds: ClassVar[Sequence[str]] = (LONGEST, FIRST, STANDARD)
 
     entries: Array = member("<u8")
     depths: Array = member("<u4")
     matches: Array = member("<u4", axes=2)
     keyword_bytes: Array = member("|u1")
     keyword_ends: Array = member("<i8")
+    keyword_lengths: Array = member("<u4")
 
     @Lazy
     def metadata(self) -> KeywordMetadata:
@@ -153,12 +165,18 @@ class KeywordTables(Table):
     @property
     def ids_per_unit(self) -> int:
         """Matches do not overlap, and none is empty."""
-        return 1
+        return self.metadata.text.growth
 
     @Lazy
     def lengths(self) -> Array:
-        """int64[keywords], the number of bytes of each."""
-        return np.diff(self.keyword_ends, prepend=0)
+        """int64[keywords], `keyword_lengths`."""
+        return self.keyword_lengths.astype(np.int64)
+
+    @Lazy
+    def empty(self) -> Sequence[int]:
+        """The empty keywords that matches name: the first one, or with overlapping matches all."""
+        found: list[int] = np.flatnonzero(np.diff(self.keyword_ends, prepend=0) == 0).tolist()
+        return found if self.metadata.automaton.match_kind == OVERLAPPING else found[:1]
 
     @Lazy
     def keywords(self) -> tuple[str, ...]:
@@ -171,7 +189,17 @@ class KeywordTables(Table):
         return [match.keyword for match in self.walk(text.encode())]
 
     def walk(self, data: bytes) -> Iterator[Match]:
-        """The matches in some UTF-8, in slow and plain Python."""
+        """The matches in some UTF-8, but for empty ones, in slow and plain Python."""
+        text = data.decode()
+        spelled, places = self.metadata.text.spelled(text)
+        characters = [*accumulate((byte & 0xC0 != 0x80 for byte in spelled), initial=0)]
+        ends = [*accumulate((len(char.encode()) for char in text), initial=0)]
+        for keyword, start, end in self._search(spelled):
+            first, last = places[characters[start]][0], places[characters[end] - 1][1]
+            yield Match(keyword, ends[first], ends[last])
+
+    def _search(self, data: bytes) -> Iterator[Match]:
+        """The matches in what the automaton reads."""
         state = ROOT
         for place, byte in enumerate(data):
             while state != ROOT and not self._leads(state, byte):
@@ -208,8 +236,14 @@ class KeywordTables(Table):
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
-        notes, events = np.zeros(NOTES, np.uint64), np.empty(WALKS * REGION + 1, np.uint64)
-        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint8), notes, events, np.empty(WALKS, np.uint64), np.empty(WALKS, np.uint64))
+        return Work(
+            state=np.zeros(STATES, np.uint64),
+            symbols=np.empty(0, np.uint8),
+            notes=np.zeros(NOTES, np.uint64),
+            events=np.empty(WALKS * REGION + 1, np.uint64),
+            states=np.empty(WALKS, np.uint64),
+            counts=np.empty(WALKS, np.uint64),
+        )
 
     def prove(self, each: Each = map) -> None:
         """Prove what kernels may assume."""
@@ -220,17 +254,23 @@ class KeywordTables(Table):
         self._prove_matches()
 
     def _prove_keywords(self) -> None:
-        """Prove that keywords are UTF-8, and none is empty."""
+        """Prove that keywords are UTF-8, and that each has a length."""
+        match_kind = self.metadata.automaton.match_kind
+        need(match_kind in self.match_kinds, f"match_kind is {match_kind!r} in a table for {', '.join(self.match_kinds)}")
+        self.metadata.text.prove()
         sizes = np.diff(self.keyword_ends, prepend=0)
-        need_none((sizes <= 0) | (sizes > MAX_KEYWORD), lambda keyword: f"keyword {keyword} has {sizes[keyword]} bytes")
+        need_none((sizes < 0) | (sizes > MAX_KEYWORD), lambda keyword: f"keyword {keyword} has {sizes[keyword]} bytes")
+        need(len(self.keyword_lengths) == len(sizes), f"there are {len(self.keyword_lengths)} lengths of {len(sizes)} keywords")
+        wrong = (sizes > 0) != (self.keyword_lengths > 0)
+        need_none(wrong, lambda keyword: f"keyword {keyword} has {sizes[keyword]} bytes, and the length {self.keyword_lengths[keyword]}")
         total = int(self.keyword_ends[-1]) if len(self.keyword_ends) else 0
         need(total == len(self.keyword_bytes), f"the last keyword ends at byte {total} of {len(self.keyword_bytes)}")
         try:
             str(self.keyword_bytes.data, "utf-8")
         except UnicodeDecodeError as error:
             raise TableError(f"keyword_bytes is not UTF-8 at byte {error.start}") from None
-        begins = self.keyword_bytes[self.keyword_ends[:-1]] if len(self.keyword_ends) else self.keyword_bytes
-        need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword + 1} begins inside a character")
+        begins = np.append(self.keyword_bytes, np.uint8(0))[self.keyword_ends]
+        need_none(begins & 0xC0 == 0x80, lambda keyword: f"keyword {keyword} ends inside a character")
 
     def _prove_slots(self) -> None:
         """Prove that links and transitions lead to states, and that depths bound what a state stands for."""
@@ -262,6 +302,7 @@ class KeywordTables(Table):
         keywords, starts, ends, before = self.matches.astype(np.int64).T
         count, known = len(keywords), len(self.keyword_ends)
         need_none(keywords[1:] >= known, lambda at: f"match {at + 1} is of keyword {keywords[at + 1]}, and there are {known}")
+        need_none(self.lengths[keywords[1:]] == 0, lambda at: f"match {at + 1} is of an empty keyword")
         need_none(starts[1:] + self.lengths[keywords[1:]] != ends[1:], lambda at: f"match {at + 1} is not as long as its keyword")
         need_none(before[1:] > np.arange(count - 1), lambda at: f"match {at + 1} comes after match {before[at + 1]}")
         need_none((starts < ends[before])[1:], lambda at: f"match {at + 1} does not follow match {before[at + 1]}")
@@ -282,6 +323,6 @@ def pack(states: Array, outputs: Array, labels: Array | int) -> Array:
     return packed
 
 
-def about(match_kind: str, states: int) -> Mapping[str, Any]:
+def about(kind: str, match_kind: str, states: int, text: KeywordText) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return KeywordMetadata(KeywordAutomaton(KeywordTables.kind, match_kind, states)).to_json()
+    return KeywordMetadata(KeywordAutomaton(kind, match_kind, states), text).to_json()

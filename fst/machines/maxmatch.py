@@ -23,8 +23,11 @@ import numpy as np
 from fst.forms import one_of, stored_as
 from fst.lazy import Lazy
 from fst.machines import keywords
+from fst.machines.keyword_text import PLAIN, KeywordText
 from fst.machines.keywords import LABEL_SHIFT, LONGEST, OWN, KeywordAutomaton, KeywordMetadata, KeywordTables
+from fst.proof import need
 from fst.rows import Array
+from fst.table import Each
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
@@ -47,7 +50,7 @@ class MaxMatchAutomaton(KeywordAutomaton):
 class MaxMatchMetadata(KeywordMetadata):
     """The metadata of a table of MaxMatch."""
 
-    SECTIONS = (MaxMatchAutomaton,)
+    SECTIONS = (MaxMatchAutomaton, KeywordText)
 
     automaton: MaxMatchAutomaton
 
@@ -125,7 +128,7 @@ class MaxMatchTables(KeywordTables):
     def _tokens(self, read: bytes) -> Iterator[Token]:
         """The tokens of bytes in the order of reading: the matches, and the characters between them."""
         done = 0
-        for match in self.walk(read):
+        for match in self._search(read):
             yield from self._unseen(read, done, match.start)
             yield Token(*match)
             done = match.end
@@ -136,6 +139,11 @@ class MaxMatchTables(KeywordTables):
         leads = [place for place in range(start, end) if read[place] & 0xC0 != 0x80]
         borders = [*leads, end] if self.streams else [start, *(lead + 1 for lead in leads)]
         return (Token(UNSEEN, *span) for span in pairwise(borders))
+
+    def prove(self, each: Each = map) -> None:
+        """Prove what kernels may assume. Texts are read as they are."""
+        super().prove(each)
+        need(self.metadata.text == PLAIN, "texts are not read as they are, and a dictionary has no rules for that")
 
     def arguments(self) -> Any:
         """What the kernel reads."""
@@ -148,4 +156,4 @@ class MaxMatchTables(KeywordTables):
 
 def about(direction: str, states: int) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return MaxMatchMetadata(MaxMatchAutomaton(MaxMatchTables.kind, LONGEST, states, direction)).to_json()
+    return MaxMatchMetadata(MaxMatchAutomaton(MaxMatchTables.kind, LONGEST, states, direction), PLAIN).to_json()

@@ -1,0 +1,23 @@
+"""Tokens as a column of Arrow and Parquet. Everything here needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fst.cli.documents import TOKENS, Documents
+from fst.cli.finding import Segmented
+from fst.cli.with_pyarrow import pa
+
+KIND = pa.list_(pa.string())
+
+
+class TokenColumns:
+    """A column of lists of tokens."""
+
+    added: Sequence[tuple[str, Any]] = ((TOKENS, KIND),)
+
+    def of(self, segmented: Segmented, /) -> tuple[Documents, Sequence[Any]]:
+        """See `fst.cli.columns.ColumnsOf`."""
+        tokens = segmented.tokens
+        return segmented.documents, [pa.array(tokens, KIND) if isinstance(tokens, list) else tokens]

@@ -1,0 +1,52 @@
+"""Writers of tokens, as dictionaries segment documents: lines of them, JSON lines, and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any
+
+from fst.cli.documents import TOKENS, Documents
+from fst.cli.finding import Segmented
+from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of
+
+if TYPE_CHECKING:
+    from fst.cli.columns import ColumnsOf
+
+FORMS = forms_of("wakati", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
+
+
+@contextmanager
+def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
+    """A function that writes tokens to a file, or to standard output for "-". A file appears whole or not at all."""
+    if form == "wakati":
+        with lines_of(name) as file:
+            yield lambda segmented: _write_lines(file, segmented)
+    elif form == "json":
+        with lines_of(name) as file:
+            yield Objects(file, TokenMembers()).write
+    else:
+        with columns_of(name, form, _token_columns) as write:
+            yield write
+
+
+def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
+    """Write a line for each document: its tokens with blanks between them. Tokens of white space are left out."""
+    rows = segmented.rows()
+    file.write("".join([" ".join([token for token in row or () if not token.isspace()]) + "\n" for row in rows]).encode())
+    file.flush()
+
+
+def _token_columns() -> ColumnsOf[Segmented]:
+    from fst.cli.segment_columns import TokenColumns
+
+    return TokenColumns()
+
+
+class TokenMembers:
+    """A list of tokens for JSON."""
+
+    def of(self, segmented: Segmented, /) -> tuple[Documents, Any, dict[str, list[bytes]]]:
+        """See `fst.cli.outputs.MembersOf`."""
+        return segmented.documents, None, {TOKENS: list(map(as_json, segmented.rows()))}

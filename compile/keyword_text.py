@@ -1,0 +1,132 @@
+"""How texts and keywords are spelled for search: the steps of `fst.machines.keyword_text`, and all keywords spelled by them at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import normalizers, properties
+from fst.compile.text.code_points import Set, difference, members, of_runs, union
+from fst.compile.text.rewriting import rewriting
+from fst.composition import Images
+from fst.errors import VocabularyError, quoted
+from fst.machines.keyword_text import BORDER, WORD, KeywordText
+from fst.rewriting import NOTHING, Rewriting
+from fst.trie import Ints
+
+Codes = NDArray[np.uint32]
+
+WORDS = "L", "M", "N", "Pc"  # general categories
+IDEOGRAPHS, KANA = ("Han", "Ideographic"), ("Hiragana", "Katakana")
+MARKS_OF_KANA = (0x3099, 0x309A), (0x30FC, 0x30FC), (0xFF70, 0xFF70), (0xFF9E, 0xFF9F)  # of voice and of length, which two scripts share
+
+
+def keyword_text(normalizer: Any, ignore_case: bool, whole_words: bool) -> KeywordText:
+    """The steps that the options of `fst.compile.keywords` ask for.
+
+    Raises:
+        UnsupportedError: the normalizer does more than a `fst.rewriting.Rewriting` can express.
+        ValueError: the normalizer is malformed.
+    """
+    return KeywordText(
+        _rewriting(_stored(normalizer)),
+        folds() if ignore_case else None,
+        Images([[first, end - 1] for first, end in words().reshape(-1, 2).tolist()]) if whole_words else None,
+    )
+
+
+def _stored(normalizer: Any) -> str:
+    """The JSON of a component of a ``tokenizer.json``. A normalizer of ``tokenizers`` states its own."""
+    if normalizer is None or isinstance(normalizer, Mapping):
+        return json.dumps(normalizer)
+    state = normalizer.__getstate__() if hasattr(normalizer, "__getstate__") else None
+    if not isinstance(state, bytes):
+        raise ValueError(f"normalizer={quoted(normalizer)}: there are components of a tokenizer.json, and normalizers of tokenizers")
+    return state.decode()
+
+
+@lru_cache(4)
+def _rewriting(stored: str) -> Rewriting | None:
+    """The rewriting of a normalizer, kept since those of all characters take a tenth of a second to find; None if it changes nothing."""
+    by = rewriting(normalizers.components(json.loads(stored)), prefix_space=False)
+    return None if by == NOTHING else by
+
+
+@cache
+def folds() -> Images:
+    """Simple case folding, one character to one: the first of all its cases that is no capital, so that ASCII stays ASCII."""
+    capitals = {*members(union(properties.named("Lu"), properties.named("Lt"))).tolist()}
+    chosen = {code: min(cases, key=lambda case: (case in capitals, case)) for cases in properties.cases() for code in cases}
+    return Images([[code, code, image] for code, image in sorted(chosen.items()) if code != image])
+
+
+@cache
+def words() -> Set:
+    """The characters of words: letters, marks, digits and connectors, but for scripts that are written without blanks between words."""
+    unspaced = (*map(properties.named, (*IDEOGRAPHS, *KANA)), of_runs(MARKS_OF_KANA))
+    return difference(union(*map(properties.named, WORDS)), union(*unspaced))
+
+
+def spelled(keywords: Sequence[str], text: KeywordText) -> list[bytes]:
+    """Spell keywords as `KeywordText.spelled` does, all at once.
+
+    Raises:
+        VocabularyError: the normalizer leaves nothing of a keyword.
+    """
+    strings = _normalized(keywords, text.rewriting) if text.rewriting else keywords
+    lengths = np.fromiter(map(len, strings), np.int64, len(strings))
+    codes = np.frombuffer("".join(strings).encode("utf-32-le"), np.uint32)
+    if text.folds or text.words:
+        codes = text.codes()[codes]
+    if text.words:
+        codes, lengths = _bordered(codes, lengths)
+    return _in_bytes(codes, lengths)
+
+
+def _normalized(keywords: Sequence[str], by: Rewriting) -> list[str]:
+    found = [by.normalized(keyword)[0] for keyword in keywords]
+    for place, (keyword, left) in enumerate(zip(keywords, found, strict=True)):
+        if keyword and not left:
+            raise VocabularyError(f"keyword {place}, {quoted(keyword)}: the normalizer leaves nothing of it")
+    return found
+
+
+def _bordered(codes: Codes, lengths: Ints) -> tuple[Codes, Ints]:
+    """Put borders into keywords, one after the other.
+
+    Args:
+        codes: characters, with the bit `WORD` if they are of words.
+        lengths: of each keyword.
+
+    Returns:
+        The characters without the bit, and `WORD` for each border; and the length of each keyword.
+    """
+    # With a character that is of no word around each keyword, all borders are between two neighbours.
+    ends = np.cumsum(lengths)
+    is_word = np.insert(codes >= WORD, np.append(0, ends), False)
+    bare = np.insert(codes & np.uint32(WORD - 1), np.append(0, ends), np.uint32(0))
+    places = 1 + np.flatnonzero(is_word[1:] != is_word[:-1])
+    bordered = np.insert(bare, places, np.uint32(WORD))
+    around = np.append(0, ends) + np.arange(len(lengths) + 1)
+    around += np.searchsorted(places, around, "right")
+    return np.delete(bordered, around), np.diff(around) - 1
+
+
+def _in_bytes(codes: Codes, lengths: Ints) -> list[bytes]:
+    """The UTF-8 of strings one after the other; a border is `WORD`."""
+    is_border = codes == WORD
+    data = np.where(is_border, 0, codes).astype("<u4").tobytes().decode("utf-32-le").encode()
+    sizes = np.where(is_border, 1, 1 + (codes > 0x7F) + (codes > 0x7FF) + (codes > 0xFFFF))
+    ends = np.append(0, np.cumsum(sizes))
+    if is_border.any():
+        array = np.frombuffer(data, np.uint8).copy()
+        array[ends[:-1][is_border]] = BORDER
+        data = array.tobytes()
+    bounds = ends[np.append(0, np.cumsum(lengths))].tolist()
+    return [data[begin:end] for begin, end in pairwise(bounds)]

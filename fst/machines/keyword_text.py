@@ -1,0 +1,146 @@
+"""How the automaton of keywords reads a text: normalised, with its case folded, and with a border at both ends of each word.
+
+Keywords are spelled by the same rules when they are compiled. So an automaton that knows nothing of these rules finds them by their bytes.
+
+1. The text is normalised, see `fst.rewriting`. One character may become several, or none. What several become covers all of them, and what
+   one becomes covers those behind it that become nothing, such as accents. So a match leaves no accent behind if it is replaced.
+2. Each character is folded into one that stands for all its cases.
+3. With whole words, the byte `BORDER` goes between a character of words and a neighbour that is none, or the end of the text. A keyword
+   that begins with a letter thus begins with a border, which only stands where no word goes on; one that begins with another character
+   does not. So the choice between matches takes the borders into account. UTF-8 has no such byte.
+
+A border counts as a character here. Its span is from where the next character begins to where the one before ends: a match has the span of
+its characters, and covers each of them whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fst.composition import Images, Place
+from fst.forms import Rule, or_null, stored_as
+from fst.machines.rewriting_arguments import growth, prove_rewriting
+from fst.metadata import AddedTokens, form_of
+from fst.proof import need
+from fst.rewriting import NO_CUTS, Rewriting
+from fst.rows import CODE_POINTS, Array
+
+BORDER = 0xFF
+WORD = 1 << 21  # the bit above a code point: the character is one of words
+FOLDED, BORDERED = 2, 2  # the most bytes that folding makes of one, and that borders add to one
+ASCII = 128
+NO_TOKENS = AddedTokens({}, {}, None, [])
+
+
+def _runs(size: int) -> Rule:
+    """Runs of characters: first, last, and further code points, `size` numbers in all; or null."""
+
+    def read(stored: Any) -> Images:
+        images = Images.from_stored({"runs": stored}, "runs")
+        if any(len(run) != size or run[0] > run[1] or max(run) >= CODE_POINTS for run in images.runs):
+            raise ValueError(f"a run of characters does not have {size} code points, or is out of order")
+        return images
+
+    return or_null(Rule(lambda value: isinstance(value, list), "a list of runs", read, lambda images: images.runs))
+
+
+@dataclass(frozen=True)
+class KeywordText:
+    """The steps from a text to what the automaton reads. None is a step that is left out.
+
+    Attributes:
+        rewriting: the normalizers.
+        folds: the map of characters to those that stand for all their cases.
+        words: the characters of words; their images are not used.
+    """
+
+    rewriting: Rewriting | None = stored_as(form_of(Rewriting))
+    folds: Images | None = stored_as(_runs(3))
+    words: Images | None = stored_as(_runs(2))
+
+    @property
+    def spelling_growth(self) -> int:
+        """The most bytes that folding and borders make of one."""
+        return (FOLDED if self.folds else 1) + (BORDERED if self.words else 0)
+
+    @property
+    def growth(self) -> int:
+        """The most bytes that one byte becomes."""
+        return (growth(self.rewriting) if self.rewriting else 1) * self.spelling_growth
+
+    def prove(self) -> None:
+        """Prove that rewriting makes texts grow little, and does what `spelled` does; and that ASCII is folded into ASCII.
+
+        Characters of two bytes then grow most if they are folded: to twice their size.
+
+        Raises:
+            TableError: the message states the fault.
+        """
+        prove_rewriting(self.rewriting, NO_TOKENS)
+        by = self.rewriting
+        need(by is None or (not by.prefix_space and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
+        codes = (self.codes()[:ASCII] & (WORD - 1)).astype(np.uint8)
+        need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
+
+    def codes(self) -> Array:
+        """uint32[CODE_POINTS], by a character: the one that it is folded into, with the bit `WORD` if that is a character of words."""
+        codes = np.arange(CODE_POINTS, dtype=np.uint32)
+        for first, last, image in self.folds.runs if self.folds else ():
+            codes[first : last + 1] = image
+        is_word = np.zeros(CODE_POINTS, np.uint32)
+        for first, last in self.words.runs if self.words else ():
+            is_word[first : last + 1] = WORD
+        return codes | is_word[codes]
+
+    def spelled(self, text: str) -> Spelled:
+        """A text as the automaton reads it, in slow and plain Python."""
+        places: Sequence[Place] = [(at, at + 1) for at in range(len(text))]
+        if self.rewriting:
+            length, (text, places) = len(text), self.rewriting.normalized(text)
+            places = covering(places, length)
+        data, found, was_word, end = bytearray(), list[Place](), False, 0
+        for char, place in zip(text, places, strict=True):
+            folded = self.folds.of(ord(char))[0] if self.folds else ord(char)
+            is_word = self._is_word(folded)
+            if is_word != was_word:
+                data.append(BORDER)
+                found.append((place[0], max(place[0], end)))
+            data += chr(folded).encode()
+            found.append(place)
+            was_word, end = is_word, place[1]
+        if was_word:
+            data.append(BORDER)
+            found.append((end, end))
+        return Spelled(bytes(data), found)
+
+    def _is_word(self, code: int) -> bool:
+        return self.words is not None and any(first <= code <= last for first, last in self.words.runs)
+
+
+class Spelled(NamedTuple):
+    """A text as the automaton reads it.
+
+    Attributes:
+        data: UTF-8 with borders.
+        places: the span of each character and of each border in the text.
+    """
+
+    data: bytes
+    places: Sequence[Place]
+
+
+def covering(places: Sequence[Place], length: int) -> Sequence[Place]:
+    """The spans of characters, so that each goes on to where the next one begins, and the last one to the end of the text.
+
+    >>> covering([(0, 1), (2, 3), (2, 3)], 4)
+    [(0, 2), (2, 3), (2, 4)]
+    """
+    following = [*(begin for begin, _ in places[1:]), length]
+    return [(begin, max(end, other)) for (begin, end), other in zip(places, following, strict=True)] if places else places
+
+
+PLAIN = KeywordText(None, None, None)

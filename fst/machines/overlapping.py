@@ -1,0 +1,99 @@
+"""The machine of keyword search with overlapping matches: the automaton of Aho and Corasick (1975), which reports all keywords everywhere.
+
+States, transitions and links are those of `fst.machines.keywords`; a link leads to the longest proper suffix that is a state. What differs
+are the outputs. The output of a transition is the row of the longest keyword that ends with the byte read, 0 for none; links have none.
+The row of a keyword leads to that of the next one which ends there: an equal one, or else the longest shorter one. So a table grows with
+its keywords, however many of them end in one place.
+
+**What kernels may assume** once a table is proven: in addition to states and transitions, that rows of keywords end, after as many as the
+first one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fst.machines.keywords import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
+from fst.machines.reading_arguments import borrowable
+from fst.proof import need, need_none
+from fst.rows import Array
+
+NEXT, COUNT = COLUMNS = range(2)  # of the rows of keywords
+
+
+class Arguments(NamedTuple):
+    """The arrays that `fst.runtime.kernels.overlapping` reads, those of the table.
+
+    Attributes:
+        entries, depths: as in `fst.machines.keywords.Arguments`.
+        matches: uint32[2 * n], row after row.
+        lengths: int64[keywords].
+    """
+
+    entries: Array
+    depths: Array
+    matches: Array
+    lengths: Array
+
+
+@dataclass(frozen=True, eq=False)
+class OverlappingTables(KeywordTables):
+    """Keywords, compiled for all their matches.
+
+    Attributes:
+        matches: uint32[1 + keywords, 2], for keyword k in row k + 1: the row of the next keyword that ends where it ends, 0 for none; and
+            the number of both and of all further ones. The first row is not used.
+        keyword_lengths: uint32[keywords], the characters of each keyword, borders included, as the automaton reads it.
+    """
+
+    kind: ClassVar[str] = "overlapping-keywords"
+    kernel: ClassVar[str] = "fst.runtime.kernels.overlapping"
+    has_bounded_ids: ClassVar[bool] = False
+    match_kinds: ClassVar[Sequence[str]] = (OVERLAPPING,)
+
+    @property
+    def ids_per_unit(self) -> int:
+        """A guess, which dense keywords exceed."""
+        return 1
+
+    def _search(self, data: bytes) -> Iterator[Match]:
+        """The matches in what the automaton reads, by their ends, the longest first."""
+        state, begins = ROOT, list[int]()
+        for place, byte in enumerate(data):
+            if byte & 0xC0 != 0x80:
+                begins.append(place)
+            while state != ROOT and not self._leads(state, byte):
+                state = self._state(state)
+            if not self._leads(state, byte):
+                continue
+            slot = state + 1 + byte
+            state, row = self._state(slot), int(self.entries[slot]) >> OUTPUT_SHIFT & MAX_OUTPUT
+            while row:
+                yield Match(row - 1, begins[max(len(begins) - int(self.lengths[row - 1]), 0)], place + 1)
+                row = int(self.matches[row, NEXT])
+
+    def arguments(self) -> Any:
+        """The arrays of the kernel."""
+        entries, depths = borrowable(self.entries, np.uint64), borrowable(self.depths, np.uint32)
+        return Arguments(entries, depths, borrowable(self.matches, np.uint32).ravel(), borrowable(self.lengths, np.int64))
+
+    def _prove_matches(self) -> None:
+        """Prove that outputs are rows of keywords, and that each row leads to one that counts one less."""
+        known = len(self.keyword_ends)
+        need(self.matches.shape == (known + 1, len(COLUMNS)), f"matches has the shape {self.matches.shape} for {known} keywords")
+        need(not self.matches[0].any(), "match 0 is none, and is not empty")
+        following, counts = self.matches.astype(np.int64).T
+        need_none(following > known, lambda row: f"match {row} leads to match {following[row]} of {known}")
+        wrong = (counts != counts[following] + 1)[1:]
+        need_none(wrong, lambda at: f"match {at + 1} does not count one more than match {following[at + 1]}")
+        is_empty = np.append(False, self.lengths == 0)
+        need_none(is_empty[following], lambda row: f"match {row} leads to match {following[row]}, of an empty keyword")
+        outputs = (self.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+        labels = self.entries >> np.uint64(LABEL_SHIFT)
+        need_none(outputs > known, lambda slot: f"slot {slot} has the output {outputs[slot]}; there are {known} matches")
+        need_none(is_empty[outputs], lambda slot: f"slot {slot} has the output {outputs[slot]}, of an empty keyword")
+        need_none((outputs > 0) & (labels >= OWN), lambda slot: f"slot {slot} has an output, and is no transition")

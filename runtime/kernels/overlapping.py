@@ -1,0 +1,93 @@
+"""Keyword search with overlapping matches. `fst.machines.overlapping` says what the automaton is; its slow walk specifies the matches.
+
+As in `fst.runtime.kernels.keywords`, a text of n bytes takes at most 2n look-ups. It may have many more matches: the kernel counts all of
+them, and writes those for which there is room. If there are more, the caller makes room for them, and calls again.
+
+If a text goes on, the kernel stops before the bytes of the state, in which keywords may begin, and the caller gives these again. It then
+reports no match that ends in them.
+
+Kernels check nothing. They require a proven table, and UTF-8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import overlapping
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.machines.keywords import KNOWN
+from fst.runtime.kernels.keyword_walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
+from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.utf_8 import count_characters
+
+NEXT, SIZE = np.uint64(overlapping.NEXT), np.uint64(overlapping.COUNT)
+
+
+@part
+def report(row, first, end, machine, output, place):
+    """Write the matches that end in a place, if there is room for all of them.
+
+    Args:
+        row: of the longest keyword.
+        first, end: the number of the first character that is given, and one past the matches' last character.
+        place: where the output may have room for the first match.
+
+    Returns:
+        The place after the last match.
+    """
+    matches, has_spans = machine.matches, len(output) > IDS_ALONE
+    after = place + np.uint64(matches[row << U1 | SIZE])
+    if after > np.uint64(len(output.ids)):
+        return after
+    while row:
+        keyword = row - U1
+        output.ids[place] = keyword
+        if has_spans and len(output.offsets):
+            output.offsets[place << U1] = end - min(np.uint64(machine.lengths[keyword]), end - first)
+            output.offsets[place << U1 | U1], output.words[place] = end, WORD
+        row = np.uint64(matches[row << U1 | NEXT])
+        place += U1
+    return place
+
+
+@inlined
+def step(entries, state, byte):
+    """The entry by which a state, or the first state along its links that has a transition, reads a byte."""
+    entry = entries[state + U1 + byte]
+    while entry >> LABEL_SHIFT != byte and state != ROOT:
+        state = entries[state] & STATE
+        entry = entries[state + U1 + byte]
+    return entry
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Search texts. Arguments and result are those of `fst.runtime.kernels.keywords.encode_rows`; `machine` comes from a table for
+    overlapping matches.
+    """
+    entries, call, rows = machine.entries, work.state, np.uint64(len(starts)) - U1
+    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    known = at + call[KNOWN]
+    first, counted, state = characters, at, ROOT
+    for index in range(rows):
+        row = np.uint64(index)
+        stop = np.uint64(starts[row + U1])
+        while at < stop:
+            byte = np.uint64(text[at])
+            entry = step(entries, state, byte)
+            at += U1
+            state = entry & STATE if entry >> LABEL_SHIFT == byte else ROOT
+            if entry >> LABEL_SHIFT == byte and output_of(entry) and at > known:
+                characters += count_characters(text, counted, at)
+                counted = at
+                place = report(output_of(entry), first, characters, machine, output, place)
+        if not more or row + U1 < rows:
+            output.ends[row] = place
+            counted, first, characters, state = at, U0, U0, ROOT
+    left = np.uint64(machine.depths[state])
+    if more:
+        characters += count_characters(text, counted, at)
+        characters -= count_characters(text, at - left, at)
+    call[COUNT], call[BEFORE], call[OPEN], call[KNOWN] = place, characters, more, left
+    return at - left

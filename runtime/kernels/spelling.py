@@ -1,0 +1,126 @@
+"""Spelling texts for keyword search. `fst.machines.keyword_text.KeywordText.spelled` specifies the result.
+
+Kernels check nothing. They require UTF-8, `codes` from a proven table, and room for four bytes for each byte of text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel
+from fst.machines import keyword_text
+from fst.runtime.kernels.normalisation import code_at, put_place, start_before
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U64
+from fst.runtime.kernels.utf_8 import count_characters, put_code
+
+BORDER, CODE = np.uint8(keyword_text.BORDER), np.uint64(keyword_text.WORD - 1)
+CASE, FIRST, LETTERS, CONTINUES = np.uint8(ord("a") - ord("A")), np.uint8(ord("A")), np.uint8(26), np.uint8(0x80)
+
+
+@inlined
+def put_block(text, at, into, filled):
+    """Fold 64 bytes as if all were ASCII. Returns whether they are."""
+    wide = np.uint8(0)
+    for index in range(U64):
+        byte = text[at + np.uint64(index)]
+        wide |= byte
+        into[filled + np.uint64(index)] = byte + CASE * np.uint8(np.uint8(byte - FIRST) < LETTERS)
+    return wide < CONTINUES
+
+
+@kernel
+def fold(text, starts, codes, folded):
+    """Fold the case of texts, one character for one.
+
+    Args:
+        text: uint8[n], UTF-8 of all texts.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        codes: uint32[0x110000], by a character: the one that it is folded into.
+        folded: `fst.machines.rewriting_arguments.Rewritten`; its `text` and `starts` are filled.
+    """
+    into, filled, at = folded.text, U0, np.uint64(starts[0])
+    folded.starts[0] = 0
+    for row in range(len(starts) - 1):
+        stop = np.uint64(starts[row + 1])
+        while at < stop:
+            while at + U64 <= stop and put_block(text, at, into, filled):
+                at += U64
+                filled += U64
+            until = min(at + U64, stop)
+            while at < until:
+                code, at = code_at(text, at)
+                filled = put_code(np.uint64(codes[code]) & CODE, into, filled)
+        folded.starts[row + 1] = filled
+
+
+@kernel
+def back(text, at, count):
+    """The position so many characters before another one."""
+    for _ in range(count):
+        at = start_before(text, at)
+    return at
+
+
+@kernel
+def cover(text, starts, origin, kept_characters, normalised):
+    """Let the span of each normalised character go on to where the next one begins, and that of the last one to the end of its text.
+
+    Args:
+        text, starts, origin: as in `spell`.
+        kept_characters: uint64, the number of characters of the first text that were kept from the last call, with their spans.
+        normalised: `fst.machines.rewriting_arguments.Rewritten`; its `places` are changed.
+    """
+    places, at = normalised.places, kept_characters
+    for row in range(len(starts) - 1):
+        stop = np.uint64(normalised.firsts[row + 1])
+        following = origin + count_characters(text, np.uint64(starts[row]), np.uint64(starts[row + 1]))
+        for back_from in range(stop - at):
+            index = stop - U1 - np.uint64(back_from)
+            first, last = places[index] & LOW_HALF, places[index] >> HALF
+            places[index] = first | max(last, following) << HALF
+            following = first
+        at, origin = stop, U0
+
+
+@kernel
+def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, normalised, spelled):
+    """Fold the case of texts, and put borders at both ends of words.
+
+    Args:
+        text: uint8[n], UTF-8 of all texts, normalised.
+        starts: int64[rows + 1], where each text begins, and where the last one ends.
+        origin: uint64, the number of the first character in its text.
+        in_word: uint64, 1 if the first text goes on after a character of a word.
+        more: uint64, 1 if the last text goes on in the next call.
+        kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `spelled` already.
+        codes: uint32[0x110000], see `fst.machines.keyword_text.KeywordText.codes`.
+        normalised: `fst.machines.rewriting_arguments.Rewritten`, whose spans the characters have; empty spans if these are raw texts.
+        spelled: the same, filled; without spans if there is no room for them.
+
+    Returns:
+        1 if the last text goes on after a character of a word.
+    """
+    into, places, filled, written = spelled.text, spelled.places, kept, kept_characters
+    own, index = normalised.places, U0
+    was_word, end = in_word, np.uint64(places[kept_characters - U1]) >> HALF if kept and len(places) else origin
+    spelled.starts[0] = spelled.firsts[0] = 0
+    rows = len(starts) - 1
+    for row in range(rows):
+        at, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
+        while at < stop:
+            code, at = code_at(text, at)
+            folded = np.uint64(codes[code])
+            is_word = np.uint64(folded > CODE)
+            first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
+            if is_word != was_word:
+                into[filled] = BORDER
+                filled, written = filled + U1, put_place(first, max(first, end), places, written)
+            filled, written = put_code(folded & CODE, into, filled), put_place(first, last, places, written)
+            was_word, end, origin, index = is_word, last, origin + U1, index + U1
+        if was_word and not (more and row + 1 == rows):
+            into[filled] = BORDER
+            filled, written = filled + U1, put_place(end, end, places, written)
+        spelled.starts[row + 1], spelled.firsts[row + 1] = filled, written
+        if row + 1 < rows:
+            was_word = end = origin = U0
+    return was_word

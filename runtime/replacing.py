@@ -1,0 +1,159 @@
+"""Replace matches in many texts by kernels: the texts become UTF-8, one after the other, and so do the replacements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError, quoted
+from fst.jit import Deferred
+from fst.runtime.texts import Bytes, Ints
+from fst.runtime.workspace import Ids
+
+Replacements = str | Sequence[str] | Mapping[str, str]
+
+measure, write = (Deferred("fst.runtime.kernels.replacing", name) for name in ("measure", "write"))
+
+
+class Found(NamedTuple):
+    """Matches in rows of text.
+
+    Attributes:
+        ids: int32[matches], the keyword of each.
+        offsets: int32[matches, 2], the first character of each in its row, and one past the last.
+        row_splits: int64[rows + 1], where the matches of each row begin, and where the last ones end.
+    """
+
+    ids: Ids
+    offsets: Ids
+    row_splits: Ints
+
+
+class Chosen(NamedTuple):
+    """Matches to replace, and by what.
+
+    Attributes:
+        found: the matches.
+        numbers: int32[matches], the number of the replacement of each.
+        data: uint8[n], the replacements, one after the other.
+        ends: int64[replacements + 1], where each begins, and where the last one ends.
+    """
+
+    found: Found
+    numbers: Ids
+    data: Bytes
+    ends: Ints
+
+
+def check_replacements(by: Replacements, keywords: int) -> None:
+    """Refuse a list of another length than the keywords.
+
+    Raises:
+        ValueError: it is one.
+    """
+    if not isinstance(by, str | Mapping) and len(by) != keywords:
+        raise ValueError(f"replace: there are {len(by)} replacements for {keywords} keywords")
+
+
+def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
+    """Choose what replaces each match, by its keyword. Only replacements of keywords that were found are looked at.
+
+    Raises:
+        TextError: a replacement is not text.
+    """
+    if isinstance(by, str):
+        return _chosen(found, np.zeros(len(found.ids), np.int32), [by])
+    different, ranks = _ranked(found.ids, len(keywords))
+    if not isinstance(by, Mapping):
+        return _chosen(found, ranks, [by[number] for number in different])
+    texts = [by.get(keywords[number]) for number in different]
+    is_known = np.array([text is not None for text in texts], bool)
+    is_replaced = is_known[ranks]
+    numbers = (np.cumsum(is_known, dtype=np.int32) - 1)[ranks[is_replaced]]
+    return _chosen(_some(found, is_replaced), numbers, [text for text in texts if text is not None])
+
+
+def _some(found: Found, is_kept: NDArray[np.bool_]) -> Found:
+    """Some of the matches of each row."""
+    before = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_kept, dtype=np.int64)])
+    return Found(found.ids[is_kept], found.offsets[is_kept], before[found.row_splits])
+
+
+def _ranked(ids: Ids, count: int) -> tuple[list[int], Ids]:
+    """The different ids in ascending order, and the rank of each id among them."""
+    if count > 4 * len(ids):
+        different, ranks = np.unique(ids, return_inverse=True)
+        return different.tolist(), ranks.astype(np.int32)
+    is_there = np.zeros(count, bool)
+    is_there[ids] = True
+    return np.flatnonzero(is_there).tolist(), (np.cumsum(is_there, dtype=np.int32) - 1)[ids]
+
+
+def in_utf_8(replacement: str) -> bytes:
+    """A replacement in UTF-8.
+
+    Raises:
+        TextError: it is not text.
+    """
+    try:
+        return replacement.encode()
+    except UnicodeEncodeError as error:
+        raise TextError(f"the replacement {quoted(replacement)} is not text: a lone surrogate at character {error.start}") from None
+
+
+def _chosen(found: Found, numbers: Ids, texts: Sequence[str]) -> Chosen:
+    spelled = list(map(in_utf_8, texts))
+    return Chosen(found, numbers, np.frombuffer(b"".join(spelled), np.uint8), ends_of(spelled))
+
+
+def ends_of(texts: Sequence[bytes]) -> Ints:
+    """Where each text begins, and where the last one ends, if they stand one after the other."""
+    return np.cumsum([0, *map(len, texts)], dtype=np.int64)
+
+
+def replaced_rows(text: Bytes, starts: Ints, by: Chosen) -> tuple[Ints, Callable[[], Bytes]]:
+    """Rows of UTF-8 with their matches replaced. They are measured before there is room for them.
+
+    Args:
+        text: uint8[n], the rows, one after the other.
+        starts: int64[rows + 1], where each row begins, and where the last one ends.
+        by: the matches of these rows, and what replaces them.
+
+    Returns:
+        int64[rows + 1], where each new row begins, from 0, and where the last one ends; and a function that makes them, uint8[n].
+    """
+    splits, ends = by.found.row_splits, np.zeros(len(starts), np.int64)
+    places, offsets = np.empty(2 * len(by.numbers), np.int64), np.ascontiguousarray(by.found.offsets).reshape(-1)
+    measure.call(text, starts, splits, offsets, by.numbers, by.ends, places, ends[1:])
+
+    def make() -> Bytes:
+        out = np.empty(ends.item(-1), np.uint8)
+        write.call(text, starts, splits, places, by.numbers, by.data, by.ends, out)
+        return out
+
+    return ends, make
+
+
+def replaced_strings(texts: Sequence[str], by: Chosen) -> list[str]:
+    """Some str with their matches replaced. Those without a match stay the same objects."""
+    rows, splits = [*texts], by.found.row_splits
+    changed = np.flatnonzero(np.diff(splits))
+    spelled = [texts[row].encode() for row in changed.tolist()]
+    found = by.found._replace(row_splits=np.concatenate([splits[changed], splits[-1:]]))
+    ends, make = replaced_rows(np.frombuffer(b"".join(spelled), np.uint8), ends_of(spelled), by._replace(found=found))
+    for row, text in zip(changed.tolist(), _strings(make(), ends), strict=True):
+        rows[row] = text
+    return rows
+
+
+def _strings(data: Bytes, ends: Ints) -> list[str]:
+    """Rows of UTF-8 as str."""
+    contents: memoryview = data.data
+    whole = str(contents, "utf-8")
+    if len(whole) == len(data):
+        return [whole[begin:end] for begin, end in pairwise(ends.tolist())]
+    return [str(contents[begin:end], "utf-8") for begin, end in pairwise(ends.tolist())]
