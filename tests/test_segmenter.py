@@ -402,6 +402,7 @@ HARM = {
     "another direction": ({"direction": "up"}, "direction is 'up'"),
     "another kind of match": ({"match_kind": "standard"}, "match_kind is 'standard'"),
     "another kind of table": ({"kind": "keywords"}, "kind is 'keywords'"),
+    "rules for texts": ({"words": [[97, 122]]}, "texts are not read as they are"),
 }
 
 

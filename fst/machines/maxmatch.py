@@ -25,7 +25,9 @@ from fst.lazy import Lazy
 from fst.machines import keywords
 from fst.machines.keyword_text import PLAIN, KeywordText
 from fst.machines.keywords import LABEL_SHIFT, LONGEST, OWN, KeywordAutomaton, KeywordMetadata, KeywordTables
+from fst.proof import need
 from fst.rows import Array
+from fst.table import Each
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
@@ -137,6 +139,11 @@ class MaxMatchTables(KeywordTables):
         leads = [place for place in range(start, end) if read[place] & 0xC0 != 0x80]
         borders = [*leads, end] if self.streams else [start, *(lead + 1 for lead in leads)]
         return (Token(UNSEEN, *span) for span in pairwise(borders))
+
+    def prove(self, each: Each = map) -> None:
+        """Prove what kernels may assume. Texts are read as they are."""
+        super().prove(each)
+        need(self.metadata.text == PLAIN, "texts are not read as they are, and a dictionary has no rules for that")
 
     def arguments(self) -> Any:
         """What the kernel reads."""
