@@ -27,6 +27,7 @@ class Kind(NamedTuple):
 
 
 WORDPIECE = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars", "unk_token", "continuing_subword_prefix")
+SPELLING = ("ignore_case", "whole_words", "normalizer")
 WORDS = ("format", "column")
 KINDS = {
     DEFAULT: Kind(
@@ -34,7 +35,7 @@ KINDS = {
         (*WORDPIECE, "max_input_chars_per_word", "pre_tokenizer", "layout", "encoding", "pattern", "special"),
         str,
     ),
-    "keywords": Kind("fst.compile:keywords", ("match_kind", *WORDS)),
+    "keywords": Kind("fst.compile:keywords", ("match_kind", *SPELLING, "allow_empty", *WORDS)),
     "maxmatch": Kind("fst.compile:maxmatch", ("direction", *WORDS)),
 }
 SPELLINGS = {"format": "--input-format"}  # of options that are not called like the parameter
@@ -49,7 +50,7 @@ def compiled(kind: str, source: str, options: Mapping[str, Any]) -> Any:
         options: options by the names of parameters; those that are None were not given.
 
     Raises:
-        click.UsageError: an option is for other kinds.
+        click.UsageError: an option is for other kinds, or has a value that it cannot have.
         FstError, OSError: the source cannot be compiled, or not be read.
     """
     function, known, named = KINDS[kind]
@@ -57,7 +58,10 @@ def compiled(kind: str, source: str, options: Mapping[str, Any]) -> Any:
     for name in (name for name in given if name not in known):
         kinds = " or ".join(other for other, (_, options, _) in KINDS.items() if name in options)
         raise click.UsageError(f"{_spelled(name)} is for --kind {kinds}, and this is {kind}")
-    return resolve_name(function)(named(source), **given)
+    try:
+        return resolve_name(function)(named(source), **given)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _spelled(name: str) -> str:

@@ -158,6 +158,21 @@ def _special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[s
     return found or None
 
 
+def _component(_ctx: click.Context, _param: click.Parameter, given: str | None) -> dict[str, Any] | None:
+    """A component of a tokenizer.json: its JSON, or its type alone."""
+    import json
+
+    if given is None:
+        return None
+    if not given.lstrip().startswith("{"):
+        return {"type": given}
+    try:
+        found: dict[str, Any] = json.loads(given)
+    except ValueError as error:
+        raise click.BadParameter(f"{given!r} is not JSON: {error}") from None
+    return found
+
+
 def _files_in(folder: Path) -> list[str]:
     """The files of a folder that a vocabulary may be read from."""
     from fst.compile.sources.pretrained import FILES
@@ -167,7 +182,7 @@ def _files_in(folder: Path) -> list[str]:
 
 
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
-MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard")
+MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard", "overlapping")
 DIRECTIONS = ("forward", "backward")
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 
@@ -251,11 +266,17 @@ def main() -> None:
 )
 @click.option(
     "--layout",
-    type=click.Choice(["auto", "dense", "compact"]),
+    type=click.Choice(["auto", "dense", "compact", "linked"]),
     show_default="auto",
-    help="dense: one look-up per character. compact: at most two, and a much smaller table.",
+    help="dense: one look-up a character. compact: at most two, and a smaller table. linked: for alphabets of thousands.",
 )
 @click.option("--match-kind", type=click.Choice(MATCH_KINDS), show_default=MATCH_KINDS[0], help="Which of several possible matches count.")
+@click.option("--ignore-case", is_flag=True, default=None, help="Let each character match its other cases.")
+@click.option("--whole-words", is_flag=True, default=None, help="Find keywords only where words begin and end.")
+@click.option(
+    "--normalizer", callback=_component, metavar="TYPE|JSON", show_default="none", help="How keywords and texts are normalized: NFKC, ..."
+)
+@click.option("--allow-empty", is_flag=True, default=None, help="Let a keyword be empty: it matches between all characters.")
 @click.option("--direction", type=click.Choice(DIRECTIONS), show_default=DIRECTIONS[0], help="From which end a text is segmented.")
 @click.option(
     "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by the name of SOURCE, or lines", help="The format of words."
@@ -283,8 +304,9 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
     A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: --lowercase to --handle-chinese-chars are
     on.
 
-    For --kind keywords and --kind maxmatch, SOURCE is a file of words in UTF-8. --match-kind is for keywords, which `fst search` finds,
-    --direction for maxmatch, by which `fst segment` takes the longest word at each place, and --input-format and --column for both.
+    For --kind keywords and --kind maxmatch, SOURCE is a file of words in UTF-8. --match-kind to --allow-empty are for keywords, which
+    `fst search` finds, --direction is for maxmatch, by which `fst segment` takes the longest word at each place, and --input-format and
+    --column are for both. --normalizer is the type of a normalizer of the library tokenizers, or the JSON of one.
 
     \b
       lines         a word a line, blanks included; so are files with other endings
@@ -308,7 +330,8 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       fst compile cl100k_base.tiktoken -o cl100k.npz
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
       fst compile --kind keywords names.txt -o names.npz
-      fst compile --kind keywords people.csv --column name -o people.npz
+      fst compile --kind keywords people.csv --column name -o people.npz --whole-words
+      fst compile --kind keywords terms.txt -o terms.npz --ignore-case --normalizer NFKC
       fst compile --kind maxmatch dict.txt --input-format jieba --direction backward -o zh.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
@@ -620,8 +643,8 @@ def search_command(
     """
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.matches import FORMS, TAKE_PIECES, WITH_TEXT, check_options
-    from fst.cli.outputs import checked_form
+    from fst.cli.matches import FORMS, TAKE_PIECES, check_options, check_replacing
+    from fst.cli.outputs import KEEP_OTHERS, checked_form
     from fst.cli.search import Search
     from fst.cli.tables import load_for
 
@@ -630,10 +653,12 @@ def search_command(
         raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
     form = checked_form(FORMS, output, form or ("matches" if names and output == STANDARD else None), (table, *files))
     check_options(form, names, by is not None)
-    has_text = form in WITH_TEXT
+    tables = load_for("Searcher", table)
+    if by is not None:
+        check_replacing(tables)
+    has_text = form in KEEP_OTHERS
     in_pieces = counts or (form in TAKE_PIECES and by is None)
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace", in_pieces=in_pieces)
-    tables = load_for("Searcher", table)
     total = size(files)
     how.check(files)
     searcher = ready(tables, lambda searcher: searcher.count([b"a"]))
@@ -696,14 +721,14 @@ def segment_command(
     from fst.cli.finding import segmenting
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import checked_form
+    from fst.cli.outputs import KEEP_OTHERS, checked_form
     from fst.cli.pipeline import Policy
-    from fst.cli.segments import FORMS, WITH_TEXT, writing
+    from fst.cli.segments import FORMS, writing
     from fst.cli.tables import load_for
 
     files = files or (STANDARD,)
     form = checked_form(FORMS, output, form, (table, *files))
-    has_text = form in WITH_TEXT
+    has_text = form in KEEP_OTHERS
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
     tables = load_for("Segmenter", table)
     total = size(files)

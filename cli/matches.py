@@ -18,6 +18,7 @@ from fst.cli.finding import MATCHES, Found
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
 from fst.cli.streams import STANDARD, standard_output, written
 from fst.errors import TextError
+from fst.machines.keywords import OVERLAPPING, KeywordTables
 
 if TYPE_CHECKING:
     from fst import Matches
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
 TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
-WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
 MAX_PLACE = (1 << 31) - 1
 ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})  # of a keyword among fields separated by tabs
@@ -43,6 +43,16 @@ def check_options(form: str, names: bool, replaces: bool) -> None:
         raise click.UsageError(f"--names does not go with {what}, only with the forms matches, json, arrow and parquet")
     if replaces and form in ("matches", "npz"):
         raise click.UsageError(f"--replace does not go with {form}: with it documents are written, as lines, json, arrow or parquet")
+
+
+def check_replacing(tables: KeywordTables) -> None:
+    """Refuse to replace matches that may overlap.
+
+    Raises:
+        click.UsageError: they may.
+    """
+    if tables.metadata.automaton.match_kind == OVERLAPPING:
+        raise click.UsageError("--replace: the table is one of overlapping matches; compile the keywords with another --match-kind")
 
 
 def is_colored(color: str, output: str) -> bool:

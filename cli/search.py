@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from fst.cli.finding import counting, finding, replacing
 from fst.cli.inputs import Reading
-from fst.cli.matches import WITH_TEXT, is_colored, writing, writing_texts
+from fst.cli.matches import is_colored, writing, writing_texts
+from fst.cli.outputs import KEEP_OTHERS
 from fst.cli.pipeline import Policy
 from fst.cli.streams import show
 
@@ -50,7 +51,7 @@ class Search:
     def find(self, files: Sequence[str], advance: Advance, output: str, form: str, *, names: bool, color: str) -> None:
         """Write what is found."""
         colored = is_colored(color, output)
-        name = self._how.text_name if form in WITH_TEXT else None
+        name = self._how.text_name if form in KEEP_OTHERS else None
         is_counted = form == "lines" and not colored  # what is written says nothing of places
         find = counting(self._searcher, self._threads) if is_counted else finding(self._searcher, self._threads, name)
         policy = Policy(self._errors, find)
@@ -66,7 +67,7 @@ class Search:
 
     def replace(self, files: Sequence[str], advance: Advance, by: str, output: str, form: str) -> None:
         """Write all documents with `by` in place of each match."""
-        name = self._how.text_name if form in WITH_TEXT else None
+        name = self._how.text_name if form in KEEP_OTHERS else None
         policy = Policy(self._errors, replacing(self._searcher, by, self._threads, name))
         with (
             writing_texts(output, form, self._how.end) as write,

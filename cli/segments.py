@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf
 
 FORMS = forms_of("wakati", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
-WITH_TEXT = ("json", "arrow", "parquet")  # forms that keep all fields or columns of a document
 
 
 @contextmanager

@@ -48,7 +48,8 @@ def wordpiece(
         continuing_subword_prefix: the first characters of tokens that continue a word; any string, also "" ["##"].
         max_input_chars_per_word: a normalised word with more characters is one unknown token [100].
         pre_tokenizer: "bert" splits at blanks and punctuation; with "none" the whole text is one word ["bert"].
-        layout: "dense" takes one transition look-up a character, "compact" at most two from a much smaller table; "auto" chooses.
+        layout: "dense" takes one transition look-up a character, "compact" at most two from a much smaller table, and "linked" has
+            failure links instead of most transitions, for alphabets of thousands of characters; "auto" chooses.
 
     Raises:
         VocabularyError: the source is not a vocabulary or lacks the unknown token, or the Hub does not have it or is out of reach.

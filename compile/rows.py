@@ -1,4 +1,8 @@
-"""Lay a transducer out as rows of entries: dense, a slot for every label, or compact, rows displaced into each other."""
+"""Lay a transducer out as rows of entries.
+
+Rows are dense, with a slot for every label; compact, displaced into each other; or linked, compact with failure links instead of the
+transitions that a state inherits by them.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,9 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
 from fst.jit import Deferred
-from fst.rows import FAIL, FINISH, HOLE, LABEL_SHIFT, LAST_OUTPUT, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
-from fst.transducer import Transducer
+from fst.metadata import COMPACT, DENSE, LINKED
+from fst.rows import FAIL, FINISH, HOLE, LABEL_SHIFT, LAST_OUTPUT, LINK, MANY, MAX_NEXT, MAX_OUTPUT, NONE, ONE, PAGE_BITS, field_kind, pack
+from fst.transducer import Transducer, inherits
 from fst.trie import NULL, ROOT, Ints, spread
 
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +30,7 @@ class Rows:
     """A transducer as entries.
 
     Attributes:
-        layout: "dense" or "compact".
+        layout: "dense", "compact" or "linked".
         entries: uint64[slots].
         pool: uint32[n].
         slots: int64[states + 1], the slot at which each state's row begins. The last is the dead state's, so that -1 indexes it.
@@ -43,28 +48,33 @@ def lay_out(transducer: Transducer, visits: NDArray[np.float64], layout: str) ->
     """Lay out the rows.
 
     Args:
-        transducer: the machine.
+        transducer: the machine; for "linked", with the edges of the trie alone.
         visits: float64[states], how often each state is expected to be visited; the most visited rows lie together.
-        layout: "dense", "compact", or "auto": dense if that is small, else compact.
+        layout: "dense", "compact", "linked", or "auto": dense if that is small, else compact.
 
     Raises:
         UnsupportedError: the machine does not fit the layout's fields.
     """
     shapes = _shapes(transducer)
     columns = _columns(transducer, shapes)
+    if layout == LINKED:
+        columns += columns > 0  # the first column is for links
+        shapes = 2 * shapes + np.append(inherits(transducer.failure), False)
     width = int(columns.max(initial=0)) + 1
     states = len(transducer.trie) + 1
     if width > FINISH:
         raise UnsupportedError(f"{width - 1} different characters inside tokens: a table has room for {FINISH - 1}")
     if layout == "auto":
-        layout = "dense" if states * width <= DENSE_SLOTS else "compact"
-    if layout == "dense" and states * width > MAX_NEXT:
+        layout = DENSE if states * width <= DENSE_SLOTS else COMPACT
+    if layout == DENSE and states * width > MAX_NEXT:
         raise UnsupportedError(f"layout dense with {states} states of {width} entries: there is room for {MAX_NEXT}; use compact")
 
     transitions = _Transitions.of(transducer, columns)
+    if layout == LINKED:
+        transitions = transitions.with_links(transducer)
     pool, finish, output, kind = _outputs(transducer, transitions)
     order = np.append(ROOT, 1 + np.argsort(-np.append(visits[1:], -1), kind="stable"))
-    if layout == "dense":
+    if layout == DENSE:
         slots = np.empty(states, np.int64)
         slots[order] = np.arange(states) * width
         entries = _dense(transducer, transitions, columns, slots, finish, output, kind)
@@ -95,6 +105,19 @@ class _Transitions:
         emitted = np.concatenate([np.zeros(len(lacking), np.int64), transducer.emitted])
         kept = column > 0
         return cls(source[kept], column[kept], target[kept], emitted[kept])
+
+    def with_links(self, transducer: Transducer) -> _Transitions:
+        """These and the failure links, in order of source. The root has a transition for every label, so its link is never taken."""
+        failure = transducer.failure
+        linked = np.flatnonzero(inherits(failure))
+        length = np.diff(failure.pops_start)
+        targets = failure.link[linked]
+        source = np.concatenate([[ROOT], linked, self.source])
+        order = np.argsort(source, kind="stable")
+        column = np.concatenate([np.full(1 + len(linked), LINK), self.column])
+        target = np.concatenate([[NULL], targets, self.target])
+        emitted = np.concatenate([[0], length[linked] - length[targets], self.emitted])
+        return _Transitions(source[order], column[order], target[order], emitted[order])
 
 
 def _shapes(transducer: Transducer) -> Ints:

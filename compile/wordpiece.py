@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fst.alphabet import BREAK, Alphabet
 from fst.compile.classes import classify
 from fst.compile.metadata import metadata_of, text_pipeline
-from fst.compile.rows import lay_out
+from fst.compile.rows import DENSE_SLOTS, lay_out
 from fst.compile.sources.source import Source
 from fst.compile.text.added_tokens import patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
@@ -20,12 +20,14 @@ from fst.compile.text.alphabets import folded
 from fst.compile.text.components import field_of, mapping, only
 from fst.compile.word_hash import word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.failure import link
+from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables
-from fst.metadata import Model
+from fst.metadata import LINKED, Model
 from fst.rows import MAX_WORD, WHITE_SPACE
-from fst.transducer import Transducer, fold
+from fst.transducer import Transducer, count_explicit, fold, unfolded
 from fst.trie import Strings, Trie, build
+
+MOST_A_STATE = 16  # explicit transitions for each state, on average, that "auto" folds; multilingual BERT has 11, jieba's words 40
 
 
 @dataclass(frozen=True)
@@ -84,10 +86,23 @@ class WordPieceModel:
 
 def automaton(source: Source[WordPieceModel]) -> tuple[Alphabet, Transducer]:
     """The readable form of the machine: the alphabet, and the transducer with its trie and failure links."""
+    alphabet, failure = _linked(source)
+    return alphabet, fold(failure)
+
+
+def _linked(source: Source[WordPieceModel]) -> tuple[Alphabet, Failure]:
+    """The alphabet, and the trie with its failure links."""
     alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, source.added.specials)
     model = source.model
     trie = vocabulary_trie(model.tokens, model.continuing_subword_prefix, alphabet.readable(), model.max_input_chars_per_word)
-    return alphabet, fold(link(trie))
+    return alphabet, link(trie)
+
+
+def _is_linked(failure: Failure, layout: str) -> bool:
+    """Whether to lay out failure links instead of folding them: where that would make far more transitions than there are states."""
+    if layout != "auto":
+        return layout == LINKED
+    return count_explicit(failure) > max(MOST_A_STATE * len(failure.trie), DENSE_SLOTS)
 
 
 def vocabulary_trie(tokens: Mapping[str, int], indicator: str, readable: NDArray[np.bool_], max_length: int) -> Trie:
@@ -125,9 +140,11 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     """The tables of a vocabulary."""
     if source.trimming:
         _need_untrimmed([*source.model.tokens, *source.added.ids])
-    alphabet, transducer = automaton(source)
+    alphabet, failure = _linked(source)
+    is_linked = _is_linked(failure, layout)
+    transducer = unfolded(failure) if is_linked else fold(failure)
     model, contextual = source.model, source.added.contextual
-    rows = lay_out(transducer, _visits(transducer.trie), layout)
+    rows = lay_out(transducer, _visits(transducer.trie), LINKED if is_linked else layout)
     normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]

@@ -31,7 +31,7 @@ def redacted(batch: pa.RecordBatch, column: str, searcher: fst.Searcher, by: str
 @click.option("--by", default="[NAME]", show_default=True, help="What to write in place of a name.")
 def main(names: Path, source: Path, output: Path, column: str, by: str) -> None:
     """Replace NAMES, a file with one a line, in a column of SOURCE, a Parquet file."""
-    searcher = fst.Searcher(keywords(names))
+    searcher = fst.Searcher(keywords(names, whole_words=True))  # "Ann", and not the beginning of "Anna"
     file = pq.ParquetFile(source)
     if column not in file.schema_arrow.names:
         raise click.BadParameter(f"{source} has no column {column!r}, of {', '.join(file.schema_arrow.names)}", param_hint="--column")

@@ -34,7 +34,7 @@ from fst.forms import (
 )
 from fst.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 
-LAYOUTS = ("dense", "compact")
+LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
 SIDES = ("right", "left")
 FLAGS = ("lowercase", "strip_accents", "clean_text", "handle_chinese_chars")  # the settings of BertNormalizer
 CONTEXTUAL_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")  # of a contextual added token, as in tokenizer.json
@@ -53,7 +53,7 @@ class Automaton:
 
     Attributes:
         kind: the kind of machine.
-        layout: "dense" or "compact".
+        layout: "dense", "compact" or "linked".
         states: how many states there are.
         columns: one more than the highest label of a class.
         dead: the state that fails.

@@ -4,7 +4,8 @@ Kernels check no bounds. Before one runs, everything that it takes from a table 
 and so is the bound that output buffers are sized by: **a text has at most one id for each symbol and each special token.**
 
 The proof of that bound: let the depth of a state be what its finish entry says. The root has depth 0. An explicit transition from s
-to t that emits k ids has k + depth(t) ≤ depth(s) + 1; finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
+to t that emits k ids has k + depth(t) ≤ depth(s) + 1, and a failure link, which reads no symbol, k + depth(t) ≤ depth(s) > depth(t);
+finishing s emits at most depth(s) ids, and leads to a state of depth at most 1.
 By induction, the ids emitted since the start of a word and the depth together never exceed the symbols read, and a word that fails,
 of one symbol or more, is rolled back to one id.
 """
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from fst.errors import TableError, quoted
-from fst.metadata import AddedTokens, Templates
+from fst.metadata import LINKED, AddedTokens, Automaton, Templates
 from fst.rows import (
     FAIL,
     FINISH,
@@ -26,6 +27,7 @@ from fst.rows import (
     KIND_SHIFT,
     LABEL_SHIFT,
     LAST_OUTPUT,
+    LINK,
     MANY,
     MAX_LABEL,
     MAX_NEXT,
@@ -169,19 +171,19 @@ class Tokens:
             seen[name] = token
 
 
-def depths_of(entries: Array, pool: Array, named: Array, states: int, columns: int, dead: int, each: Each) -> Array:
+def depths_of(entries: Array, pool: Array, named: Array, automaton: Automaton, each: Each) -> Array:
     """Prove every row.
 
     Args:
         entries, pool: of the table.
         named: whether each number is an id.
-        states, columns, dead: what the metadata says of the rows.
+        automaton: what the metadata says of the rows.
         each: `map`, or the `map` of an executor.
 
     Returns:
         For each number that the bits of a next state can be, the depth of that state plus 1; 0 where no state is.
     """
-    size = len(entries)
+    size, states, columns, dead = len(entries), automaton.states, automaton.columns, automaton.dead
     need(columns <= size <= MAX_NEXT, f"there are {size} entries; {columns} columns take that many at least, and states {MAX_NEXT} at most")
     need(dead < size, f"the dead state is {dead}; there are {size} entries")
     found, finish = map(np.concatenate, zip(*by_chunks(each, partial(_finish_entries, entries), size), strict=True))
@@ -204,7 +206,7 @@ def depths_of(entries: Array, pool: Array, named: Array, states: int, columns: i
     owed = (emits.take(ids, mode="clip") <= own) | (ids == FAIL)
     need_none(~owed, lambda state: f"state {found[state]} emits unknown ids, or more than the {own[state]} symbols that it has read")
     places = np.arange(MARGIN + 1, MARGIN + 1 + CHUNK, dtype=np.uint64)
-    by_chunks(each, partial(_prove_transitions, entries, places, with_margin, emits), size)
+    by_chunks(each, partial(_prove_transitions, entries, places, with_margin, emits, automaton.layout == LINKED), size)
     return depths
 
 
@@ -223,8 +225,9 @@ def _finish_entries(entries: Array, first: int) -> tuple[Array, Array]:
     return first + found, chunk[found]
 
 
-def _prove_transitions(entries: Array, places: Array, with_margin: Array, emits: Array, first: int) -> None:
-    """Prove the transitions of a chunk: each leads from a state to a state, and emits known ids, no more than its source owes.
+def _prove_transitions(entries: Array, places: Array, with_margin: Array, emits: Array, is_linked: bool, first: int) -> None:
+    """Prove the transitions of a chunk: each leads from a state to a state, and emits known ids, no more than its source owes. A failure
+    link reads no symbol, and leads to less depth.
 
     Finish entries and holes are computed like the others and then left out, which takes less time than to leave them out first. Labels
     past the columns may stand in entries: no class has them, so they are compared with, and never equal.
@@ -239,6 +242,10 @@ def _prove_transitions(entries: Array, places: Array, with_margin: Array, emits:
     sound = np.logical_and(before, after)
     sound &= emitted + after <= before + before.dtype.type(1)
     sound |= label == 0
+    if is_linked:
+        # The root has a transition for every label, so its link is never taken.
+        links = np.flatnonzero((label == LINK + 1) & (np.arange(first, first + len(chunk)) != ROOT + LINK))
+        sound[links] &= (emitted[links] + after[links] <= before[links]) & (after[links] < before[links])
     if not sound.all():
         slot = int(sound.argmin())
         fault = "belongs to no state" if not before[slot] else "leads to no state" if not after[slot] else "emits unknown ids, or too many"

@@ -32,6 +32,7 @@ HAS_MARKS = 2  # the list holds marks: symbols of rank > 0, which canonical orde
 CONTINUES_RUN = 4  # a run of marks goes on through the character: all its symbols are marks, or it has none
 
 ROOT = 0  # the state at the start of every word
+LINK = 1  # in the layout "linked", the label of failure links; no class has it
 LAST_OUTPUT = 1 << 31  # the bit that the last id of a pooled output has
 FINISH = MAX_LABEL  # the label of finish entries
 HOLE = np.uint64(2**64 - 1)  # a slot of a compact table that belongs to no row; its label is FINISH, so that it never matches

@@ -98,6 +98,43 @@ class Transducer:
         return ids + self.failure.all_pops(state)
 
 
+def inherits(failure: Failure) -> NDArray[np.bool_]:
+    """Whether each state has the explicit transitions of its failure link, except where it has an edge of its own."""
+    found: NDArray[np.bool_] = (failure.link != NULL) & (failure.link != failure.trie.suffix_root)
+    return found
+
+
+def count_explicit(failure: Failure) -> int:
+    """The number of explicit transitions, without making them."""
+    trie = failure.trie
+    sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
+    links = np.where(inherits(failure), failure.link, NULL)
+    # An edge of v counts once, though a link of v has one with the same label: look for the first such link.
+    at, shared = links[sources], np.zeros(len(sources), bool)
+    open_edges = np.flatnonzero(at != NULL)
+    while len(open_edges):
+        found = trie.children(at[open_edges], labels[open_edges]) != NULL
+        shared[open_edges[found]] = True
+        open_edges = open_edges[~found]
+        at[open_edges] = links[at[open_edges]]
+        open_edges = open_edges[at[open_edges] != NULL]
+    counts = np.bincount(sources[~shared], minlength=len(trie))
+    bounds = np.searchsorted(trie.level, np.arange(int(trie.level[-1]) + 2))
+    for first, last in pairwise(bounds):
+        nodes = np.arange(first, last)
+        nodes = nodes[links[nodes] != NULL]
+        counts[nodes] += counts[links[nodes]]
+    return int(counts.sum())
+
+
+def unfolded(failure: Failure) -> Transducer:
+    """The edges of the trie as transitions, for tables that hold the failure links themselves."""
+    trie = failure.trie
+    sources, labels = np.divmod(trie.edge_keys, len(trie.letters))
+    row_start = np.searchsorted(sources, np.arange(len(trie) + 1))
+    return Transducer(failure, row_start, labels, trie.edge_children, np.zeros(len(labels), np.int64))
+
+
 def fold(failure: Failure) -> Transducer:
     """Fold the failure links of all states, level by level: a row is the node's own edges and those it inherits from f(v)."""
     trie = failure.trie
@@ -105,8 +142,8 @@ def fold(failure: Failure) -> Transducer:
     length = np.diff(failure.pops_start)
     sources, edge_labels = np.divmod(trie.edge_keys, len(trie.letters))
     edge_start = np.searchsorted(sources, np.arange(size + 1))
-    inherits = (failure.link != NULL) & (failure.link != trie.suffix_root)
-    links = np.where(inherits, failure.link, ROOT)
+    has_heritage = inherits(failure)
+    links = np.where(has_heritage, failure.link, ROOT)
 
     row_start, row_length = np.zeros(size, np.int64), np.zeros(size, np.int64)
     label, target, emitted = (np.empty(4 * size, np.int64) for _ in range(3))
@@ -116,7 +153,7 @@ def fold(failure: Failure) -> Transducer:
         nodes = np.arange(first, last)
         edges = np.arange(edge_start[first], edge_start[last])
         # v inherits the explicit transitions of f(v), after the pops of its link, except where v has an edge of its own.
-        heritage = np.where(inherits[nodes], row_length[links[nodes]], 0)
+        heritage = np.where(has_heritage[nodes], row_length[links[nodes]], 0)
         taken = spread(row_start[links[nodes]], heritage)
         popped = np.repeat(length[nodes] - length[links[nodes]], heritage)
 

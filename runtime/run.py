@@ -223,6 +223,21 @@ class Runner:
         self.workspaces.give_back(workspace)
         return ids
 
+    def find_in_text(self, text: str) -> tuple[list[int], list[int]] | None:
+        """The ids of one text of at most `SHORT` characters and their offsets, begins and ends in turns, as `encode_text` gives ids.
+
+        Only a runner that finds spans, and has no other reason against `is_plain`, may be asked.
+        """
+        workspace = self.workspaces.take()
+        found = None
+        if lay_out(text, workspace.text, workspace.short_starts) and self._leaves(workspace):
+            output = workspace.short_spans
+            self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, output, workspace.work)
+            count = workspace.short_ends.item()
+            found = output.ids[:count].tolist(), output.offsets[: 2 * count].tolist()
+        self.workspaces.give_back(workspace)
+        return found
+
     def _leaves(self, workspace: Workspace) -> bool:
         """Whether the short text in a workspace needs no rewriting."""
         return self.rewriter is None or self.rewriter.leaves(workspace.text, workspace.short_starts, workspace.state, workspace.memo)

@@ -15,7 +15,7 @@ from fst.runtime.batch import Batch
 from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.replacing import Chosen, Found, check_replacements, chosen, ends_of, in_utf_8, replaced_rows, replaced_strings
-from fst.runtime.run import Runner
+from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.speller import reading_of
 from fst.runtime.stream import Part, Stream
@@ -114,6 +114,10 @@ class Searcher:
 
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:
         """The matches in one text: in characters of a str, in bytes of bytes. The arguments are those of `find_batch`."""
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
+            found = self._matcher._spans_runner.find_in_text(text)
+            if found is not None:
+                return map(Match._make, zip(found[0], found[1][::2], found[1][1::2], strict=True))
         offsets = "bytes" if isinstance(text, bytes) else "characters"
         one: Any = [text]
         return iter(self.find_batch(one, offsets=offsets, threads=1, errors=errors)[0])
@@ -321,6 +325,11 @@ class _Matcher(Encoder):
     @Lazy
     def _spans_runner(self) -> Runner:
         return Runner(self._table, self._ids_runner.arguments, self._workspaces, with_spans=True, **self._reading)
+
+    @Lazy
+    def is_plain(self) -> bool:
+        """Whether short texts take a shorter way: no empty keywords, and what `fst.runtime.run.Runner.is_plain` says."""
+        return not self._empties and self._ids_runner.is_plain
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
         """Search one text that comes in pieces; see `fst.runtime.encoder.Encoder.stream`."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.lazy import Lazy
-from fst.machines.kernel_call import COUNT, KEPT, IdsOutput
+from fst.machines.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 from fst.runtime.rewriter import Room
 from fst.runtime.texts import ROOMS, UNIT_TYPES
 
@@ -46,6 +46,13 @@ class Workspace:
     def frame_short(self, frame: Frame) -> None:
         """Make the output for one short text. It is kept with its frame, since making it takes a tenth of the time of a sentence."""
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
+
+    @Lazy
+    def short_spans(self) -> SpansOutput:
+        """The output for one short text without a frame, with spans."""
+        nothing, room = np.empty(0, np.int32), len(self.short_ids)
+        offsets, words = np.empty(2 * room, np.int32), np.empty(room, np.int32)
+        return SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
 
     @property
     def kept(self) -> int:

@@ -105,7 +105,7 @@ def test_special_token_among_characters_that_begin_one(other: str) -> None:
     check(fst.Tokenizer(of), of, texts)
 
 
-@pytest.mark.parametrize("layout", ["dense", "compact"])
+@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
     """A chunk of full length may end anywhere in any piece without a trace."""

@@ -267,9 +267,41 @@ class TestCompile:
         call("compile", "--kind", "keywords", source, "--input-format", "lines", "-o", out)
         assert fst.load(out).keywords == ("n,name", "1,ab", "2,abc")
 
+    def test_spelling(self, tmp_path: Path) -> None:
+        """Options say how texts are spelled for the search, and which keywords count."""
+        source, out = written(tmp_path / "words.txt", b"Ann\nfi\n\n"), tmp_path / "out.npz"
+        words: list[str | Path] = ["compile", "--kind", "keywords", source, "-o", out]
+        assert "line 3: the keyword is empty" in error_of(call(*words, code=1))
+        source.write_text("Ann\nfi\n")
+        text = "Anna ann \ufb01 fi\n".encode()
+        for options, count in (
+            ([], 2),
+            (["--ignore-case"], 3),
+            (["--ignore-case", "--whole-words"], 2),
+            (["--normalizer", "NFKC"], 3),
+            (["--normalizer", '{"type": "Sequence", "normalizers": [{"type": "NFKC"}, {"type": "Lowercase"}]}'], 4),
+        ):
+            call(*words, *options)
+            assert call("search", out, "--count", stdin=text).stdout == f"{count}\n", options
+        source.write_text("\n")
+        call(*words, "--allow-empty")
+        assert call("search", out, "--replace", "-", stdin=b"ab\n").data == b"-a-b-\n"
+
+    def test_overlapping(self, tmp_path: Path) -> None:
+        """Overlapping matches are all found, and shown once; they are not replaced."""
+        source, out = written(tmp_path / "words.txt", b"he\nshe\nhers\n"), tmp_path / "out.npz"
+        call("compile", "--kind", "keywords", source, "-o", out, "--match-kind", "overlapping")
+        assert call("search", out, "--names", stdin=b"ushers\n").data == b"1\tshe\t1\t4\n1\the\t2\t4\n1\thers\t2\t6\n"
+        assert call("search", out, "--color", "always", stdin=b"ushers\n").data == b"u\x1b[01;31mshe\x1b[m\x1b[01;31mrs\x1b[m\n"
+        assert "--replace: the table is one of overlapping matches" in call("search", out, "--replace", "x", code=2).stderr
+        assert call("verify", out).stdout == f"{out}: whole and safe\n"
+
     @pytest.mark.parametrize(
         ("options", "message"),
         [
+            (["--kind", "keywords", "--normalizer", "{"], "is not JSON"),
+            (["--ignore-case"], "--ignore-case is for --kind keywords, and this is tokenizer"),
+            (["--kind", "maxmatch", "--whole-words"], "--whole-words is for --kind keywords, and this is maxmatch"),
             (["--kind", "keywords", "--lowercase"], "--lowercase is for --kind tokenizer, and this is keywords"),
             (["--kind", "keywords", "--layout", "dense"], "--layout is for --kind tokenizer, and this is keywords"),
             (["--match-kind", "standard"], "--match-kind is for --kind keywords, and this is tokenizer"),
@@ -286,7 +318,9 @@ class TestCompile:
         """Errors name the file, the line and the word, and no table is left."""
         source = written(tmp_path / "words.txt", b"a\n\n")
         done = call("compile", "--kind", "keywords", source, "-o", tmp_path / "out.npz", code=1)
-        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out"
+        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or pass allow_empty=True"
+        done = call("compile", "--kind", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
+        assert error_of(done).startswith("normalizer None: supported are ")
         done = call("compile", "--kind", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)
         assert error_of(done).endswith("check the name")
         assert not (tmp_path / "out.npz").exists()

@@ -78,7 +78,7 @@ Corruption = Callable[[Tables], Tables]
 @pytest.fixture(scope="module")
 def good() -> Mapping[str, Tables]:
     """Sound tables of each layout."""
-    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact")}
+    return {layout: wordpiece(TOKENS, unk_token=UNKNOWN, layout=layout) for layout in ("dense", "compact", "linked")}
 
 
 @pytest.fixture(scope="module")
@@ -888,7 +888,7 @@ TABLES: dict[str, dict[str, Corruption]] = {
 }
 
 
-@pytest.mark.parametrize("layout", ["dense", "compact"])
+@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 @pytest.mark.parametrize(
     "corrupt", [pytest.param(corrupt, id=f"{group}: {name}") for group, table in TABLES.items() for name, corrupt in table.items()]
 )
@@ -899,7 +899,7 @@ def test_harmful_table_is_refused(corrupt: Corruption, layout: str, good: Mappin
     refused_by_proof(path, harmful)
 
 
-@pytest.mark.parametrize("layout", ["dense", "compact"])
+@pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 def test_harmless_table_is_loaded(layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """The tables that the others were made of are sound, and do all that can be corrupted in them."""
     path = tmp_path / "good.npz"
@@ -1218,7 +1218,7 @@ def values_like(array: Array) -> st.SearchStrategy[int]:
 
 
 @examples(400, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]), name=st.sampled_from([*Tables.schema()]))
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]), name=st.sampled_from([*Tables.schema()]))
 def test_what_is_loaded_keeps_its_bound(draw: st.DataObject, layout: str, name: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """Tables with elements changed at random are refused; or no text yields more ids than bytes, and the kernel walks as it should."""
     array = getattr(good[layout], name).copy()
@@ -1257,7 +1257,7 @@ def located(tokenizer: fst.Tokenizer, text: str) -> tuple[list[int], list[tuple[
 
 @examples(200)
 @given(
-    layout=st.sampled_from(["dense", "compact"]),
+    layout=st.sampled_from(["dense", "compact", "linked"]),
     seed=st.integers(0, 1 << 30),
     cuts=st.sampled_from(["as they are", "all in the first", "all in the last", "anywhere"]),
     indicator=st.sampled_from(["", "##", "é", "#" * 5000]),
@@ -1296,7 +1296,7 @@ def without_words(tables: Tables) -> Tables:
 
 
 @examples(200, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(draw=st.data(), layout=st.sampled_from(["dense", "compact"]))
+@given(draw=st.data(), layout=st.sampled_from(["dense", "compact", "linked"]))
 def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapping[str, Tables], tmp_path: Path) -> None:
     """Tables with many words changed at random are refused, or no text yields more ids than bytes, and all ids are known."""
     words, displacements = good[layout].words.copy(), good[layout].displacements.copy()

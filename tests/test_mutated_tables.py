@@ -91,6 +91,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     return {
         "dense": compiled(layout="dense"),
         "compact": wordpiece(list(TOKENS), layout="compact"),
+        "linked": wordpiece(list(TOKENS), layout="linked"),
         "short": wordpiece(list(TOKENS), max_input_chars_per_word=5),
         "late": of_source(folder, added_tokens=LATE),
         "placed": of_source(folder, added_tokens=LATE[:2], normalizer={"type": "Sequence", "normalizers": steps}),

@@ -31,7 +31,7 @@ from fst.trie import NULL, ROOT
 
 UNKNOWN = "[UNK]"
 INDICATORS = ("##", "", "a", "ab", "▁", "#", "aba", "ba#")
-LAYOUTS = ("dense", "compact")
+LAYOUTS = ("dense", "compact", "linked")
 LETTERS = ("ab", "abc", "a#", "ab▁", "ab.", "a b")
 SIZES = {2: 7, 3: 5}  # the longest words that are tried, for alphabets of so many letters
 

@@ -278,3 +278,44 @@ class TestStreams:
         assert stream.close()[0] == [fst.Match(0, 0, 2), fst.Match(0, 3, 5)]
         with pytest.raises(ValueError, match="errors='skip'"):
             searcher.stream(errors="skip")
+
+
+KINDS: list[tuple[list[str], dict[str, Any]]] = [
+    (["ab", "B", "é"], {"ignore_case": True, "whole_words": True}),
+    (["f", "i", "fi", "a"], {"normalizer": {"type": "NFKC"}}),
+    (["f", "i", "a-b"], {"normalizer": {"type": "NFKC"}, "match_kind": "leftmost-first", "ignore_case": True}),
+    (["e", "\u0301", "ab"], {"normalizer": {"type": "NFD"}, "match_kind": "standard"}),
+    (["", "ab", "é"], {"allow_empty": True}),
+    (["", "fi"], {"allow_empty": True, "normalizer": {"type": "NFKC"}, "match_kind": "leftmost-first"}),
+    (["a", "ab", "b", "b"], {"match_kind": "overlapping"}),
+    (["", "f", "FI"], {"match_kind": "overlapping", "ignore_case": True, "allow_empty": True, "normalizer": {"type": "NFKC"}}),
+]
+
+
+@pytest.mark.parametrize(("listed", "options"), KINDS)
+def test_all_kinds(listed: list[str], options: dict[str, Any]) -> None:
+    """Whatever the options, columns and streams have the matches of lists, and kernels replace what Python does, or both refuse."""
+    draw, searcher = random.Random(1), fst.Searcher(keywords(listed, **options))
+    texts = ["".join(draw.choices("aBéﬁfiAb -世", k=draw.randint(0, 30))) for _ in range(60)]
+    found = searcher.find_batch(texts)
+    lists = searcher.find_arrow(pa.array([*texts, None])).to_pylist()
+    assert [[tuple(match.values()) for match in row] for row in lists[:-1]] == [*found]
+    for text, row in zip(texts, found, strict=True):
+        stream, matches = searcher.stream(), list[fst.Match]()
+        cuts = sorted(draw.randint(0, len(text)) for _ in range(3))
+        for begin, end in pairwise([0, *cuts, len(text)]):
+            stream.write(text[begin:end])
+            matches += stream.read()[0]
+        assert [*matches, *stream.close()[0]] == row
+    if options.get("match_kind") == "overlapping":
+        for refused in (lambda: searcher.replace(texts, "x"), lambda: searcher.replace_arrow(pa.array(texts), "x")):
+            with pytest.raises(ValueError, match="replace: matches overlap"):
+                refused()
+        return
+    for by in ("", "<é>", [str(number) for number in range(len(listed))]):
+        rows = []
+        for few in (-1, 1 << 30):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(searching, "FEW", few)
+                rows.append(searcher.replace(texts, by))
+        assert rows[0] == rows[1] == searcher.replace_arrow(pa.array(texts), by).to_pylist()

@@ -356,8 +356,8 @@ def test_the_example(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("研究生命 。\n\n", encoding="utf-8")
     pq.write_table(pa.table({"text": ["研究生命", None]}), tmp_path / "corpus.parquet")
     for name in ("corpus.txt", "corpus.parquet"):
-        command = [sys.executable, EXAMPLE, tmp_path / "words", tmp_path / name, "-o", tmp_path / f"new-{name}", "--backward"]
-        subprocess.run(command, check=True)
+        files: list[str | Path] = [tmp_path / "words", tmp_path / name, "-o", tmp_path / f"new-{name}"]
+        subprocess.run([sys.executable, EXAMPLE, *files, "--backward"], check=True)
     assert (tmp_path / "new-corpus.txt").read_text(encoding="utf-8") == "研究 生命 。\n\n"
     assert pq.read_table(tmp_path / "new-corpus.parquet")["words"].to_pylist() == [["研究", "生命"], None]
 

@@ -30,7 +30,7 @@ def records_of(words: list[str], separator: str) -> bytes:
     return f"number{separator}word\n".encode() + b"".join(f"{at}{separator}{field}\r\n".encode() for at, field in enumerate(fields))
 
 
-FILES: dict[str, tuple[bytes, dict[str, str]]] = {
+FILES: dict[str, tuple[bytes, dict[str, Any]]] = {
     "words.txt": (lines_of(WORDS), {}),
     "crlf.txt": (MARK + lines_of(WORDS, "\r\n"), {}),
     "unended": (lines_of(WORDS)[:-1], {}),
@@ -69,7 +69,7 @@ def test_iterables() -> None:
     assert read_words(["a", "b"], noun="keyword").place(1) == "keyword 1"
 
 
-REFUSED_FILES: list[tuple[str, bytes, dict[str, str], type[Exception], str]] = [
+REFUSED_FILES: list[tuple[str, bytes, dict[str, Any], type[Exception], str]] = [
     ("empty.txt", b"", {}, fst.VocabularyError, "there are no keywords in .*empty.txt"),
     ("gap.txt", b"a\n\nb\n", {}, fst.VocabularyError, "gap.txt, line 2: the keyword is empty"),
     ("bytes.txt", b"a\n\xff\n", {}, fst.VocabularyError, "bytes.txt, line 2: byte 2 is not UTF-8"),
@@ -92,7 +92,7 @@ REFUSED_FILES: list[tuple[str, bytes, dict[str, str], type[Exception], str]] = [
 
 @pytest.mark.parametrize(("name", "data", "options", "error", "message"), REFUSED_FILES)
 def test_files_that_are_refused(
-    name: str, data: bytes, options: dict[str, str], error: type[Exception], message: str, tmp_path: Path
+    name: str, data: bytes, options: dict[str, Any], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     """A file that is not of its format is refused, by its name, the line and the word."""
     if name.endswith((".parquet", ".arrow")):
@@ -101,7 +101,7 @@ def test_files_that_are_refused(
         keywords(written(tmp_path / name, data), **options)
 
 
-REFUSED: list[tuple[Any, dict[str, str], type[Exception], str]] = [
+REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ("no such file", {}, fst.VocabularyError, r"'no such file' is no file: .* pass keywords as a list, such as \['no such file'\]"),
     ("a" * 9_999, {}, fst.VocabularyError, "is no file"),
     ("\0", {}, fst.VocabularyError, "is no file"),
@@ -113,7 +113,7 @@ REFUSED: list[tuple[Any, dict[str, str], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("source", "options", "error", "message"), REFUSED)
-def test_sources_that_are_refused(source: Any, options: dict[str, str], error: type[Exception], message: str) -> None:
+def test_sources_that_are_refused(source: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     """What names no file and is no list is refused, and the message says what to pass."""
     with pytest.raises(error, match=message):
         keywords(source, **options)
@@ -143,7 +143,8 @@ class TestColumns:
         """The words of a file are in the column that is named, or in the only one."""
         pq = pytest.importorskip("pyarrow.parquet")
         two = pa.table({"n": range(len(WORDS)), "word": WORDS})
-        for table, options in ((two, {"column": "word"}), (two.select(["word"]), {})):
+        cases: list[tuple[Any, dict[str, Any]]] = [(two, {"column": "word"}), (two.select(["word"]), {})]
+        for table, options in cases:
             path = tmp_path / f"words.{kind.split()[0]}"
             if kind == "parquet":
                 pq.write_table(table, path)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,14 +40,14 @@ class Words(NamedTuple):
     """Words in the order of their numbers.
 
     Attributes:
-        words: the words; from a list they may be anything.
+        words: the words, which can be iterated once. From an iterable they may be anything, and without end.
         frequencies: the frequency of each, in jieba's format; else None.
         tags: the part of speech of each, "" where there is none, in jieba's format; else None.
         origin: the file that they come from, or the noun for a word of a list.
         unit, places: in a file, "line" or "row", and its number for each word, from 1; in a list "" and no places.
     """
 
-    words: Sequence[Any]
+    words: Iterable[Any]
     frequencies: Sequence[int] | None = None
     tags: Sequence[str] | None = None
     origin: str = "word"
@@ -86,7 +86,7 @@ def read_words(source: Any, *, form: str | None = None, column: str | None = Non
         from fst.compile.sources.word_columns import words_of
 
         return Words(words_of(source), origin=noun)
-    return Words(source if isinstance(source, list | tuple) else list(source), origin=noun)
+    return Words(source, origin=noun)
 
 
 def _path(source: str | Path, noun: str) -> Path:

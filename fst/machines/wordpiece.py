@@ -18,6 +18,9 @@ output; see `fst.proof`. A transition that a row does not hold is the *default*:
 Classes with label 0 always take the default, with a single look-up, which is the finish entry. Of these, NONE and ONE end the word,
 and ``A.next`` is the root. In a dense table every row holds every label, so no look-up ever misses; in a compact one only the root's row
 does, rows share slots, a label that does not match is a miss, and the finish entry is the second look-up.
+
+A linked table is compact, but rows hold the edges of the trie alone. Where a state would inherit transitions, its row has a failure link:
+the entry of the label `LINK`, with the tokens that are certain on the way. A miss follows it, and is the default only where there is none.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from fst.machines import added_tokens, words
 from fst.machines.kernel_call import Work, work_of
 from fst.machines.reading import ReadingTable, prove_characters, prove_lists, prove_specials
 from fst.machines.wordpiece_arguments import Arguments, arguments, token_lengths
-from fst.metadata import Metadata
+from fst.metadata import LINKED, Metadata
 from fst.proof import Tokens, are_named, depths_of, need, need_none
 from fst.rows import (
     CONTINUES_RUN,
@@ -43,6 +46,7 @@ from fst.rows import (
     KIND_SHIFT,
     LABEL_SHIFT,
     LAST_OUTPUT,
+    LINK,
     LIST,
     MANY,
     MAX_LABEL,
@@ -137,7 +141,8 @@ class Tables(ReadingTable):
     def arguments(self) -> Arguments:
         """The arguments of the kernels, for ids alone and without contextual added tokens."""
         model = self.metadata.model
-        params = self.metadata.automaton.dead, model.unk_id, model.max_input_chars_per_word
+        automaton = self.metadata.automaton
+        params = automaton.dead, model.unk_id, model.max_input_chars_per_word, automaton.layout == LINKED
         return arguments(self, self.entries, self.pool, self.words, self.displacements, *params)
 
     def token_lengths(self) -> Array:
@@ -159,7 +164,7 @@ class Tables(ReadingTable):
         metadata, automaton, model, added = self.metadata, self.metadata.automaton, self.metadata.model, self.metadata.added_tokens
         tokens = Tokens(self.token_bytes, self.token_ends, self.token_ids)
         need(model.model_tokens <= len(self.token_ids), f"model_tokens is {model.model_tokens}; there are {len(self.token_ids)} tokens")
-        depths = depths_of(self.entries, self.pool, tokens.named, automaton.states, automaton.columns, automaton.dead, each)
+        depths = depths_of(self.entries, self.pool, tokens.named, automaton, each)
         self._prove_classes(tokens.named, depths)
         prove_lists(self)
         prove_characters(self)
@@ -241,6 +246,7 @@ class Walk:
         self._place: Place = 0, 0  # of the symbol that is read: its first character, and one past the last
         self._word = 0
         self._fence = 0  # the class of a fence that was read last
+        self._is_linked = tables.metadata.automaton.layout == LINKED
         self._start_word()
 
     def run(self, text: str) -> list[int]:
@@ -277,13 +283,9 @@ class Walk:
         """Read one symbol: one transition; at a boundary also the end of the word, and perhaps a word of one symbol. Class 0 is a blank."""
         a, b = self.tables.classes[2 * number : 2 * number + 2]
         entry = self._look_up(int(field_label(a)))
-        kind, output = int(field_kind(entry)), int(field_output(entry))
         boundary = field_label(a) == 0 and field_kind(a) != OTHER
-        failed = kind == FAIL
-        if kind == ONE:
-            self.ids.append(output)
-        elif kind == MANY:
-            self.ids.extend(self._pooled(output))
+        failed = field_kind(entry) == FAIL
+        self._emit(entry)
         if boundary:
             known = words.id_of_word(self.tables.words, self.tables.displacements, self.word_classes)
             unknown = failed or len(self.word_places) > self.model.max_input_chars_per_word
@@ -337,9 +339,24 @@ class Walk:
 
     def _look_up(self, label: int) -> Any:
         self.symbols += 1
-        self.lookups += 1
-        entry = self.tables.entries[self.state + label]
-        if label and field_label(entry) != label:
-            self.lookups += 1
-            entry = self.tables.entries[self.state]
+        entry = self._entry(label)
+        while label and field_label(entry) != label:
+            finish = self._entry(0)
+            link = self.tables.entries[self.state + LINK] if self._is_linked else finish  # beside it, so this is one look-up
+            if field_label(link) != LINK:
+                return finish
+            self._emit(link)
+            self.state = int(field_next(link))
+            entry = self._entry(label)
         return entry
+
+    def _entry(self, label: int) -> Any:
+        self.lookups += 1
+        return self.tables.entries[self.state + label]
+
+    def _emit(self, entry: Any) -> None:
+        kind, output = int(field_kind(entry)), int(field_output(entry))
+        if kind == ONE:
+            self.ids.append(output)
+        elif kind == MANY:
+            self.ids.extend(self._pooled(output))

@@ -14,7 +14,7 @@ from fst.matching import Trie, trie
 from fst.rows import BLANK, ONE, WORD_SYMBOLS, Array, are_parts, field_kind, field_output
 
 # Indices into `Arguments.params` and into `AddedTokens.params`.
-DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS = range(8)
+DEAD, UNK, LONGEST, PARTS, END_CLASS, BUCKET_SHIFT, SLOT_SHIFT, BLANK_CLASS, IS_LINKED = range(9)
 GRAMS, BORDERS, HAS_BORDERS, INSIDE, SHORTEST, FILLER = range(6)
 # Where the set of each kind of grams begins in `AddedTokens.grams`.
 OWN, BEGINNING, BORDER = (kind << 10 for kind in range(3))
@@ -61,11 +61,12 @@ class Arguments(NamedTuple):
 
     Attributes:
         reader: the arrays that turn text into symbols.
-        params: uint64[8].
+        params: uint64[9].
             `DEAD`: the dead state. `UNK`: the id of the unknown token. `LONGEST`: the number of symbols in the longest word that is looked
             up; longer words are unknown. `PARTS`: the first class that is not a part of words. `END_CLASS`: the class of the end of a text.
             `BUCKET_SHIFT`, `SLOT_SHIFT`: the shifts, below 64, that turn a hash into a bucket and a slot. `BLANK_CLASS`: the class of
-            the blanks that are skipped if they end no word; 0, which is no symbol's class, if none are.
+            the blanks that are skipped if they end no word; 0, which is no symbol's class, if none are. `IS_LINKED`: 1 if rows have
+            failure links, else 0.
         start_targets: uint64[classes + 1], the target of each class at the start of a word (record B).
         isolated_ids: uint64[classes + 1], ``1 << 32 | id`` of a class that is a word by itself, else 0.
         entries, pool, words, displacements: as in `fst.machines.wordpiece.Tables`.
@@ -90,7 +91,7 @@ class Arguments(NamedTuple):
 
 
 def arguments(
-    table: ReadingTable, entries: Array, pool: Array, words: Array, displacements: Array, dead: int, unk: int, longest: int
+    table: ReadingTable, entries: Array, pool: Array, words: Array, displacements: Array, dead: int, unk: int, longest: int, is_linked: bool
 ) -> Arguments:
     """The arguments for ids alone, without contextual added tokens.
 
@@ -100,6 +101,7 @@ def arguments(
         dead: the dead state.
         unk: the id of the unknown token.
         longest: the number of symbols in the longest word that is looked up.
+        is_linked: whether rows have failure links.
     """
     a = table.classes[0::2]
     isolated_ids = np.where(field_kind(a) == ONE, np.uint64(1 << 32) | field_output(a).astype(np.uint64), np.uint64(0))
@@ -108,7 +110,7 @@ def arguments(
     slot_shift = bucket_shift - (len(words) // 4 - 1).bit_length()
     return Arguments(
         reader=reader(table),
-        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, blank(a)], np.uint64),
+        params=np.array([dead, unk, longest, parts, len(a), bucket_shift, slot_shift, blank(a), is_linked], np.uint64),
         start_targets=with_end(table.classes[1::2]),
         isolated_ids=with_end(isolated_ids, np.uint64(0)),
         entries=borrowable(entries, np.uint64),

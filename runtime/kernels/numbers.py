@@ -21,6 +21,6 @@ MANY, FAIL, LIST = np.uint64(rows.MANY), np.uint64(rows.FAIL), np.uint64(rows.LI
 RARE = np.uint64((rows.MANY & rows.FAIL) << rows.KIND_SHIFT)  # the bit that MANY and FAIL share
 LAST_OUTPUT = np.uint64(rows.LAST_OUTPUT)
 FENCE = OUTPUT << OUTPUT_SHIFT  # a fence has no other bits in its record
-ROOT = np.uint64(rows.ROOT)
+ROOT, LINK = np.uint64(rows.ROOT), np.uint64(rows.LINK)
 STARTS_SPECIAL, HAS_MARKS, CONTINUES_RUN = np.uint64(rows.STARTS_SPECIAL), np.uint64(rows.HAS_MARKS), np.uint64(rows.CONTINUES_RUN)
 HASH_MULTIPLIER = np.uint64(rows.MULTIPLIERS[0])

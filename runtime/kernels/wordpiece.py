@@ -33,7 +33,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import AT, BEFORE, BESIDE, COUNT, IDS_ALONE, KEPT, OPEN, READ_ROW, ROW
-from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, LONGEST, UNK
+from fst.machines.wordpiece_arguments import DEAD, END_CLASS, FILLER, HAS_BORDERS, IS_LINKED, LONGEST, UNK
 from fst.runtime.kernels.added_tokens import cut_words, find_bordered_suspects, find_tokens, join_words
 from fst.runtime.kernels.intrinsics import prefetch
 from fst.runtime.kernels.numbers import (
@@ -42,6 +42,7 @@ from fst.runtime.kernels.numbers import (
     KIND_SHIFT,
     LABEL_SHIFT,
     LAST_OUTPUT,
+    LINK,
     LOW_HALF,
     MANY,
     NEXT,
@@ -137,6 +138,24 @@ def finish_words(step, first, last, machine, scratch, active, results):
 
 
 @part
+def follow_links(symbols, step, words, machine, scratch, active):
+    """Follow the failure links of active words, the first ones, until each state has a transition on its next symbol, or no link."""
+    records, entries, pool = machine.reader.records, machine.entries, machine.pool
+    for index in range(U0, words << U1, U2):
+        state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
+        label = records[np.uint64(symbols[start + step])] >> LABEL_SHIFT
+        while label and entries[state + label] >> LABEL_SHIFT != label and entries[state + LINK] >> LABEL_SHIFT == LINK:
+            link = entries[state + LINK]
+            kind, output = link >> KIND_SHIFT & U3, link >> OUTPUT_SHIFT & OUTPUT
+            scratch[place] = np.int32(output)
+            place += kind & U1
+            if kind == MANY:
+                place = put_pooled(pool, output, scratch, place)
+            state = link & NEXT
+        active[index] = state | place << HALF
+
+
+@part
 def transduce(symbols, machine, scratch, pending, count, active, results, longer):
     """Run the transducer over all pending words together, one symbol at a time, so that no word waits for another's memory access.
 
@@ -148,6 +167,8 @@ def transduce(symbols, machine, scratch, pending, count, active, results, longer
     for step in range(U1, most + U1):
         going_on = longer[step + U1]
         finish_words(step, going_on, longer[step], machine, scratch, active, results)
+        if params[IS_LINKED]:
+            follow_links(symbols, step, going_on, machine, scratch, active)
         for index in range(U0, going_on << U1, U2):
             state, place, start = active[index] & LOW_HALF, active[index] >> HALF, active[index + U1]
             record = records[np.uint64(symbols[start + step])]
