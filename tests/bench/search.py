@@ -72,7 +72,7 @@ def searches(listed: list[str], lines: list[str]) -> dict[str, Run]:
     """A function for each peer that searches all lines."""
     data, encoded = [line.encode() for line in lines], [word.encode() for word in listed]
     of_text, of_bytes = ahocorasick_rs.AhoCorasick, ahocorasick_rs.BytesAhoCorasick
-    find = [
+    find: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
         ("ahocorasick_rs str", of_text(listed, matchkind=LONGEST[0]).find_matches_as_indexes, lines),
         ("ahocorasick_rs bytes", of_bytes(encoded, matchkind=LONGEST[0]).find_matches_as_indexes, data),
         ("daachorse bytes", daachorse.DoubleArrayAhoCorasick(encoded, LONGEST[1]).find, data),
