@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Any
@@ -52,18 +53,19 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
 
     Source: jieba 0.42.1, ``Tokenizer.cut``.
     """
-    sources = [_entries(source) for source in ([dictionary] if user is None else [dictionary, user])]
-    numbers: dict[str, int] = {}
-    frequencies: list[int] = []
-    for words in sources:
-        assert words.frequencies is not None
-        for place, word in enumerate(words.words):
-            _check_word(word, words.place(place))
-            numbers[word] = len(frequencies) + place
-        frequencies += words.frequencies
+    words, frequencies = list[str](), list[int]()
+    for source in [dictionary] if user is None else [dictionary, user]:
+        found = _entries(source)
+        for place, word in enumerate(found.words):
+            _check_word(word, found.place(place))
+            words.append(word)
+        frequencies += found.frequencies or ()
+    if len(words) > MAX_VALUE:
+        raise UnsupportedError(f"there are {len(words):,} words; a table has room for {MAX_VALUE:,}")
+    numbers = {word: number for number, word in enumerate(words)}
     numbers = {word: number for word, number in numbers.items() if frequencies[number]}
     if not numbers:
-        raise VocabularyError(f"{sources[0].origin}: there is no word with a frequency above 0")
+        raise VocabularyError("there is no word with a frequency above 0")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
     trie = unit_trie([*numbers], 1 + values)
@@ -73,7 +75,7 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
     scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
     numbers_at[trie.slots] = places
-    word_bytes, word_ends = stored(word for words in sources for word in words.words)
+    word_bytes, word_ends = stored(words)
     return JiebaTables(
         about(len(frequencies), trie.longest),
         units=trie.units(_jieba_kinds()),
@@ -205,7 +207,7 @@ def _entries(source: Any) -> Words:
     """The words of a file in jieba's format, or of pairs."""
     if isinstance(source, str | Path):
         return read_words(source, form="jieba")
-    pairs = list(source)
+    pairs = [*islice(source, MAX_VALUE + 1)]
     for place, pair in enumerate(pairs):
         if not isinstance(pair, Sequence) or len(pair) < 2 or isinstance(pair, str) or type(pair[1]) is not int:
             raise VocabularyError(f"entry {place} is {quoted(pair)}, not a word and its frequency")

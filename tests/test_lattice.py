@@ -151,7 +151,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
     found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
-    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)], 10):
+    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)], 40):
         for mode in MODES:
             assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
 

@@ -249,34 +249,42 @@ def put_all(text, begin, end, machine, output, place, row, characters):
 
 
 @inlined
-def put_outside(text, begin, end, machine, output, place, characters):
-    """Write the tokens of a text outside of blocks.
+def put_outside(text, begin, stop, is_open, machine, output, place, characters):
+    """Write the tokens of a text outside of blocks, from a position on.
 
     Args:
-        characters: the characters of the text before it.
+        stop: where the text ends, as far as it is known; `is_open` if it goes on.
+        characters: the characters of the text before the position.
 
     Returns:
-        The place after the last token, and the characters before the end.
+        The position of the next block, or where the text ends, or of a carriage return there that a line feed may follow; the place after
+        the last token; and the characters before the position.
     """
     is_all = machine.mode[0] == ALL
-    at, begun_characters = begin, characters
-    while at < end:
-        unit, stop, size = np.uint64(text[at]), at + U1, U1
-        if unit == CR and stop < end and np.uint64(text[stop]) == LF:
-            stop, size = at + U2, U2
-        elif unit & SURROGATE == HIGH_SURROGATE and stop < end:
-            stop = at + U2
-        is_space = kind_of(machine, text[at]) == SPACE
-        if is_all and is_space:
-            place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
-        if is_space or not is_all:
+    at, begun = begin, characters
+    while at < stop:
+        unit = np.uint64(text[at])
+        kind = kind_of(machine, unit)
+        if kind >= LETTER:
+            break
+        after, size = at + U1, U1
+        if unit == CR:
+            if after < stop and np.uint64(text[after]) == LF:
+                after, size = at + U2, U2
+            elif after == stop and is_open:
+                break
+        elif unit & SURROGATE == HIGH_SURROGATE and after < stop:
+            after = at + U2
+        if is_all and kind == SPACE:
+            place = put(output, place, NO_WORD, U0, characters - begun, U0, begun)
+        if kind == SPACE or not is_all:
             place = put(output, place, NO_WORD, U0, size, U0, characters)
-            begun_characters = characters + size
+            begun = characters + size
         characters += size
-        at = stop
+        at = after
     if is_all:
-        place = put(output, place, NO_WORD, U0, characters - begun_characters, U0, begun_characters)
-    return place, characters
+        place = put(output, place, NO_WORD, U0, characters - begun, U0, begun)
+    return at, place, characters
 
 
 @inlined
@@ -294,15 +302,6 @@ def end_of_block(text, at, stop, machine):
     return at
 
 
-@inlined
-def end_outside(text, at, stop, machine):
-    """Where a text outside of blocks ends that begins at a position."""
-    at += U1
-    while at < stop and np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
-        at += U1
-    return at
-
-
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
@@ -315,16 +314,11 @@ def encode_rows(text, starts, more, machine, output, work):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
         while at < stop:
-            if np.uint64(machine.units[text[at]]) < FIRST_IN_BLOCK:
-                end = end_outside(text, at, stop, machine)
-                if is_open and end == stop:
-                    if mode == ALL:
-                        break
-                    end -= np.uint64(np.uint64(text[end - U1]) == CR)
-                    if end == at:
-                        break
-                place, characters = put_outside(text, at, end, machine, output, place, characters)
-                at = end
+            if kind_of(machine, text[at]) < LETTER:
+                end, after, count = put_outside(text, at, stop, is_open, machine, output, place, characters)
+                if end == at or (is_open and mode == ALL and end + U1 >= stop):
+                    break
+                at, place, characters = end, after, count
                 continue
             reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
             end = end_of_block(text, reached, stop, machine)
