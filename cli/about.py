@@ -58,9 +58,16 @@ def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any
 
 def listed(description: dict[str, Any]) -> Iterator[str]:
     """The description as lines for a person."""
-    shown = _of_tokenizer(description) if "tokens" in description else {name: str(value) for name, value in description.items()}
+    shown = _of_tokenizer(description) if "tokens" in description else {name: _value(value) for name, value in description.items()}
     width = max(map(len, shown))
     return (f"{name:{width}}  {value}" for name, value in shown.items())
+
+
+def _value(value: Any) -> str:
+    """A value as a person is told it: of a long list its size, and whole numbers with separators."""
+    if isinstance(value, list) and len(value) > MAX_LISTED:
+        return f"{len(value):,} entries"
+    return f"{value:,}" if isinstance(value, int) else "none" if value is None else str(value)
 
 
 def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:

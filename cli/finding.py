@@ -13,6 +13,7 @@ from fst.cli.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter
+    from fst.runtime.lattice import MecabSegmenter
 
 MATCHES = "matches"  # the name in JSON lines and tables
 PLACES = ("start", "end")
@@ -77,7 +78,7 @@ class Segmented:
 
     Attributes:
         documents: the documents.
-        tokens: a list of str for each, or an array of pyarrow of such lists, with nulls.
+        tokens: a list of str for each, or an array of pyarrow of such lists, with nulls; in MeCab's form a list of the lines of each.
     """
 
     documents: Documents
@@ -98,3 +99,14 @@ def segmenting(segmenter: Segmenter, threads: int | None, text_name: str | None)
         return Segmented(documents if text_name is None else documents.carrying(documents.texts, text_name), tokens)
 
     return segment
+
+
+def analysing(segmenter: MecabSegmenter) -> Callable[[Documents, str], Segmented]:
+    """A function that tells of documents what MeCab prints. A null is an empty one."""
+
+    def analyse(documents: Documents, errors: str) -> Segmented:
+        documents = documents.mended() if errors == "replace" else documents
+        texts = documents.texts_in_utf8(range(len(documents)))
+        return Segmented(documents, [segmenter.parse(text or b"").splitlines() for text in texts])
+
+    return analyse

@@ -252,8 +252,8 @@ def main() -> None:
 @click.option(
     "--encoding",
     metavar="NAME",
-    show_default="by the name of SOURCE",
-    help="The encoding of a .tiktoken file: cl100k_base, o200k_base, p50k_base, r50k_base or gpt2.",
+    show_default="by the name of SOURCE, or as its dicrc says",
+    help="Of a .tiktoken file: cl100k_base, o200k_base, p50k_base, r50k_base or gpt2. Of MeCab's files: utf-8, euc-jp, ...",
 )
 @click.option("--pattern", metavar="REGEX", show_default="the encoding's", help="What matches the pieces of a text, as tiktoken takes it.")
 @click.option(
@@ -282,6 +282,7 @@ def main() -> None:
     "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by the name of SOURCE, or lines", help="The format of words."
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
+@click.option("--user", type=FileName(), metavar="FILE", help="A user dictionary for jieba or mecab.")
 def compile_command(source: str, output: str, kind: str, **options: Any) -> None:
     """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
@@ -316,6 +317,9 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       parquet       the values of --column; .parquet
       arrow         the same of Arrow IPC; .arrow, .feather and .ipc
 
+    For --kind jieba, SOURCE is a dictionary in jieba's format; for --kind mecab it is a folder with MeCab's CSV files, matrix.def, char.def
+    and unk.def. --user is a file of more words, in the same format.
+
     What cannot be compiled exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info`
     shows them; nothing is cut or padded unless a call asks for it.
 
@@ -333,6 +337,8 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       fst compile --kind keywords people.csv --column name -o people.npz --whole-words
       fst compile --kind keywords terms.txt -o terms.npz --ignore-case --normalizer NFKC
       fst compile --kind maxmatch dict.txt --input-format jieba --direction backward -o zh.npz
+      fst compile --kind jieba dict.txt -o jieba.npz
+      fst compile --kind mecab mecab-ipadic-2.7.0/ --encoding euc-jp -o ipadic.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
     path = target(output)
@@ -684,7 +690,7 @@ def search_command(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["wakati", "json", "arrow", "parquet"]),
+    type=click.Choice(["wakati", "mecab", "json", "arrow", "parquet"]),
     show_default="by the ending of FILE, or wakati",
     help="The format to write.",
 )
@@ -693,14 +699,17 @@ def search_command(
 def segment_command(
     table: str, files: tuple[str, ...], output: str, form: str | None, errors: str, threads: int | None, **reading: Any
 ) -> None:
-    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`.
+    """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab.
 
-    Files are read as `fst encode` reads them. A character that is in no word of the dictionary is a token of its own.
+    Files are read as `fst encode` reads them. With maxmatch, a character that is in no word of the dictionary is a token of its own.
 
     \b
     --format, or the ending of the output's name, chooses what is written:
       wakati       a line for each document: its tokens, separated by blanks;
                    tokens of white space are left out
+      mecab        as MeCab prints it: a line for each word, with its features
+                   behind a tab, and a line EOS behind each document; for tables
+                   of --kind mecab
       json         an object a line: the fields or columns of the input, or else
                    text; and tokens                          .json, .jsonl, .ndjson
       arrow        Arrow IPC: all columns of the input, and tokens, lists of
@@ -712,13 +721,14 @@ def segment_command(
       fst segment zh.npz corpus.txt > words.txt
       fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
       fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
+      fst segment ipadic.npz corpus.txt --format mecab
 
     \b
     $ printf '研究\\n研究生\\n生命\\n' > dict.txt; fst compile --kind maxmatch dict.txt -o zh.npz
     $ echo "研究生命" | fst segment zh.npz
     研究生 命
     """
-    from fst.cli.finding import segmenting
+    from fst.cli.finding import analysing, segmenting
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import KEEP_OTHERS, checked_form
@@ -730,12 +740,13 @@ def segment_command(
     form = checked_form(FORMS, output, form, (table, *files))
     has_text = form in KEEP_OTHERS
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
-    tables = load_for("Segmenter", table)
+    tables = load_for("MecabSegmenter" if form == "mecab" else "Segmenter", table)
     total = size(files)
     how.check(files)
     on_screen = output == STANDARD and standard_output().isatty()
     segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
-    policy = Policy(errors, segmenting(segmenter, threads, how.text_name if has_text else None))
+    work = analysing(segmenter) if form == "mecab" else segmenting(segmenter, threads, how.text_name if has_text else None)
+    policy = Policy(errors, work)
     with (
         writing(output, form) as write,
         progress("segmenting", total, hidden=on_screen) as advance,

@@ -13,7 +13,7 @@ from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines
 if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf
 
-FORMS = forms_of("wakati", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+FORMS = forms_of("wakati", "mecab", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
 
 
 @contextmanager
@@ -22,6 +22,9 @@ def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
     if form == "wakati":
         with lines_of(name) as file:
             yield lambda segmented: _write_lines(file, segmented)
+    elif form == "mecab":
+        with lines_of(name) as file:
+            yield lambda segmented: _write_words(file, segmented)
     elif form == "json":
         with lines_of(name) as file:
             yield Objects(file, TokenMembers()).write
@@ -34,6 +37,12 @@ def _write_lines(file: IO[bytes], segmented: Segmented) -> None:
     """Write a line for each document: its tokens with blanks between them. Tokens of white space are left out."""
     rows = segmented.rows()
     file.write("".join([" ".join([token for token in row or () if not token.isspace()]) + "\n" for row in rows]).encode())
+    file.flush()
+
+
+def _write_words(file: IO[bytes], segmented: Segmented) -> None:
+    """Write the lines of each document."""
+    file.write("".join([f"{line}\n" for lines in segmented.rows() for line in lines or ()]).encode())
     file.flush()
 
 

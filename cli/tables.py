@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any
 
 from fst import machines
@@ -10,7 +11,8 @@ from fst.errors import UnsupportedError
 # What a command takes, by the face of the table.
 TAKEN = {
     "Searcher": "one of keywords, from `fst compile --kind keywords`",
-    "Segmenter": "one of a dictionary, from `fst compile --kind maxmatch`",
+    "MecabSegmenter": "one of a dictionary of MeCab, from `fst compile --kind mecab`",
+    "Segmenter": "one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab",
 }
 
 
@@ -35,6 +37,6 @@ def load_for(face: str, path: str) -> Any:
         TableError, OSError: as by `fst.machines.load`.
     """
     table = machines.load(path)
-    if table.face.rpartition(".")[2] != face:
+    if face not in [base.__name__ for base in resolve_name(table.face).__mro__]:
         raise UnsupportedError(f"{path} is a table of {table.kind}: this command takes {TAKEN[face]}")
     return table
