@@ -73,8 +73,9 @@ def japanese_peers() -> dict[str, Segment]:
     found: dict[str, Segment] = {"fugashi": fugashi.GenericTagger(ipadic.MECAB_ARGS)}
     if IPADIC.is_dir():
         words = "".join(path.read_text(encoding="euc_jp") for path in sorted(IPADIC.glob("*.csv")))
-        others = ((IPADIC / name).read_text(encoding="euc_jp") for name in ("matrix.def", "char.def", "unk.def"))
-        found["vibrato"] = vibrato.Vibrato.from_textdict(words, *others, ignore_space=True, max_grouping_len=24).tokenize_to_surfaces
+        matrix, characters, unknown = ((IPADIC / name).read_text(encoding="euc_jp") for name in ("matrix.def", "char.def", "unk.def"))
+        peer = vibrato.Vibrato.from_textdict(words, matrix, characters, unknown, ignore_space=True, max_grouping_len=24)
+        found["vibrato"] = peer.tokenize_to_surfaces
     return found
 
 
