@@ -233,7 +233,7 @@ def drive_search(draw: random.Random, texts: list[str]) -> None:
 def drive_segmentation(draw: random.Random, texts: list[str]) -> None:
     """Segment in both directions: the tokens spell the text, and are those of threads, columns, streams and other forms."""
     listed, direction = [word for word in draw.sample(WORDS, 12) if word.strip()], draw.choice(DIRECTIONS)
-    segmenter = fst.Segmenter(maxmatch(listed, direction))
+    segmenter, texts = fst.Segmenter(maxmatch([*listed, "qqqq"], direction, {"qqqq": "qq|qq"})), [*texts, "qqqq qqqq"]
     found = [*segmenter.segment_batch(texts, offsets=True)]
     assert ["".join(tokens) for tokens in found] == texts
     assert [*segmenter.segment_batch([text.encode() for text in texts], threads=2)] == found
