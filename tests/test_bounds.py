@@ -210,7 +210,8 @@ def drive_dropout(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -> 
 def drive_search(draw: random.Random, texts: list[str]) -> None:
     """Search for keywords of each kind: str and bytes, threads and streams find the same."""
     listed = [word for word in draw.sample(WORDS, 12) if word.strip()]
-    kind, options = draw.choice(MATCH_KINDS), {name: draw.random() < 0.4 for name in ("ignore_case", "whole_words", "allow_empty")}
+    kind = draw.choice(MATCH_KINDS)
+    options: dict[str, Any] = {name: draw.random() < 0.4 for name in ("ignore_case", "whole_words", "allow_empty")}
     normalizer = draw.choice((None, None, {"type": "NFC"}, {"type": "Lowercase"}))
     searcher = fst.Searcher(keywords(listed + [""] * options["allow_empty"], match_kind=kind, normalizer=normalizer, **options))
     found = searcher.find_batch(texts)

@@ -25,7 +25,7 @@ from fst.runtime import run
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 LETTERS = "aAbſsK-_ é世カー\u0301"
-OPTIONS: list[dict[str, bool]] = [{}, {"ignore_case": True}, {"whole_words": True}, {"ignore_case": True, "whole_words": True}]
+OPTIONS: list[dict[str, Any]] = [{}, {"ignore_case": True}, {"whole_words": True}, {"ignore_case": True, "whole_words": True}]
 
 
 def found_by(searcher: fst.Searcher, texts: Sequence[Any], **options: Any) -> list[list[tuple[int, int, int]]]:
@@ -56,7 +56,7 @@ def streamed(searcher: fst.Searcher, text: Any, cuts: Sequence[int]) -> list[tup
     texts=some.lists(some.text(LETTERS, max_size=14), max_size=6),
     cuts=some.lists(some.integers(0, 14), max_size=5),
 )
-def test_definition(kind: str, options: dict[str, bool], listed: list[str], texts: list[str], cuts: list[int]) -> None:
+def test_definition(kind: str, options: dict[str, Any], listed: list[str], texts: list[str], cuts: list[int]) -> None:
     """Walk, kernel and streams find the matches of the definition, in characters and in bytes."""
     table = keywords(listed, match_kind=kind, allow_empty=True, **options)
     table.prove()
@@ -89,7 +89,7 @@ NORMALIZERS: list[dict[str, Any]] = [
     cuts=some.lists(some.integers(0, 14), max_size=5),
 )
 def test_normalizers(
-    normalizer: dict[str, Any], kind: str, options: dict[str, bool], listed: list[str], text: str, cuts: list[int]
+    normalizer: dict[str, Any], kind: str, options: dict[str, Any], listed: list[str], text: str, cuts: list[int]
 ) -> None:
     """A normalised text has the matches of its normalised keywords; each covers whole characters, and those behind that become nothing."""
     by = keywords(["b"], normalizer=normalizer).metadata.text.rewriting
@@ -351,7 +351,7 @@ def test_oracles(name: str) -> None:
         text = row["haystack"]
         ignore_case = bool(row.get("ascii_case_insensitive") or row.get("ignore_case") or "CASE" in row.get("group", ""))
         for kind in kinds_of(row):
-            options = {"ignore_case": ignore_case, "whole_words": "whole_words" in row, "allow_empty": True}
+            options: dict[str, Any] = {"ignore_case": ignore_case, "whole_words": "whole_words" in row, "allow_empty": True}
             searcher = fst.Searcher(keywords(row["patterns"], match_kind=kind, **options))
             found = found_by(searcher, [text])[0]
             if "names" in row:
