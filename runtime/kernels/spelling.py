@@ -112,9 +112,10 @@ def spell(text, starts, origin, in_word, more, kept, kept_characters, codes, nor
             folded = np.uint64(codes[code])
             is_word = np.uint64(folded > CODE)
             first, last = (own[index] & LOW_HALF, own[index] >> HALF) if len(own) else (origin, origin + U1)
-            if is_word != was_word:
-                into[filled] = BORDER
-                filled, written = filled + U1, put_place(first, max(first, end), places, written)
+            # A border is written in any case, and overwritten if there is none: no branch can foretell where words end.
+            into[filled] = BORDER
+            put_place(first, max(first, end), places, written)
+            filled, written = filled + (is_word ^ was_word), written + (is_word ^ was_word)
             filled, written = put_code(folded & CODE, into, filled), put_place(first, last, places, written)
             was_word, end, origin, index = is_word, last, origin + U1, index + U1
         if was_word and not (more and row + 1 == rows):
