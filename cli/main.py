@@ -282,7 +282,7 @@ def main() -> None:
     "--input-format", "format", type=click.Choice(WORD_FORMATS), show_default="by the name of SOURCE, or lines", help="The format of words."
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
-@click.option("--user", type=FileName(), metavar="FILE", help="A user dictionary for jieba or mecab.")
+@click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A user dictionary for jieba or mecab.")
 def compile_command(source: str, output: str, kind: str, **options: Any) -> None:
     """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
