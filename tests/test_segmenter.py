@@ -422,11 +422,12 @@ def test_damaged_outputs_are_refused() -> None:
         replace(sound(), entries=entries).prove()
 
 
+@pytest.mark.sampled
 @each_direction
 def test_any_bit_changed_is_refused_or_safe(direction: str) -> None:
     """A table with any bit changed is refused, or walk and kernel agree on it."""
     texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx", ""], random.Random(direction)
-    for _ in range(1_000):
+    for _ in sample(range(1_000), 5):
         table = sound(direction)
         name = draw.choice([*table.schema()])
         array = getattr(table, name).copy()
