@@ -398,7 +398,7 @@ def sound(direction: str = FORWARD) -> MaxMatchTables:
     return maxmatch(["ab", "bab", "abcab", "c", "cabd"], direction, {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"})
 
 
-HARM = {
+HARM: dict[str, tuple[dict[str, Any], str]] = {
     "another direction": ({"direction": "up"}, "direction is 'up'"),
     "another kind of match": ({"match_kind": "standard"}, "match_kind is 'standard'"),
     "another kind of table": ({"kind": "keywords"}, "kind is 'keywords'"),

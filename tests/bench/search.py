@@ -1,6 +1,6 @@
 """Measure keyword search beside the libraries in Rust, and print a table.
 
-    pip install ahocorasick_rs daachorse
+    pip install -e ".[search]"
     python tests/bench/search.py [FOLDER] [--rows WORD]
 
 FOLDER is as in ``peers.py``. All search lines, leftmost-longest, on one thread. `fst` gives columns, and the others give lists of tuples,
