@@ -157,6 +157,10 @@ def test_matches_are_columns_and_rows() -> None:
     assert (len(found), found[-1], [*found][1]) == (3, [fst.Match(0, 0, 1), fst.Match(0, 1, 2)], [])
     with pytest.raises(IndexError, match="row 3 of 3"):
         found[3]
+    alone = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"], offsets=None)
+    assert (alone.ids.tolist(), alone.row_splits.tolist(), len(alone.starts)) == ([0, 0, 0], [0, 1, 1, 3], 0)
+    with pytest.raises(ValueError, match="these matches have no places: pass offsets='characters' or 'bytes'"):
+        alone[0]
 
 
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
