@@ -22,6 +22,7 @@ from fst.runtime.stream import Part, Stream
 from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, check
 from fst.runtime.workspace import Ids
 
+PIECE = 1 << 16  # characters of a long text that are searched at a time
 NO_PLACES = np.empty(0, np.int32)
 OFFSETS: Mapping[str | None, bool | str] = {"characters": True, "bytes": "bytes", None: False}
 
@@ -119,11 +120,16 @@ class Searcher:
         return _matches(self._matcher.encode_batch(texts, offsets=OFFSETS[offsets], threads=threads, errors=errors))
 
     def find_iter(self, text: str | bytes, *, errors: str = "strict") -> Iterator[Match]:
-        """The matches in one text: in characters of a str, in bytes of bytes. The arguments are those of `find_batch`."""
+        """The matches in one text: in characters of a str, in bytes of bytes. The arguments are those of `find_batch`.
+
+        A long str is read piece by piece, as far as matches are asked for. So what is no text in it raises its error only there.
+        """
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)
             if found is not None:
                 return map(Match._make, zip(found[0], found[1][::2], found[1][1::2], strict=True))
+        if isinstance(text, str) and len(text) > PIECE:
+            return self._find_in_pieces(text, errors)
         offsets = "bytes" if isinstance(text, bytes) else "characters"
         one: Any = [text]
         return iter(self.find_batch(one, offsets=offsets, threads=1, errors=errors)[0])
@@ -133,9 +139,11 @@ class Searcher:
         return next(self.find_iter(text, errors=errors), None)
 
     def is_match(self, text: str | bytes, *, errors: str = "strict") -> bool:
-        """Whether a keyword stands in a text."""
+        """Whether a keyword stands in a text. Little of it is read after the first match; see `find_iter`."""
+        if isinstance(text, str) and len(text) > PIECE and not self._is_overlapping:
+            return self.find(text, errors=errors) is not None
         one: Any = [text]
-        return self.count(one, threads=1, errors=errors).item() > 0
+        return self.count(one, threads=1, errors=errors).item() > 0  # overlapping matches may be many, and are only counted
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
         """int64[rows], the number of matches in each text. The arguments are those of `find_batch`."""
@@ -257,8 +265,19 @@ class Searcher:
         """
         return MatchStream(self._matcher.stream(offsets=True, errors=errors))
 
+    @property
+    def _is_overlapping(self) -> bool:
+        return self._table.metadata.automaton.match_kind == OVERLAPPING
+
+    def _find_in_pieces(self, text: str, errors: str) -> Iterator[Match]:
+        stream = self.stream(errors=errors)
+        for begin in range(0, len(text), PIECE):
+            stream.write(text[begin : begin + PIECE])
+            yield from stream.read()[0]
+        yield from stream.close()[0]
+
     def _check_replacing(self, by: Replacement) -> None:
-        if self._table.metadata.automaton.match_kind == OVERLAPPING:
+        if self._is_overlapping:
             raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
         if not callable(by):
             check_replacements(by, len(self.keywords))

@@ -149,6 +149,19 @@ def test_replacements() -> None:
         searcher.replace("he", ["x"])
 
 
+@each_kind
+def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
+    """A long text gives its first matches before the rest of it is read, and in the end the matches of a batch."""
+    searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 100_000
+    assert [*searcher.find_iter(text)] == searcher.find_batch([text])[0]
+    wrong = text + "\ud800"
+    first = next(searcher.find_iter(text))
+    assert next(searcher.find_iter(wrong)) == first
+    assert searcher.is_match(wrong if kind != "overlapping" else text)
+    with pytest.raises(fst.TextError):
+        [*searcher.find_iter(wrong)]
+
+
 def test_matches_are_columns_and_rows() -> None:
     """Matches are columns with row splits, which lists and tuples show."""
     found = fst.Searcher(keywords(["a"])).find_batch(["ba", "", "aa"])
