@@ -92,7 +92,7 @@ def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     added = [token for token in different(added) if options["clean_text"] or not token.normalized or " " not in token.content]
     strip_accents = chosen.choice([None, True, False])
     of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
-    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in sample(range(TEXTS), 4)]
+    texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in sample(range(TEXTS), 10)]
     check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
 
 

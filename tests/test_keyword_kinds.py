@@ -213,7 +213,7 @@ ALL: dict[str, Any] = {"normalizer": {"type": "Lowercase"}, "whole_words": True,
 LONG: list[dict[str, Any]] = [*OPTIONS, {"allow_empty": True}, ALL]
 
 
-@pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 4))
+@pytest.mark.parametrize(("kind", "options"), thinned([(kind, options) for kind in KINDS for options in LONG], 8))
 def test_long_texts(kind: str, options: dict[str, Any]) -> None:
     """Long texts have the same matches on one thread and on two, in pieces, and as the lines that they consist of."""
     draw = random.Random(kind)

@@ -165,7 +165,8 @@ def test_oracles(direction: str) -> None:
         texts, expected = [row["text"] for row in rows], [row[direction] for row in rows]
         assert [*segmenter.segment_batch(texts)] == expected
         assert [*segmenter.segment_batch(texts, offsets=True, threads=2)] == expected
-        assert [segmenter.segment(text.encode()) for text in texts] == expected
+        for text, tokens in sample([*zip(texts, expected, strict=True)], 5):
+            assert segmenter.segment(text.encode()) == tokens
         assert segmenter.segment_arrow(pa.array(texts)).to_pylist() == expected
         if direction == FORWARD:
             for text, tokens in sample([*zip(texts, expected, strict=True)], 5):
