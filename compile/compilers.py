@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fst.compile import bpe, wordpiece
+from fst.compile import bpe, word_level, wordpiece
 from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.source import Model, Source, TextPipeline
 from fst.compile.text import normalizers, pre_tokenizers, splits
@@ -21,7 +21,8 @@ class Compiler(NamedTuple):
     """How one kind of model becomes a table.
 
     Attributes:
-        kind: the type of the model in a ``tokenizer.json``. In lower case it is the name of the public function for this kind alone.
+        kind: the type of the model in a ``tokenizer.json``.
+        function: the public function that takes such a model.
         model: reads the ``model`` of a ``tokenizer.json``.
         text: reads its ``normalizer`` and its ``pre_tokenizer``.
         decoder: the type of the ``decoder`` that is supported.
@@ -29,6 +30,7 @@ class Compiler(NamedTuple):
     """
 
     kind: str
+    function: str
     model: Callable[[Mapping[str, Any]], Model]
     text: Text
     decoder: str
@@ -44,8 +46,9 @@ def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> Te
 
 
 _ALL = (
-    Compiler(wordpiece.WordPieceModel.kind, wordpiece.WordPieceModel.of_json, _words, Decoder.kind, wordpiece.assemble),
-    Compiler(bpe.BpeModel.kind, bpe.BpeModel.of_json, _pieces, BYTE_LEVEL.kind, bpe.assemble),
+    Compiler(wordpiece.WordPieceModel.kind, "wordpiece", wordpiece.WordPieceModel.of_json, _words, Decoder.kind, wordpiece.assemble),
+    Compiler(word_level.KIND, "tokenizer", word_level.of_json, _words, Decoder.kind, wordpiece.assemble),
+    Compiler(bpe.BpeModel.kind, "bpe", bpe.BpeModel.of_json, _pieces, BYTE_LEVEL.kind, bpe.assemble),
 )
 COMPILERS: Mapping[str, Compiler] = {compiler.kind: compiler for compiler in _ALL}
 
@@ -71,7 +74,8 @@ def need_kind(found: str, wanted: str | None) -> None:
         UnsupportedError: it is another.
     """
     if wanted not in (None, found):
-        raise UnsupportedError(f"model {found}: fst.compile.{wanted.lower()} takes only {wanted}; take fst.compile.{found.lower()}")
+        takes, other = COMPILERS[wanted].function, COMPILERS[found].function
+        raise UnsupportedError(f"model {found}: fst.compile.{takes} takes only {wanted}; take fst.compile.{other}")
 
 
 def model_of(document: Mapping[str, Any]) -> Mapping[str, Any]:

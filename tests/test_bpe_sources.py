@@ -809,7 +809,7 @@ def test_real_merges_are_those_of_the_document(name: str, tmp_path: Path) -> Non
     [
         ("hw_doc_summarizer/tokenizer.json", "model BPE without a pre_tokenizer ByteLevel"),
         ("mistral01/tokenizer.json", "pre_tokenizer Metaspace: supported are"),
-        ("mistral01/tokenizer.model", "is a SentencePiece model: only WordPiece and byte-level BPE"),
+        ("mistral01/tokenizer.model", "is a SentencePiece model: only WordPiece, WordLevel and byte-level BPE"),
         ("sqlpilot/tokenizer.json", "pre_tokenizer Metaspace: supported are"),
         ("spm_fixtures/test_sentencepiece_bpe.model", "is a SentencePiece model"),
         ("spm_fixtures/test_sentencepiece_bpe_char.model", "is a SentencePiece model"),

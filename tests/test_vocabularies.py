@@ -468,7 +468,7 @@ def refusal(path: Path) -> str:
 
 
 PYTHON = re.compile(r"Error|NoneType|\bobject (has|is)|__init__|argument|subscriptable|to unpack|iterable|hashable")
-ONLY = "only WordPiece and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
+ONLY = "only WordPiece, WordLevel and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
 SENTENCEPIECE = b"\n\x0e\n\x05<unk>\x15\0\0\0\0\x18\x02\n\x0c\n\x03<s>\x15\0\0\0\0\x18\x03"
 
 

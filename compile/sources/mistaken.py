@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.compile.sources.files import beginning
 
-ONLY = "only WordPiece and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
+ONLY = "only WordPiece, WordLevel and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
 COMPRESSED = "is compressed with {}: decompress it first"
 
 _BEGINNINGS = (

@@ -1,0 +1,27 @@
+"""WordLevel: a word is one token, or the unknown token. That is WordPiece without tokens that continue a word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fst.compile.text.components import field_of, mapping, only
+from fst.compile.wordpiece import WordPieceModel
+from fst.rows import MAX_WORD
+
+KIND = "WordLevel"
+
+
+def of_json(model: Mapping[str, Any]) -> WordPieceModel:
+    """The model of a ``tokenizer.json``, as one of WordPiece with the same ids.
+
+    Raises:
+        UnsupportedError: it has a field that is not known.
+        ValueError: it lacks a field.
+    """
+    only(model, "model", "type vocab unk_token")
+    tokens = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
+    prefix = "##"
+    while any(token.startswith(prefix) for token in tokens):
+        prefix += "#"
+    return WordPieceModel(tokens, field_of(model, "unk_token", "model"), prefix, MAX_WORD)
