@@ -420,6 +420,11 @@ class MecabTables(UnitTrieTable):
         need_none(kinds >= count, lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {count}")
         wrong = [number >> SPACE_SHIFT > 1 or Kind.unpacked(number).first >= len(self.unknowns) for number in self.kinds.tolist()]
         need_none(np.array(wrong), lambda kind: f"kind {kind} has the bits {int(self.kinds[kind]):#x}")
+        categories = self.kinds.astype(np.int64) & (1 << CATEGORIES) - 1
+        are_spaces = self.kinds >> SPACE_SHIFT == 1
+        of_spaces = np.bitwise_or.reduce(categories[are_spaces], initial=0)
+        shared = np.where(are_spaces, categories & categories - 1, categories & of_spaces)
+        need_none(shared > 0, lambda kind: f"kind {kind} has a category of spaces, and others")
 
 
 def packed_words(lefts: Ints, rights: Ints, costs: Ints, are_last: Array) -> Array:
