@@ -80,7 +80,7 @@ def check(of: Tokenizer, tokenizer: fst.Tokenizer, texts: Sequence[str]) -> None
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("seed", thinned(range(80), 40))
+@pytest.mark.parametrize("seed", thinned(range(80), 80))
 def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     """Tokens with any flags, several at a time, are found where the reference finds them, with any settings of its normalizer."""
     chosen = random.Random(seed)

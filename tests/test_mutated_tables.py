@@ -334,6 +334,7 @@ def sweep(sound: Mapping[str, Any], seeds: Sequence[int]) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_sound_tables_act_the_same_on_every_path(sound: Mapping[str, Any]) -> None:
     """The tables that the mutants are made of pass all that these are to pass."""
     for tables in sound.values():
