@@ -9,7 +9,7 @@ The *code* of a byte in a piece is ``byte | CONTINUES | ENDS``: `CONTINUES` unle
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -65,8 +65,12 @@ class Affixes(NamedTuple):
 
     def places(self, byte: int) -> Iterable[Part]:
         """The parts of one byte, one for each place in a piece that has its own name."""
+        return self.everywhere(bytes([byte]))
+
+    def everywhere(self, body: bytes) -> Sequence[Part]:
+        """The parts of some bytes, one for each place in a piece that has its own name."""
         firsts, lasts = ([True, False] if affix else [True] for affix in self)
-        return [Part(bytes([byte]), is_first, is_last) for is_first in firsts for is_last in lasts]
+        return [Part(body, is_first, is_last) for is_first in firsts for is_last in lasts]
 
     def atoms(self, tokens: Mapping[bytes, int]) -> NDArray[np.int32]:
         """int32[CODES], the token of each byte by its code, or `ABSENT`.

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import product, repeat
+from itertools import product, repeat, takewhile
 from typing import Any
 
+from fst.charsmap import CHARSMAP, Charsmap
 from fst.composition import Place
 from fst.rows import CODE_POINTS, WHITE_SPACE
 
-STRIP, PREPEND, REPLACE, RUNS = KINDS = "strip", "prepend", "replace", "runs"
+STRIP, PREPEND, REPLACE, RUNS, SPACES = KINDS = "strip", "prepend", "replace", "runs", "spaces"
+BLANK = " "
+ALL_KINDS = (*KINDS, CHARSMAP)
 MAX_STRING = 256  # bytes of a string that is replaced or put
 MAX_RUNS = 1 << 10  # runs of code points of an edit
 MAX_SHORTEST = 1 << 10  # shortest strings that a run may be, see `Edit.triggers`
@@ -28,8 +31,10 @@ class Edit:
 
     Attributes:
         kind: `STRIP`: remove white space at the ends. `PREPEND`: put `content` before, unless there is no text. `REPLACE`: put `content` in
-            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be.
-        left, right: whether this end is stripped.
+            place of each `string`, from the left. `RUNS`: put it in place of runs of some characters, as long as they can be. `SPACES`: do
+            with blanks what sentencepiece does, see `_spaced`.
+        left, right: whether this end is stripped. Of `SPACES`: whether a blank is put before; and whether blanks at the ends go, with each
+            `string` at the right one, and runs of blanks become one.
         content: what is put.
         string: what is replaced.
         runs: the characters of runs, as runs of code points: the first and the last.
@@ -78,6 +83,8 @@ class Edit:
             end = len(text.rstrip(WHITE_SPACE)) if self.right else len(text)
             begin = min(len(text) - len(text.lstrip(WHITE_SPACE)), end) if self.left else 0
             return text[begin:end], [*places[begin:end]]
+        if self.kind == SPACES:
+            return self._spaced(text, places)
         if self.kind == PREPEND:
             return (self.content + text, [*repeat(places[0], len(self.content)), *places]) if text else ("", [])
         parts, kept, at = list[str](), list[Place](), 0
@@ -86,6 +93,28 @@ class Edit:
             kept += [*places[at:begin], *repeat(places[end - 1], len(self.content))]
             at = end
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
+
+    def _spaced(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
+        """The text with its blanks as sentencepiece writes them, and its spans: each character ends where the next one begins.
+
+        The blank that is put before stands behind all blanks with which the raw text begins. It ends where the first character begins, so
+        that it has the span of what vanishes in between.
+        """
+        at = begun = 0
+        while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:
+            at, begun = at + 1, places[at][1]
+        end = places[-1][1] if places else begun
+        chars, begins = ([BLANK], [begun]) if self.left else ([], [])
+        was_blank = self.right
+        for char, (begin, _) in zip(text[at:], places[at:], strict=True):
+            if not (was_blank and char == BLANK):
+                chars.append(char)
+                begins.append(begin)
+            was_blank = self.right and char == BLANK
+        while self.right and chars and chars[-1] in (BLANK, self.string):
+            chars.pop()
+            end = begins.pop()
+        return "".join(chars), [*zip(begins, [*begins, end][1:], strict=True)]
 
     def _matches(self, text: str) -> Iterator[tuple[int, int]]:
         """The spans of what is replaced."""
@@ -105,6 +134,8 @@ class Edit:
     @property
     def singles(self) -> Sequence[Sequence[int]]:
         """Runs of characters that the edit may change, also if each stands alone."""
+        if self.kind == SPACES and self.right:
+            return [(ord(char), ord(char)) for char in self.string[-1:] if char != BLANK]
         if self.kind != RUNS or self.least > 1:
             return []
         kept = ord(self.content) if len(self.content) == 1 else -1
@@ -119,6 +150,8 @@ class Edit:
         """
         if self.kind == REPLACE:
             return [self.string]
+        if self.kind == SPACES and self.right:
+            return [BLANK * 2]
         if self.kind != RUNS:
             return []
         if self.least == 1:
@@ -132,6 +165,8 @@ class Edit:
     @property
     def reach(self) -> int:
         """How many bytes of text that stays may the edit replace together with other text."""
+        if self.kind == SPACES:
+            return 4 * self.right
         return _size(self.string) if self.kind == REPLACE else 4 * self.least if self.kind == RUNS else 0
 
     @property
@@ -140,7 +175,7 @@ class Edit:
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):
             return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
-        return 1 + size if self.kind == PREPEND else 1
+        return 1 + size if self.kind == PREPEND else 1 + self.left
 
 
 def _size(string: str) -> int:
@@ -154,7 +189,33 @@ def _is_run(run: Any) -> bool:
     return 0 <= run[0] <= run[1] < CODE_POINTS and not any(0xD800 <= code < 0xE000 for code in run)
 
 
-Edits = Sequence[Edit]
+Edits = Sequence[Edit | Charsmap]
+
+
+def edits_from_stored(stored: Any) -> Edits:
+    """Read edits from their JSON form.
+
+    Raises:
+        ValueError: they are not, or there are too many.
+    """
+    if not isinstance(stored, list) or len(stored) > MAX_EDITS:
+        raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
+    return tuple(_edit(edit) for edit in stored)
+
+
+def _edit(stored: Any) -> Edit | Charsmap:
+    is_charsmap = isinstance(stored, dict) and stored.get("kind") == CHARSMAP
+    return Charsmap.from_stored(stored) if is_charsmap else Edit.from_stored(stored)
+
+
+def charsmap_of(edits: Edits) -> Charsmap | None:
+    """The charsmap among edits."""
+    return next((edit for edit in edits if isinstance(edit, Charsmap)), None)
+
+
+def edits_before_charsmap(edits: Edits) -> Sequence[Edit]:
+    """The edits before the charsmap; all if there is none."""
+    return [edit for edit in takewhile(lambda edit: not isinstance(edit, Charsmap), edits) if isinstance(edit, Edit)]
 
 
 def applied(edits: Edits, text: str, places: Sequence[Place]) -> tuple[str, Sequence[Place]]:

@@ -3,7 +3,7 @@
 1. Added tokens are found in the raw text.
 2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
 3. Added tokens are found in each normalised stretch.
-4. With ``add_prefix_space``, each remaining stretch gets a leading blank, unless it begins with one.
+4. The blanks of each remaining stretch are written, see `fst.blanks`: one with ``add_prefix_space`` gets a leading blank, for example.
 5. A blank goes after each string at which the splitter is to begin anew, see `Cuts`.
 
 At each place the search finds the longest token that begins there, and goes on after it, like ``AddedVocabulary.find_matches`` of
@@ -14,17 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import Any, NamedTuple
 
+from fst import growth
+from fst.blanks import BLANK, BREAKS, NO_BLANKS, Blanks
+from fst.charsmap import Charsmap
 from fst.composition import Composition, Images, Place
-from fst.edits import MAX_EDITS, Edit, Edits, applied
+from fst.edits import Edits, applied, edits_from_stored
+from fst.lazy import Lazy
 from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken
 from fst.rows import WHITE_SPACE
 
-BLANK = " "
-KEYS = ["after", "before", "composition", "cuts", "last", "prefix_space"]
+KEYS = ["after", "before", "blanks", "composition", "cuts", "last"]
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, 1 << 14, 1 << 14
 
 
@@ -105,14 +110,14 @@ class Rewriting:
         composition: the normalizers up to the one that orders marks or composes; None if no normalizer does. Its suspects are all
             characters that it may change, or that may change the characters before them.
         last: the map of characters after `composition`.
-        prefix_space: whether each stretch without a leading blank gets one.
+        blanks: how blanks are written.
         cuts: where the splitter begins anew.
         before, after: the edits before all these maps, and after them.
     """
 
     composition: Composition | None
     last: Images
-    prefix_space: bool
+    blanks: Blanks
     cuts: Cuts = NO_CUTS
     before: Edits = ()
     after: Edits = ()
@@ -121,7 +126,7 @@ class Rewriting:
         """The JSON form."""
         edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
-        return {"composition": composition, "last": self.last.runs, "prefix_space": self.prefix_space, "cuts": self.cuts.stored(), **edits}
+        return {"composition": composition, "last": self.last.runs, "blanks": self.blanks.stored(), "cuts": self.cuts.stored(), **edits}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Rewriting:
@@ -130,8 +135,8 @@ class Rewriting:
         Raises:
             ValueError: the JSON has another form than `stored` gives.
         """
-        if sorted(stored) != KEYS or not isinstance(stored["prefix_space"], bool):
-            raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}, or the last is not true or false")
+        if sorted(stored) != KEYS:
+            raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
         if composition and any(order > MAX_ORDER for order in composition.orders.values()):
@@ -141,13 +146,26 @@ class Rewriting:
                 raise ValueError("runs of characters do not ascend")
         if len(last.runs) > MAX_LISTS or (composition and len(composition.first.runs) + len(composition.decompositions) > MAX_LISTS):
             raise ValueError(f"there are more than {MAX_LISTS} runs and decompositions")
-        before, after = (_edits(stored[name]) for name in ("before", "after"))
-        return cls(composition, last, stored["prefix_space"], Cuts.from_stored(stored["cuts"]), before, after)
+        before, after = (edits_from_stored(stored[name]) for name in ("before", "after"))
+        if sum(isinstance(edit, Charsmap) for edit in (*before, *after)) > 1:
+            raise ValueError("there are several charsmaps")
+        blanks, cuts = Blanks.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
+        if blanks.symbol and cuts != NO_CUTS:
+            raise ValueError("rewriting has a symbol for blanks, and cuts")
+        return cls(composition, last, blanks, cuts, before, after)
 
     @property
     def edits(self) -> Edits:
         """All edits."""
         return (*self.before, *self.after)
+
+    @Lazy
+    def growth(self) -> Fraction:
+        """The most bytes that each byte of a stretch becomes."""
+        composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
+        edited = prod(edit.growth for edit in self.edits)
+        separated = 2 if self.cuts.strings or self.blanks.separator == BREAKS else 1
+        return composed * growth.of_images(self.last) * edited * separated
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
@@ -176,14 +194,14 @@ class Rewriting:
 
     def _part(self, text: str, places: Sequence[Place]) -> Stretch:
         """A part of a normalised stretch, in which no token stands, with the blanks that it gets."""
-        adds_blank = self.prefix_space and not text.startswith(BLANK)
-        ends = [0, *([0] if adds_blank else []), *self.cuts.ends(text), len(text)]
+        text, places = self.blanks.written(text, places)
+        ends = [0, *self.cuts.ends(text), len(text)]
         parts = [text[begin:end] for begin, end in pairwise(ends)]
-        parts_places = [place for begin, end in pairwise(ends) for place in (*places[begin:end], places[max(end - 1, 0)])]
+        parts_places = [place for begin, end in pairwise(ends) for place in (*places[begin:end], *places[max(end - 1, 0) :][:1])]
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
 
 
-NOTHING = Rewriting(None, Images([]), prefix_space=False)
+NOTHING = Rewriting(None, Images([]), NO_BLANKS)
 
 
 def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]) -> Iterator[tuple[int, int, int | None]]:
@@ -243,12 +261,6 @@ def late(added: AddedTokens) -> dict[str, ContextualToken]:
 def flagged(token: ContextualToken) -> bool:
     """Whether the neighbours of a token decide whether it is found, and how much it takes."""
     return token.single_word or token.lstrip or token.rstrip
-
-
-def _edits(stored: Any) -> Edits:
-    if not isinstance(stored, list) or len(stored) > MAX_EDITS:
-        raise ValueError(f"edits are no list, or more than {MAX_EDITS}")
-    return tuple(map(Edit.from_stored, stored))
 
 
 def _word(added: AddedTokens) -> frozenset[int]:

@@ -15,15 +15,15 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.blanks import FIRST, PREFIXES
 from fst.jit import Deferred
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.machines.rewriting_arguments import MARK_BYTES, RANKS, Rewriter, RewritingWork, Rewritten
+from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, RANKS, Rewriter, RewritingWork, Rewritten
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 
-rewrite, restore, is_unchanged, last_border = (
-    Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "is_unchanged", "last_border")
-)
+rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
+is_unchanged = Deferred("fst.runtime.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingRewriter")
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
@@ -42,9 +42,12 @@ class Room:
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
+        waits_for: the bytes of a text that goes on before kernels try to read it again, since the last time they read nothing; else 0.
     """
 
     def __init__(self) -> None:
+        self.waits_for = 0
+        self._asked: tuple[int, bool, bool] | None = None  # what the arrays were last made for
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self.reserve(0, 0, with_spans=False)
 
@@ -53,9 +56,24 @@ class Room:
         """Other arrays, for texts that are rewritten twice."""
         return Room()
 
-    def reserve(self, size: int, rows: int, *, with_spans: bool) -> None:
-        """Make room for `size` rewritten bytes in `rows` texts. Keeps the rewritten bytes and their spans."""
+    def waits(self, size: int, kept: int) -> bool:
+        """Whether it is too early to read a text of some bytes, of which some are kept, once more: so each is read a few times at most."""
+        return kept > 0 and size < self.waits_for
+
+    def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False) -> None:
+        """Make room for `size` rewritten bytes in `rows` texts. Keeps the rewritten bytes and their spans.
+
+        Args:
+            size, rows: how many.
+            with_spans: whether to write spans of rewritten texts.
+            needs_spans: whether rewriting needs those of stretches in any case.
+        """
+        asked = rows, with_spans, needs_spans
+        if asked == self._asked == (rows, False, False) and size + PAST_END <= len(self._text):
+            return
+        self._asked = asked
         if size + PAST_END > len(self._text):
+            size = max(size, 2 * len(self._text))  # so that a text that grows is copied a few times at most
             self._text = grown(self._text, len(self._text), size + PAST_END)
             self._work = RewritingWork(
                 items=np.empty(size, np.uint64),
@@ -72,10 +90,11 @@ class Room:
             )
         if with_spans and size > len(self._places):
             self._places = grown(self._places, len(self._places), size)
+        if (with_spans or needs_spans) and size > len(self._own[0]):
             self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)
         starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
         self.rewritten = Rewritten(self._text, starts, self._places if with_spans else NOWHERE, firsts)
-        own, spare = self._own if with_spans else (NOWHERE, NOWHERE)
+        own, spare = self._own if with_spans or needs_spans else (NOWHERE, NOWHERE)
         self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
@@ -97,6 +116,9 @@ class KeepingRewriter:
     def keep(self, rewritten: Rewritten, read: int, state: Any) -> None:
         """Keep the part of a text that goes on which kernels have not read, from `read` on."""
         end, last = int(rewritten.starts[-1]), int(rewritten.firsts[-1])
+        if read == 0:
+            state[KEPT], state[KEPT_CHARACTERS] = end, last
+            return
         left = rewritten.text[read:end]
         count = characters(left)
         state[KEPT], state[KEPT_CHARACTERS] = len(left), count
@@ -116,6 +138,7 @@ class TextRewriter(KeepingRewriter):
 
     def __init__(self, arguments: Any, growth: int, by: Rewriter) -> None:
         self.arguments, self._growth, self._rewriter = arguments, growth, by
+        self._needs_spans = by.params[PREFIX] == PREFIXES.index(FIRST)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.
@@ -154,6 +177,6 @@ class TextRewriter(KeepingRewriter):
         """
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = int(kept) + self._growth * (int(starts[-1] - starts[0]) + len(starts)) + MARK_BYTES
-        room.reserve(size, len(starts) - 1, with_spans=with_spans)
+        room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans)
         rewrite.call(text, starts, state[BEFORE], np.uint64(is_inside), kept, kept_characters, self._rewriter, room.work, room.rewritten)
         return room.rewritten

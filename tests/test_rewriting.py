@@ -155,7 +155,7 @@ def hold(made: Machine, texts: Sequence[str]) -> None:
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
     """With any normalizers, added tokens and leading blank, ids and offsets are the reference's."""
     draw = random.Random(str(case))
-    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(3_000), 300))])
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(400), 40))])
 
 
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
@@ -265,9 +265,9 @@ def test_refusals(parts: Json, message: str) -> None:
     ("harm", "message"),
     [
         (lambda _: None, "no rewriting finds them"),
-        (lambda stored: {**stored, "prefix_space": 1}, "not true or false"),
+        (lambda stored: {**stored, "blanks": 1}, "blanks have other keys"),
         (lambda stored: {**stored, "last": [[5, 4, 1]]}, "do not ascend"),
-        (lambda stored: {**stored, "last": [[97, 97, *[98] * 62]] * 1}, "bytes of one; at most"),
+        (lambda stored: {**stored, "last": [[97, 97, *[0x1F600] * 62]]}, "bytes of one; at most"),
         (lambda stored: {**stored, "last": [[code, code, 1] for code in range(1 << 15)]}, "runs and decompositions"),
         (lambda stored: {**stored, "composition": {**stored["composition"], "orders": [[769, 300]]}}, "rank above"),
         (lambda stored: {**stored, "composition": {}}, "is not a list of rows"),

@@ -28,7 +28,13 @@ def those(name: str, value: str | None = None) -> Ints:
 @cache
 def clean() -> Map:
     """The map of clean_text: control characters are dropped, and white space becomes blanks."""
-    return Map.constant(those("clean", "drop"), []).then(Map.constant(those("clean", "blank"), [ord(" ")]))
+    return _cleaned("clean")
+
+
+@cache
+def nmt() -> Map:
+    """The map of Nmt: some control characters are dropped, and some characters become blanks."""
+    return _cleaned("nmt")
 
 
 @cache
@@ -86,6 +92,11 @@ def properties() -> dict[str, Property]:
             name, first, last, value = line.split("\t")
             known.setdefault(name, []).append((int(first, 16), int(last, 16), value))
     return known
+
+
+def _cleaned(name: str) -> Map:
+    """The map of a property whose values are `drop` and `blank`."""
+    return Map.constant(those(name, "drop"), []).then(Map.constant(those(name, "blank"), [ord(" ")]))
 
 
 def _spelled(name: str) -> Map:

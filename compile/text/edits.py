@@ -1,8 +1,12 @@
-"""Normalizers that are edits (`fst.edits`), and no maps of characters: `Strip`, `Prepend`, and `Replace` of strings and of runs."""
+"""Normalizers that are edits (`fst.edits`), and no maps of characters: `Strip`, `Prepend`, `Replace` of strings and of runs,
+`Precompiled`, and those of models of sentencepiece (`fst.compile.text.sentencepiece`).
+"""
 
 from __future__ import annotations
 
-from fst.compile.text import code_points, regex
+from fst.charsmap import Charsmap
+from fst.compile.text import code_points, regex, sentencepiece
+from fst.compile.text.charsmaps import of_component
 from fst.compile.text.code_points import SURROGATES
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
@@ -13,17 +17,23 @@ from fst.errors import UnsupportedError, quoted
 
 def is_edit(part: Component) -> bool:
     """Whether a normalizer is an edit."""
-    return part["type"] in ("Strip", "Prepend") or (part["type"] == "Replace" and not is_character(part["pattern"]))
+    kinds = ("Strip", "Prepend", "Precompiled", *sentencepiece.KINDS)
+    return part["type"] in kinds or (part["type"] == "Replace" and not is_character(part["pattern"]))
 
 
-def edit_of(part: Component) -> Edit:
+def edit_of(part: Component) -> Edit | Charsmap:
     """The edit that a normalizer is.
 
     Raises:
         UnsupportedError: it does more than an edit.
+        VocabularyError: it is malformed.
     """
+    if part["type"] in sentencepiece.KINDS:
+        return sentencepiece.edit_of(part)
     if part["type"] == "Strip":
         return Edit(STRIP, left=part["strip_left"], right=part["strip_right"])
+    if part["type"] == "Precompiled":
+        return of_component(part)
     content = part["prepend"] if part["type"] == "Prepend" else part["content"]
     edit = Edit(PREPEND, content=content) if part["type"] == "Prepend" else _replacement(part)
     if max(len(edit.content.encode()), len(edit.string.encode())) > MAX_STRING:
@@ -39,7 +49,7 @@ def _replacement(part: Component) -> Edit:
         return Edit(REPLACE, content=content, string=spelling)
     found = _run(regex.parse(spelling)) if form == "Regex" and isinstance(spelling, str) else None
     if found is None:
-        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: there are Strings, and runs of one set of characters")
+        raise UnsupportedError(f"normalizer Replace of {quoted(pattern)}: there are Strings, sets of few characters, and runs of one set")
     edges = code_points.difference(found[0], code_points.of_runs([SURROGATES]))
     runs = tuple((first, end - 1) for first, end in edges.reshape(-1, 2).tolist())
     edit = Edit(RUNS, content=content, runs=runs, least=found[1])

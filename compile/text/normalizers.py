@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from fst.compile.text import characters
 from fst.compile.text.components import FLAG, FLAG_OR_NULL, MAPPING, STRING, Component, Fields, flat
 from fst.compile.text.maps import Map, Symbols, counts
+from fst.compile.text.replacements import unfolded
 from fst.errors import UnsupportedError, quoted
 
 KNOWN: Fields = {
@@ -33,12 +35,14 @@ KNOWN: Fields = {
     "NFD": {},
     "NFKC": {},
     "NFKD": {},
+    "Nmt": {},
     "Lowercase": {},
     "StripAccents": {},
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
-WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}}  # known before byte-level BPE, to refuse it by name
+# Known before machines over bytes, too; to refuse them by name where they cannot be expressed.
+WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
 
 def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict[str, Any], ...]:
@@ -52,7 +56,7 @@ def components(component: Component | None, known: Fields = KNOWN) -> tuple[dict
         UnsupportedError: one is not supported.
         ValueError: one is malformed.
     """
-    return flat(component, "normalizer", "normalizers", known)
+    return tuple(chain.from_iterable(map(unfolded, flat(component, "normalizer", "normalizers", known))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +149,8 @@ def _then(before: Normalization, part: Component) -> Normalization:
     if kind == "Strip":
         strip = part["strip_left"] or part["strip_right"]
         return replace(before, stripped=(*before.stripped, Map.identity())) if strip else before
+    if kind == "Nmt":
+        return before.mapped(characters.nmt())
     if kind == "Lowercase":
         return before.mapped(characters.lower())
     if kind == "StripAccents":

@@ -1,7 +1,7 @@
 """Generate ``characters.tsv``: apply the reference's normalizers and pre-tokenizers to every code point.
 
 ``tokenizers`` combines three versions of Unicode (categories of 8.0, decompositions of 9.0, lower case of 17.0), so neither the host's
-tables nor any one version of the standard gives its ids. This takes about twenty seconds::
+tables nor any one version of the standard gives its ids. This takes about a minute::
 
     python -m fst.compile.text.reference_characters > compile/text/characters.tsv
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cmp_to_key
 from typing import Any
 
+from fst.compile.text.reference_clusters import clusters
 from fst.rows import CODE_POINTS
 
 HIGH, LOW = "\U0001e000", "\U0001d165"  # two marks that the reference swaps
@@ -20,6 +21,7 @@ HEADER = """\
 # What tokenizers {version} does to each code point; made by fst.compile.text.reference_characters.
 # property, first and last code point (hexadecimal), value. Code points of which a property says nothing are unchanged, or do not have it.
 #   clean        drop or blank: what clean_text does
+#   nmt          drop or blank: what Nmt does
 #   cjk          yes: handle_chinese_chars puts blanks around it
 #   nonspacing   yes: strip_accents drops it, having decomposed the text
 #   combining    yes: StripAccents drops it
@@ -32,6 +34,7 @@ HEADER = """\
 #   punctuation  yes: punctuation
 #   numeric      yes: a number
 #   word         yes: \\w of Whitespace's pattern
+#   cluster      its class in grapheme clusters, see fst.clusters
 """
 
 
@@ -53,13 +56,15 @@ def properties() -> Iterator[tuple[str, str, str]]:
     lower, combining, white = (each().normalize_str for each in (normalizers.Lowercase, normalizers.StripAccents, normalizers.Strip))
     canonical, compatible, composed = (each().normalize_str for each in (normalizers.NFD, normalizers.NFKD, normalizers.NFC))
     punctuation, numeric = pre_tokenizers.Punctuation().pre_tokenize_str, pre_tokenizers.Digits(individual_digits=True).pre_tokenize_str
-    word = pre_tokenizers.Whitespace().pre_tokenize_str
+    word, nmt = pre_tokenizers.Whitespace().pre_tokenize_str, normalizers.Nmt().normalize_str
 
     marks = []
     for char in scalar_values():
         decomposed = canonical(char)
         if clean(char) != char:
             yield "clean", char, "blank" if clean(char) else "drop"
+        if nmt(char) != char:
+            yield "nmt", char, "blank" if nmt(char) else "drop"
         if cjk(char) != char:
             yield "cjk", char, "yes"
         if not strip(char) and decomposed == char:
@@ -95,6 +100,8 @@ def properties() -> Iterator[tuple[str, str, str]]:
         place += not previous or order(previous, mark) < 0
         previous = mark
         yield "order", mark, str(place)
+    for char, name in clusters(char for char in scalar_values() if char not in "\r\n"):
+        yield "cluster", char, "syllable" if "가" <= char <= "힣" else name
 
 
 def hexadecimal(text: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.blanks import Blanks
 from fst.compile.text import characters
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
@@ -23,23 +24,25 @@ from fst.rewriting import NO_CUTS, NOTHING, Rewriting, without_context
 from fst.rows import CODE_POINTS, WHITE_SPACE
 
 
-def rewriting(normalizers: Sequence[Component], prefix_space: bool) -> Rewriting:
+def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     """The rewriting of a text pipeline.
 
     Args:
         normalizers: from `fst.compile.text.normalizers.components`.
-        prefix_space: whether each stretch gets a leading blank.
+        blanks: how blanks are written.
 
     Raises:
         UnsupportedError: the normalizers do more than a `Rewriting` can express.
     """
+    if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
+        raise UnsupportedError("several normalizers Precompiled")
     before, maps, after = _in_three(normalizers)
     normal = normalization(maps)
     if len(normal.steps) > 1:
         raise UnsupportedError("several normalizers that order marks, before byte-level BPE")
     last = images_of(normal.second if normal.steps else normal.first)
     edits = (tuple(map(edit_of, part)) for part in (before, after))
-    by = Rewriting(_composition(normal) if normal.steps else None, last, prefix_space, NO_CUTS, *edits)
+    by = Rewriting(_composition(normal) if normal.steps else None, last, blanks, NO_CUTS, *edits)
     if growth(by) > MAX_GROWTH:
         raise UnsupportedError(f"normalizers that may make {growth(by)} bytes of one, before byte-level BPE: more than {MAX_GROWTH}")
     return by
@@ -55,13 +58,20 @@ def _in_three(normalizers: Sequence[Component]) -> tuple[Sequence[Component], ..
     return normalizers[:first], maps, normalizers[last:]
 
 
-def told_apart(added: AddedTokens, by: Rewriting) -> tuple[AddedTokens, Rewriting | None]:
+def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -> tuple[AddedTokens, Rewriting | None]:
     """Group added tokens by how they are found: anywhere in the raw text, or only by rewriting.
+
+    Args:
+        added: the tokens.
+        by: the rewriting.
+        are_normal: whether those of normalised text are spelled as they stand there.
 
     Returns:
         The tokens, and the rewriting; None if texts need none.
     """
-    contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in added.contextual.items()}
+    contextual = {**added.contextual}
+    if not are_normal:
+        contextual = {content: replace(token, decoded=_decoded(by, content, token)) for content, token in contextual.items()}
     _need_different(contextual)
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))

@@ -16,6 +16,7 @@ from itertools import permutations, takewhile
 
 import numpy as np
 
+from fst.blanks import BLANK, NEVER
 from fst.compile.text import code_points, regex
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.automata import Automaton, Step
@@ -28,7 +29,7 @@ from fst.compile.text.splitters import spelled
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
 from fst.metadata import ContextualToken
-from fst.rewriting import BLANK, MAX_CUTS, NO_CUTS, Cuts, Rewriting
+from fst.rewriting import MAX_CUTS, NO_CUTS, Cuts, Rewriting
 from fst.rows import WHITE_SPACE
 from fst.splitting import DEAD, START, Span, Splitter
 
@@ -85,7 +86,7 @@ def need_without_effect(part: Component, after: Rewriting, late: Mapping[str, Co
         UnsupportedError: something may.
     """
     chars = {*_replaced(part["pattern"]), *part["content"]}
-    images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.prefix_space else set())
+    images = {image for char in chars for image in _images(after, char)} | ({BLANK} if after.blanks.prefix != NEVER else set())
     is_apart = not any(token.lstrip or token.rstrip or images.intersection(spelling) for spelling, token in late.items())
     if after.edits or not (is_apart and "" not in images and are_separators(images, split)):
         raise UnsupportedError(f"normalizer Replace of {quoted(part['pattern'])} where the pre_tokenizer does not drop all white space")

@@ -48,7 +48,7 @@ def components(component: Component | None) -> Parts:
         raise UnsupportedError("model BPE without a pre_tokenizer ByteLevel: only byte-level BPE can be compiled")
     if kinds.index("ByteLevel") < len(kinds) - 1:
         raise UnsupportedError(f"pre_tokenizer {kinds[kinds.index('ByteLevel') + 1]} after ByteLevel, where it would split bytes")
-    return tuple(step for part in parts for step in _steps(part))
+    return tuple(step for part in parts for step in steps(part))
 
 
 def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
@@ -56,8 +56,8 @@ def tiktoken_split(pattern: Pattern) -> dict[str, Any]:
     return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Removed", "invert": True, "dialect": "fancy-regex"}
 
 
-def _steps(part: Component) -> Parts:
-    """One pre-tokenizer in the form above."""
+def steps(part: Component) -> Parts:
+    """One pre-tokenizer, as the reference's file states it, in the form above."""
     kind = part["type"]
     if kind == "ByteLevel":
         prefixed = (PREFIX_SPACE,) if part["add_prefix_space"] else ()

@@ -7,30 +7,37 @@ number. UTF-8 has no byte 0xFF, so nothing else looks like a mark, and the split
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import prod
+from math import ceil
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.blanks import BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, PREFIXES, SEPARATORS, Blanks
+from fst.charsmap import LONGEST as LONGEST_STRINGS
+from fst.charsmap import Charsmap
 from fst.composition import ITSELF, Composition, Images
-from fst.edits import KINDS, PREPEND, STRIP, Edits
+from fst.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.machines.added_tokens import MAX_OVERLAPS
-from fst.matching import NO_NODE, Trie, hashed_edges, trie
+from fst.machines.charsmap_arguments import CharsmapArguments, charsmap_arguments
+from fst.matching import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
 from fst.metadata import AddedTokens, ContextualToken
 from fst.proof import need
 from fst.rewriting import Rewriting, early, late, without_context
 from fst.rows import CODE_POINTS, WHITE_SPACE, Array
 
-# Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in `fst.rewriting.Cuts`.
-CHANGES, WORD, WHITE, INSIDE = 1, 2, 4, 8
+# Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in `fst.rewriting.Cuts`; a
+# charsmap may make it vanish.
+CHANGES, WORD, WHITE, INSIDE, DROPS = 1, 2, 4, 8, 16
 SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
-FIRST, SECOND, ALONE, STOPS, CUT = 1, 2, 4, 8, 16  # bits of a byte, see `Rewriter.bytes`
+CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.matching`, see `Rewriter.bytes`
+IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `Rewriter.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting finds the token; or it is found without rewriting, too
-PREFIX_SPACE, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PREPENDS, EDITS = range(9)  # indices into `Rewriter.params`
+PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PREPENDS, EDITS, SYMBOL, SEPARATOR, LAGS, HAS_MAPS, COPIES, LEADS = range(15)
+NO_SYMBOL = 1 << 32
+NO_ASCII = 0xFF
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
 FIRST_PART = 1 << 21  # the bit above a code point: the part is the first of its character
-MOST_OF_SYLLABLE = 3  # most parts of a Hangul syllable
 MARK, MARK_BYTES, MARK_BITS = 0xFF, 5, 6
 MAX_GROWTH = 1 << 8
 TRIMS_ALL, KEEPS_FIRST = 1, 2
@@ -41,52 +48,67 @@ class EditArguments(NamedTuple):
     """Edits, see `fst.edits`.
 
     Attributes:
-        rows: uint64[edits, 10]. `KIND`, the index into `fst.edits.KINDS`; `LEFT`, `RIGHT`, `LEAST`; and where the content, the string and
-            the runs begin and end in the other arrays.
+        rows: uint64[edits, 10]. `KIND`, the index into `fst.edits.ALL_KINDS`; `LEFT`, `RIGHT`, `LEAST`; and where the content, the string
+            and the runs begin and end in the other arrays.
         strings: uint8[n], UTF-8; runs: uint64[n, 2], code points.
         counts: uint64[2], how many of the edits come before the maps of characters, and of all.
+        bytes: uint8[edits, 2, 256]: 1 if a byte may be the first of what an edit replaces; and 1 if a byte may be the second of that, or
+            the byte before it may be all of it.
     """
 
     rows: Array
     strings: Array
     runs: Array
     counts: Array
+    bytes: Array
 
 
 class Rewriter(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
     Attributes:
-        params: uint64[9]. `PREFIX_SPACE`, `COMPOSES`, `DECOMPOSES`: 1 if stretches get a leading blank, if characters compose, and if
-            Hangul syllables decompose. `STRIPS`, `PREPENDS`, `EDITS`: 1 if an edit strips, if one prepends, and if there are edits.
+        params: uint64[15]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PREPENDS`,
+            `EDITS`: 1 if an edit or `fst.blanks` strips, if an edit prepends, and if there are edits, or a symbol for blanks. `PREFIX`,
+            `SEPARATOR`: the indices into `fst.blanks.PREFIXES` and `SEPARATORS`; `SYMBOL`: the code point, or `NO_SYMBOL`.
             `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus the reach of all edits; 0 if there are
             none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
-            `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text.
-        kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE` and `INSIDE` of each code point.
-        bytes: uint8[256], bits: `FIRST` if a token begins with the byte; `ALONE` if a token that only rewriting finds does; `SECOND` if
-            the byte is the second of a token, or a token has only one byte; `STOPS` unless the byte is an ASCII character that stays
-            as it is, and has no bit `ALONE`; `CUT` if a string of cuts begins with the byte.
+            `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1 if spans lag behind where
+            characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`.
+            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens in
+            which each character stays only gets `lead` in front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span
+            of each character of `lead` has: 1, that of the first one; or 0.
+        kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
+        bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
+            only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
+        stops: uint8[512], two tables by byte of where a text may change: at a byte with the bit `STOP`, which is no ASCII character that
+            stays as it is, and at a byte with `FIRST` before one with `SECOND`. The table from `IF_FOUND_ANYWAY` on has the bits `FIRST`
+            of all strings of `every`; the one from `IF_FOUND_ALONE` on those of strings with this value.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays as it is.
         list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
         ranks: uint8[0x110000], the rank of each mark in canonical ordering; 0 for all other characters.
         pairs: uint32[2 ** n, 3], the composite of two characters, in the form of `fst.matching.Trie.edges`.
+        ascii: uint8[128], the ASCII character that each one becomes whatever stands beside it, or `NO_ASCII`.
         last_numbers, last_ends, last_lists: the map of characters after composition, in the form of `numbers`, `list_ends` and `lists`.
         early, late: the tokens of raw and of normalised text in UTF-8; the value of each is its row in `tokens`.
         tokens: uint8[tokens], the flags of each token; its row is the number in its mark.
         every: all tokens, and strings that edits change, as overlapping strings; the value is `FOUND_ALONE` or `FOUND_ANYWAY`.
         cuts: the strings of cuts, overlapping.
         edits: the edits.
+        charsmap: the charsmap among the edits.
+        lead: uint8[n], ASCII, what an edit prepends.
     """
 
     params: Array
     kinds: Array
     bytes: Array
+    stops: Array
     numbers: Array
     list_ends: Array
     lists: Array
     ranks: Array
     pairs: Array
+    ascii: Array
     last_numbers: Array
     last_ends: Array
     last_lists: Array
@@ -96,6 +118,8 @@ class Rewriter(NamedTuple):
     every: Trie
     cuts: Trie
     edits: EditArguments
+    charsmap: CharsmapArguments
+    lead: Array
 
 
 class RewritingWork(NamedTuple):
@@ -143,18 +167,22 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     """The arguments for a rewriting and its added tokens; `trimming` is as in `fst.machines.bpe_metadata.BpeText`."""
     composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
     raw, normalized = early(added), late(added)
-    every, kinds = _every(added, by.edits), _kinds(by, composition, added)
+    every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
-    params = by.prefix_space, len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
-    edits = (*(any(edit.kind == kind for edit in by.edits) for kind in (STRIP, PREPEND)), len(by.edits) > 0)
+    params = PREFIXES.index(by.blanks.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
+    prepends, symbol = any(map(_puts_before, by.edits)), by.blanks.symbol
+    edits = _strips(by), prepends, len(by.edits) > 0 or symbol != "", ord(symbol) if symbol else NO_SYMBOL
+    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by)
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     return Rewriter(
-        np.array([*params, trims, *edits], np.uint64),
+        np.array([*params, trims, *edits, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
         kinds,
-        _bytes(every, kinds, by.cuts.strings),
+        bytes_ := _bytes(every, by),
+        _stops(every, kinds, bytes_),
         *_lists(composition.first, composition.decompositions),
         _ranks(composition),
         _pairs(composition),
+        _ascii(by.last, composition),
         *_lists(by.last, {}),
         trie((spelling.encode(), row) for row, spelling in enumerate(raw)),
         trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
@@ -162,20 +190,40 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         trie(((spelling.encode(), alone) for spelling, alone in every.items()), overlapping=True),
         trie(((string.encode(), 0) for string in by.cuts.strings), overlapping=True),
         _edits(by),
+        charsmap_arguments(charsmap_of(by.edits)),
+        np.frombuffer(_lead(by).encode(), np.uint8),
     )
 
 
 def _edits(by: Rewriting) -> EditArguments:
     rows, strings, runs = np.zeros((len(by.edits), 10), np.uint64), bytearray(), list[Sequence[int]]()
     for row, edit in zip(rows, by.edits, strict=True):
+        if isinstance(edit, Charsmap):
+            row[KIND] = ALL_KINDS.index(edit.kind)
+            continue
         ends = [len(strings)]
         for string in (edit.content, edit.string):
             strings += string.encode()
             ends.append(len(strings))
-        row[:] = KINDS.index(edit.kind), edit.left, edit.right, edit.least, *ends[:2], *ends[1:], len(runs), len(runs) + len(edit.runs)
+        row[:] = ALL_KINDS.index(edit.kind), edit.left, edit.right, edit.least, *ends[:2], *ends[1:], len(runs), len(runs) + len(edit.runs)
         runs += edit.runs
     counts = np.array([len(by.before), len(by.edits)], np.uint64)
-    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), counts)
+    bytes_ = np.array([_bytes_of_edit(edit) for edit in by.edits], np.uint8).reshape(-1, 2, 256)
+    return EditArguments(rows, np.array([*strings], np.uint8), np.array(runs, np.uint64).reshape(-1, 2), counts, bytes_)
+
+
+def _bytes_of_edit(edit: Edit | Charsmap) -> NDArray[np.bool_]:
+    """The bytes of an edit in `EditArguments.bytes`."""
+    firsts, seconds = found = np.zeros((2, 256), np.bool_)
+    if isinstance(edit, Edit) and edit.kind == REPLACE:
+        first, *others = edit.string.encode()
+        firsts[first] = True
+        seconds[others[:1] or range(256)] = True
+    if isinstance(edit, Edit) and edit.kind == RUNS:
+        for first, last in edit.runs:
+            firsts[chr(first).encode()[0] : chr(last).encode()[0] + 1] = True
+        seconds[firsts | (edit.least == 1) | (np.arange(256) & 0xC0 == 0x80)] = True
+    return found
 
 
 def marks(added: AddedTokens) -> dict[bytes, int]:
@@ -194,15 +242,8 @@ def mark(number: int) -> bytes:
 
 
 def growth(by: Rewriting) -> int:
-    """The most bytes that rewriting makes of one byte: of a character, or of a token of one byte and a blank after it.
-
-    Each character may take four. A string of cuts has one that takes less, so that there is room for the blank after it; edits may take
-    that room.
-    """
-    composition = by.composition or Composition(Images([]), {}, {}, {}, frozenset())
-    parts = max(MOST_OF_SYLLABLE, *map(len, composition.decompositions.values()), 1)
-    edited = prod(edit.growth for edit in by.edits) * (2 if by.edits and by.cuts.strings else 1)
-    return max(4 * _most(composition.first) * parts * _most(by.last) * edited, MARK_BYTES + 1)
+    """The most bytes that rewriting makes of one byte: of a character, or of a token of one byte and a blank after it."""
+    return max(ceil(by.growth), MARK_BYTES + 1)
 
 
 def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
@@ -217,15 +258,49 @@ def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
     need(len(added.ids) < 1 << MARK_BITS * (MARK_BYTES - 1), f"there are {len(added.ids)} added tokens")
 
 
-def _most(images: Images) -> int:
-    """The most characters that a map makes of one, at least 1."""
-    return max((len(run) - 2 for run in images.runs), default=1) or 1
+def _lead(by: Rewriting) -> str:
+    """What edits prepend, with its blanks as they are written."""
+    prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
+    return prepended.replace(by.blanks.symbol, BLANK) if by.blanks.symbol else prepended
 
 
-def _every(added: AddedTokens, edits: Edits) -> dict[str, int]:
-    """Each spelling of a token, with `FOUND_ALONE` or `FOUND_ANYWAY`, and what edits change. They may strip white space beside tokens."""
-    every = {string: FOUND_ALONE for edit in edits for string in edit.triggers or ()}
-    known = without_context(added) if not any(edit.kind == STRIP for edit in edits) else {}
+def _puts_before(edit: Edit | Charsmap) -> bool:
+    """Whether an edit puts something in front of a text."""
+    return isinstance(edit, Edit) and (edit.kind == PREPEND or (edit.kind == SPACES and edit.left))
+
+
+def _has_spaces(by: Rewriting) -> bool:
+    """Whether there is an edit `SPACES`."""
+    return any(edit.kind == SPACES for edit in by.edits)
+
+
+def _copies(by: Rewriting, added: AddedTokens) -> bool:
+    """Whether rewriting only prepends to a text without tokens in which each character stays.
+
+    It may do more with what is prepended: change it, or find a token in it. So then nothing else may be done behind.
+    """
+    edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
+    maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
+    does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.blanks.separator != KEEPS
+    return len(by.cuts.strings) == 0 and by.blanks.separator != BREAKS and not (_lead(by) and does_more)
+
+
+def _strips_ends(edit: Edit | Charsmap) -> bool:
+    return isinstance(edit, Edit) and (edit.kind == STRIP or (edit.kind == SPACES and edit.right))
+
+
+def _strips(by: Rewriting) -> bool:
+    """Whether white space at the ends of stretches vanishes."""
+    return any(map(_strips_ends, by.edits)) or by.blanks.separator != KEEPS
+
+
+def _every(added: AddedTokens, by: Rewriting) -> dict[str, int]:
+    """Each spelling of a token, with `FOUND_ALONE` or `FOUND_ANYWAY`, and strings that change. Beside tokens, white space may, too."""
+    every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
+    if by.blanks.separator != KEEPS:  # of two in a row one vanishes
+        every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
+    prepends = any(map(_puts_before, by.edits))
+    known = without_context(added) if by.blanks.prefix == NEVER and not prepends and not _strips(by) else {}
     for spelling, token in (*early(added).items(), *late(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
         every[spelling] = min(every.get(spelling, found), found)
@@ -241,16 +316,24 @@ def _flags(token: ContextualToken) -> int:
     return SINGLE_WORD * token.single_word | LSTRIP * token.lstrip | RSTRIP * token.rstrip
 
 
-def _bytes(every: Mapping[str, int], kinds: NDArray[np.uint8], cuts: Iterable[str]) -> NDArray[np.uint8]:
+def _bytes(every: Iterable[str], by: Rewriting) -> NDArray[np.uint8]:
     bits = np.zeros(256, np.uint8)
-    for spelling, found in every.items():
+    for spelling in every:
         first, *others = spelling.encode()
-        bits[first] |= FIRST | ALONE * (found == FOUND_ALONE)
+        bits[first] |= FIRST
         bits[others[:1] or range(256)] |= SECOND
-    bits[128:] |= STOPS
-    bits[:128][(kinds[:128] & CHANGES > 0) | (bits[:128] & ALONE > 0)] |= STOPS
-    bits[[string.encode()[0] for string in cuts]] |= CUT
+        bits[spelling.encode()[-1]] |= ENDS
+    bits[[string.encode()[0] for string in by.cuts.strings]] |= CUT
+    bits |= ENDS * any(edit.kind in (REPLACE, RUNS) and not edit.content for edit in edits_before_charsmap(by.edits))
     return bits
+
+
+def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    stops = np.append(bits & SECOND, bits & (FIRST | SECOND))
+    stops[[spelling.encode()[0] for spelling, found in every.items() if found == FOUND_ALONE]] |= FIRST
+    for table in (stops[IF_FOUND_ALONE:][:256], stops[IF_FOUND_ANYWAY:]):
+        table[np.append(kinds[:128] & CHANGES > 0, np.ones(128, np.bool_))] |= STOP
+    return stops
 
 
 def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
@@ -259,13 +342,36 @@ def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArr
     for first, last in zip(word[0::2], word[1::2], strict=True):
         kinds[first : last + 1] |= WORD
     kinds[[ord(char) for char in WHITE_SPACE]] |= WHITE
-    kinds[[*composition.suspects]] |= CHANGES
+    kinds[[*composition.suspects, *map(ord, _blanks(by.blanks))]] |= CHANGES
     singles = [run for edit in by.edits for run in edit.singles]
     for first, last, *_ in (*composition.first.runs, *by.last.runs, *singles):
         kinds[first : last + 1] |= CHANGES
     for first, last in by.cuts.inside:
         kinds[first : last + 1] |= INSIDE
+    kinds[_vanishing(by, composition)] |= DROPS
     return kinds
+
+
+def _vanishing(by: Rewriting, composition: Composition) -> NDArray[np.bool_]:
+    """bool[0x110000], the characters of which a charsmap may make something vanish, if this lets spans lag behind."""
+    charsmap, found = charsmap_of(by.edits), np.zeros(CODE_POINTS, np.bool_)
+    if charsmap is None or charsmap.manner == LONGEST_STRINGS or not charsmap.drops.any():
+        return found
+    if any(charsmap.drops[ord(char)] for edit in edits_before_charsmap(by.edits) for char in edit.content):
+        return ~found
+    dropped = {*np.flatnonzero(charsmap.drops).tolist()}
+    for code in (code for code, parts in composition.decompositions.items() if not dropped.isdisjoint(parts)):
+        dropped.add(code)
+    found[[*dropped]] = True
+    for first, last, *image in (*composition.first.runs, *by.last.runs):
+        found[first : last + 1] |= not dropped.isdisjoint(image)
+    return found
+
+
+def _blanks(blanks: Blanks) -> str:
+    """The characters that change when blanks are written."""
+    kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
+    return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char == blanks.symbol)
 
 
 def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:
@@ -289,6 +395,21 @@ def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple
                 numbers[code] = number_of([code if part == ITSELF else part for part in image])
     flat = [part for listed in lists for part in listed]
     return numbers, np.cumsum([len(listed) for listed in lists], dtype=np.uint32), np.array(flat, np.uint32)
+
+
+def _ascii(last: Images, composition: Composition) -> NDArray[np.uint8]:
+    """The ASCII character that each one becomes. If characters compose, all of them may take part."""
+    images = [last.of(code) for code in range(128)]
+    is_alone = [
+        not composition.pairs
+        and code not in composition.decompositions
+        and code not in composition.orders
+        and tuple(composition.first.of(code)) == (code,)
+        and len(image) == 1
+        and image[0] < 128
+        for code, image in enumerate(images)
+    ]
+    return np.array([image[0] if alone else NO_ASCII for alone, image in zip(is_alone, images, strict=True)], np.uint8)
 
 
 def _parts(code: int, decompositions: Mapping[int, Sequence[int]]) -> Sequence[int]:

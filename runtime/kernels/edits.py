@@ -7,25 +7,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from fst import charsmap
 from fst import edits as of
 from fst.jit import inlined, part
 from fst.machines import rewriting_arguments
-from fst.machines.rewriting_arguments import CONTENT, CONTENT_END, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
-from fst.runtime.kernels.normalisation import code_at, copy_text, normalise, start_before
+from fst.machines.rewriting_arguments import CONTENT, CONTENT_END, HAS_MAPS, KIND, LEAST, LEFT, RIGHT, RUN, RUN_END, STRING, STRING_END
+from fst.runtime.kernels.charsmap import replace_strings
+from fst.runtime.kernels.normalisation import code_at, copy_text, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
-from fst.runtime.kernels.utf_8 import count_characters
+from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, copy_run, count_characters
 
-WHITE = np.uint8(rewriting_arguments.WHITE)
-STRIP, PREPEND, REPLACE = (np.uint64(of.KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE))
+BLANK_BYTE = np.uint8(ord(of.BLANK))
+WHITE, BOTH = np.uint8(rewriting_arguments.WHITE), np.uint8(2)
+FIRST, SECOND = 0, 1  # indices into `EditArguments.bytes` of an edit
+STRIP, PREPEND, REPLACE, SPACES, CHARSMAP = (
+    np.uint64(of.ALL_KINDS.index(kind)) for kind in (of.STRIP, of.PREPEND, of.REPLACE, of.SPACES, charsmap.CHARSMAP)
+)
 BEFORE, ALL = 0, 1  # indices into `EditArguments.counts`
 
 
 @inlined
 def copy(text, begin, stop, own, index, into, filled, places, written):
     """Copy characters and their spans, of which the first is that of a number. Returns the new counts."""
-    for at in range(begin, stop):
-        into[filled] = text[np.uint64(at)]
-        filled += U1
+    filled = copy_run(text, begin, stop, into, filled)
     if len(own):
         for _ in range(count_characters(text, begin, stop)):
             places[written] = own[index]
@@ -77,20 +81,36 @@ def length_at(row, text, at, stop, edits):
 
 
 @part
-def replace(row, text, stop, own, edits, into, places):
-    """Put the content of an edit in place of what it replaces. Returns the size."""
-    at = index = filled = written = U0
+def replace(row, firsts, seconds, text, stop, own, edits, into, places):
+    """Put the content of an edit in place of what it replaces. Returns the size.
+
+    Args:
+        row: the edit; firsts, seconds: of its `EditArguments.bytes`.
+        text, stop, own: the stretch, and the spans of its characters.
+        edits: all edits.
+        into, places: where the bytes of the result and the spans of its characters go.
+    """
+    at = copied = index = filled = written = U0
     while at < stop:
-        length = length_at(row, text, at, stop, edits)
+        while at + U1 < stop and firsts[text[at]] + seconds[text[at + U1]] != BOTH:  # the sum spares a branch that no one can foresee
+            at += U1
+        length = length_at(row, text, at, stop, edits) if firsts[text[at]] else U0
         if length:
-            index += count_characters(text, at, at + length)
+            filled, written, index = copy_more(text, copied, at, own, index, into, filled, places, written)
+            index += count_characters(text, at, at + length) if len(own) else U0
             filled, written = put_content(row, index - U1, own, edits.strings, into, filled, places, written)
-            at += length
-        else:
-            _, after = code_at(text, at)
-            filled, written = copy(text, at, after, own, index, into, filled, places, written)
-            at, index = after, index + U1
+            copied = at + length
+        at += max(length, U1)
+    filled, _, _ = copy_more(text, copied, stop, own, index, into, filled, places, written)
     return filled
+
+
+@inlined
+def copy_more(text, begin, stop, own, index, into, filled, places, written):
+    """As `copy`. Returns the number of the next character, too."""
+    before = written
+    filled, written = copy(text, begin, stop, own, index, into, filled, places, written)
+    return filled, written, index + (written - before)
 
 
 @part
@@ -105,47 +125,116 @@ def strip(row, text, stop, own, is_inside, kinds, into, places):
     return filled
 
 
-@part
-def edit(first, last, is_inside, size, rewriter, work):
-    """Apply some edits to the stretch in `work`. Returns its size.
-
-    Args:
-        first, last: the number of the first edit, and one past the last.
-        is_inside: whether text stands before the stretch.
-        size: of the stretch.
-        rewriter, work: as in `fst.runtime.kernels.rewriting.rewrite`.
-    """
-    edits, stretch, own, spare, places = rewriter.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
-    for number in range(first, last):
-        row = edits.rows[np.uint64(number)]
-        if row[KIND] == STRIP:
-            filled = strip(row, stretch, size, own, is_inside, rewriter.kinds, spare, places)
-        elif row[KIND] == PREPEND:
-            filled = written = U0
-            if size and not is_inside:
-                filled, written = put_content(row, U0, own, edits.strings, spare, filled, places, written)
-            filled, _ = copy(stretch, U0, size, own, U0, spare, filled, places, written)
-        else:
-            filled = replace(row, stretch, size, own, edits, spare, places)
-        size, _ = copy(spare, U0, filled, places, U0, stretch, U0, own, U0)
+@inlined
+def stands_at_end(row, text, stop, edits):
+    """How many bytes of blanks, or of the string of an edit, a text ends with: one of them, or 0."""
+    if stop and text[stop - U1] == BLANK_BYTE:
+        return U1
+    size = row[STRING_END] - row[STRING]
+    if size > stop:
+        return U0
+    for index in range(size):
+        if text[stop - size + np.uint64(index)] != edits.strings[row[STRING] + np.uint64(index)]:
+            return U0
     return size
 
 
 @part
+def space(row, text, stop, own, origin, is_inside, edits, into, places):
+    """Write the blanks of a stretch as `fst.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
+
+    Args:
+        origin: the number of the stretch's first character in the raw text.
+    """
+    removes, has_spans = row[RIGHT] > U0, len(own) > 0
+    at = index = filled = written = U0
+    begun = origin
+    while removes and not is_inside and at < stop and text[at] == BLANK_BYTE and (not has_spans or own[index] & LOW_HALF == begun):
+        begun = own[index] >> HALF if has_spans else begun
+        at, index = at + U1, index + U1
+    if row[LEFT] and not is_inside:
+        into[filled] = BLANK_BYTE
+        filled, written = filled + U1, put_place(begun, begun, places, written)
+    was_blank = removes and not is_inside
+    while at < stop:
+        byte = text[at]
+        is_first, is_blank = byte & LEAD_MASK != CONTINUES, byte == BLANK_BYTE
+        if not (was_blank and is_blank):
+            into[filled] = byte
+            filled += U1
+            if has_spans and is_first:
+                places[written] = own[index]
+                written += U1
+        was_blank = removes and is_blank
+        at, index = at + U1, index + np.uint64(is_first)
+    end = own[index - U1] >> HALF if has_spans and index else begun
+    size = stands_at_end(row, into, filled, edits) if removes else U0
+    while size:
+        filled -= size
+        if has_spans:
+            written -= U1
+            end = places[written] & LOW_HALF
+        size = stands_at_end(row, into, filled, edits)
+    for place in range(written if has_spans else U0):
+        after = np.uint64(place) + U1
+        places[place] = places[place] & LOW_HALF | (places[after] & LOW_HALF if after < written else end) << HALF
+    return filled
+
+
+@part
+def edit(first, last, origin, is_inside, size, is_spare, rewriter, work):
+    """Apply some edits to the stretch in `work`. Returns its size, and whether it lies in the spare array then.
+
+    Args:
+        first, last: the number of the first edit, and one past the last.
+        origin: the number of the stretch's first character in the raw text.
+        is_inside: whether text stands before the stretch.
+        size, is_spare: of the stretch.
+        rewriter, work: as in `fst.runtime.kernels.rewriting.rewrite`.
+    """
+    edits, stretch, own, into, places = rewriter.edits, work.stretch, work.stretch_places, work.spare, work.spare_places
+    if is_spare:
+        stretch, own, into, places = into, places, stretch, own
+    for number in range(first, last):
+        row = edits.rows[np.uint64(number)]
+        if row[KIND] == STRIP:
+            size = strip(row, stretch, size, own, is_inside, rewriter.kinds, into, places)
+        elif row[KIND] == PREPEND:
+            filled = written = U0
+            if size and not is_inside:
+                filled, written = put_content(row, U0, own, edits.strings, into, filled, places, written)
+            size, _ = copy(stretch, U0, size, own, U0, into, filled, places, written)
+        elif row[KIND] == SPACES:
+            size = space(row, stretch, size, own, origin, is_inside, edits, into, places)
+        elif row[KIND] == CHARSMAP:
+            size = replace_strings(stretch, size, own, rewriter.charsmap, into, places)
+        else:
+            bytes_ = edits.bytes[np.uint64(number)]
+            size = replace(row, bytes_[FIRST], bytes_[SECOND], stretch, size, own, edits, into, places)
+        stretch, own, into, places = into, places, stretch, own
+        is_spare = not is_spare
+    return size, is_spare
+
+
+@part
 def normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work):
-    """Normalise a stretch between tokens of the raw text into `work`, with all edits. Returns its size.
+    """Normalise a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
 
     The arguments are as in `fst.runtime.kernels.rewriting.put_stretch`.
     """
-    stretch, own, before = work.stretch, work.stretch_places, rewriter.edits.counts[BEFORE]
-    if before:
-        size, _ = copy_text(text, begin, stop, origin, stretch, U0, own, U0)
-        size = edit(U0, before, is_inside, size, rewriter, work)
-        filled, written = normalise(stretch, U0, size, U0, rewriter, work, work.spare, U0, work.spare_places, U0)
+    before, every, has_maps = rewriter.edits.counts[BEFORE], rewriter.edits.counts[ALL], rewriter.params[HAS_MAPS]
+    if has_maps and not before:
+        size, _ = normalise(text, begin, stop, origin, rewriter, work, work.stretch, U0, work.stretch_places, U0)
+        return edit(U0, every, origin, is_inside, size, False, rewriter, work)
+    size, _ = copy_text(text, begin, stop, origin, work.stretch, U0, work.stretch_places, U0)
+    size, is_spare = edit(U0, before, origin, is_inside, size, False, rewriter, work)
+    if has_maps:
+        stretch, own, into, places = work.stretch, work.stretch_places, work.spare, work.spare_places
+        if is_spare:
+            stretch, own, into, places = into, places, stretch, own
+        size, written = normalise(stretch, U0, size, U0, rewriter, work, into, U0, places, U0)
         for index in range(written if len(own) else U0):
-            place = work.spare_places[index]
-            work.spare_places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
-        size, _ = copy(work.spare, U0, filled, work.spare_places, U0, stretch, U0, own, U0)
-    else:
-        size, _ = normalise(text, begin, stop, origin, rewriter, work, stretch, U0, own, U0)
-    return edit(before, rewriter.edits.counts[ALL], is_inside, size, rewriter, work)
+            place = places[index]
+            places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
+        is_spare = not is_spare
+    return edit(before, every, origin, is_inside, size, is_spare, rewriter, work)

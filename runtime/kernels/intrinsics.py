@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from fst.jit import has_private_parts
 from fst.machines.bpe_windows import HALVES, LEFT, MATRIX, RIGHT, SIZE
+from fst.matching import FIRST, STOP
 from fst.rows import MULTIPLIERS
 
 DISABLED: bool = vars(config)["DISABLE_JIT"]  # numba sets it from the environment
@@ -251,6 +252,13 @@ def _continuing(builder: Any, text: Any) -> Any:
     return builder.bitcast(builder.icmp_unsigned("==", lead, _all(0x80)), WORD)
 
 
+def _stops_in(builder: Any, text: Any, table: Any) -> Any:
+    first, second = (_permuted_bytes(builder, table, 0, 256, _wide(builder, text, place)) for place in range(2))
+    begins = builder.and_(first, builder.lshr(second, _all(1)))  # FIRST is bit 0, SECOND is bit 1
+    found = builder.or_(builder.and_(begins, _all(FIRST)), builder.and_(first, _all(STOP)))
+    return builder.bitcast(builder.icmp_unsigned("!=", found, _all(0)), WORD)
+
+
 def _prefetch(builder: Any, place: Any) -> Any:
     read, keep, data = FLAG(0), FLAG(3), FLAG(1)
     _called(builder, "llvm.prefetch.p0i8", ir.VoidType(), builder.bitcast(place, BYTE.as_pointer()), read, keep, data)
@@ -290,6 +298,10 @@ decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and 
 
 # A bit for each of 64 bytes that continues a character of UTF-8, (text, at).
 continuing = _intrinsic("continuing", types.uint64, _continuing, arrays=1)
+
+# A bit for each of 64 bytes at which a text may change, (text, at, stops, table), see `fst.machines.rewriting_arguments.Rewriter.stops`.
+# `AT_ONCE` tells whether this is faster than a look-up for each.
+stops_in = _intrinsic("stops_in", types.uint64, _stops_in, arrays=2) if GENERATED and AT_ONCE else _plain("stops_in")
 
 # Fetch an element of an array into the processor's cache, (array, index).
 prefetch = _intrinsic("prefetch", types.void, _prefetch, arrays=1)

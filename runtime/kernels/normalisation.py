@@ -26,7 +26,7 @@ from fst.machines.rewriting_arguments import COMPOSES, DECOMPOSES
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U4
 from fst.runtime.kernels.tries import child_of
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
-from fst.runtime.kernels.utf_8 import LOW_6, put_code
+from fst.runtime.kernels.utf_8 import LOW_6, copy_run, put_code
 
 CHANGES, FIRST_PART = np.uint8(of.CHANGES), np.uint64(of.FIRST_PART)
 ITSELF, HANGUL, SYLLABLES = np.uint64(ITSELF_CODE), np.uint64(HANGUL_CODE), np.uint64(SYLLABLES_COUNT)
@@ -34,7 +34,7 @@ LEADING, VOWELS, TRAILING = np.uint64(LEADING_CODE), np.uint64(VOWELS_CODE), np.
 VOWEL_COUNT, TRAILING_COUNT = np.uint64(VOWELS_COUNT), np.uint64(TRAILINGS_COUNT)
 TAKEN = U1 << HALF  # an item takes one character
 FEW = np.uint64(16)  # marks that are sorted by insertion
-RANKS = of.RANKS
+RANKS, NO_ASCII, ASCII_END = of.RANKS, np.uint8(of.NO_ASCII), np.uint8(0x80)
 
 
 @inlined
@@ -190,14 +190,12 @@ def put_cluster(count, rewriter, work, text, filled, places, written):
 @inlined
 def copy_text(text, at, stop, origin, into, filled, places, written):
     """Copy text that stays as it is. Returns the position after the last byte, and the count of characters."""
-    for index in range(stop - at):
-        into[filled + np.uint64(index)] = text[at + np.uint64(index)]
     if len(places):
         for index in range(at, stop):
             if np.uint64(text[np.uint64(index)]) & ~LOW_6 != CONTINUATION:
                 written = put_place(origin, origin + U1, places, written)
                 origin += U1
-    return filled + (stop - at), written
+    return copy_run(text, at, stop, into, filled), written
 
 
 @part
@@ -216,6 +214,16 @@ def normalise(text, at, stop, origin, rewriter, work, into, filled, places, writ
     """
     kinds = rewriter.kinds
     while at < stop:
+        begin = at
+        while at < stop and text[at] < ASCII_END and rewriter.ascii[text[at]] != NO_ASCII:
+            into[filled] = rewriter.ascii[text[at]]
+            filled += U1
+            written = put_place(origin, origin + U1, places, written)
+            at, origin = at + U1, origin + U1
+        if at == stop:
+            break
+        if at > begin:  # what follows may need the character before it
+            at, origin, filled, written = at - U1, origin - U1, filled - U1, written - U1
         begin, first, last, last_origin = at, origin, at, origin
         code, after = code_at(text, at)
         while at < stop and not kinds[code] & CHANGES:

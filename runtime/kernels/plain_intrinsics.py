@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import objmode
 
+from fst import matching
 from fst.jit import part
 from fst.machines.bpe_windows import LEFT as LEFT_PART
 from fst.machines.bpe_windows import MATRIX as MATRIX_PART
@@ -24,6 +25,7 @@ PAIRS, FOURS, EIGHTS, COUNT = (np.uint64(bits) for bits in (0x5555555555555555, 
 
 LEFT, RIGHT, MATRIX = (np.uint64(begin) for begin in (LEFT_PART, RIGHT_PART, MATRIX_PART))
 LEAD, CONTINUES = np.uint64(0xC0), np.uint64(0x80)  # bits of a byte of UTF-8
+SECOND_BYTE = np.uint64(matching.SECOND)
 LOW_4, HIGH_4, LOW_7, LOW_8 = (np.uint64(bits) for bits in (0x0F, 0xF0, 0x7F, 0xFF))
 
 
@@ -142,6 +144,20 @@ def continuing(text: Any, at: Any) -> Any:
     for index in range(min(U64, max(np.uint64(len(text)), at) - at)):
         place = np.uint64(index)
         bits |= np.uint64(np.uint64(text[at + place]) & LEAD == CONTINUES) << place
+    return bits
+
+
+@part
+def stops_in(text: Any, at: Any, stops: Any, table: Any) -> Any:
+    """A bit for each of 64 bytes at which a text may change. Past the end of the array there are zeros."""
+    at = np.uint64(at)
+    size = min(U64, max(np.uint64(len(text)), at) - at)
+    bits, byte = U0, np.uint64(stops[np.uint64(table) + np.uint64(text[at])]) if size else U0
+    for index in range(size):
+        place = at + np.uint64(index) + U1
+        following = np.uint64(stops[np.uint64(table) + np.uint64(text[place])]) if place < len(text) else SECOND_BYTE
+        bits |= (byte & following >> U1 & U1 | byte >> U2 & U1) << np.uint64(index)
+        byte = following
     return bits
 
 

@@ -9,21 +9,25 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import EDITS, LONGEST, PREFIX_SPACE, PREPENDS, REACH, STRIPS, TRIMS
-from fst.matching import LEAST, LENGTH, VALUE
+from fst.machines.rewriting_arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
+from fst.matching import LENGTH, VALUE
+from fst.runtime.kernels.blanks import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
+from fst.runtime.kernels.charsmap import are_apart
 from fst.runtime.kernels.edits import normalise_and_edit
 from fst.runtime.kernels.normalisation import code_at, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
 from fst.runtime.kernels.tries import match_at, reset
+from fst.runtime.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
-from fst.runtime.kernels.utf_8 import LOW_6, count_characters
+from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
 
-CHANGES, WORD, WHITE, INSIDE = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE))
+CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
+CHANGES_OR_WHITE = CHANGES | WHITE
 SINGLE_WORD, LSTRIP, RSTRIP = np.uint8(of.SINGLE_WORD), np.uint8(of.LSTRIP), np.uint8(of.RSTRIP)
-FIRST, SECOND, ALONE, STOPS, CUT = (np.uint8(bit) for bit in (of.FIRST, of.SECOND, of.ALONE, of.STOPS, of.CUT))
+CUT, ENDS = np.uint8(of.CUT), np.uint8(of.ENDS)
 KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
-BLANK, FOUND_ALONE = np.uint8(ord(" ")), np.int32(of.FOUND_ALONE)
+FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # no token
 GOES_ON = ~U0  # in place of a number of characters
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
@@ -46,12 +50,6 @@ def is_word_at(text, at, kinds):
     return kinds[code] & WORD > 0
 
 
-@inlined
-def may_begin(text, at, stop, rewriter):
-    """Filter: could an added token begin at a position? Its first two bytes rule out most positions."""
-    return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
-
-
 @part
 def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
     """Find the next added token of a text from a position on.
@@ -69,6 +67,7 @@ def next_token(text, start, at, begun, white, stop, trie, rewriter, memo):
         and the token's row, or `NONE`.
     """
     kinds, nodes, tokens = rewriter.kinds, trie.nodes, rewriter.tokens
+    at = at if len(nodes) > 1 else stop
     while at < stop:
         node = U0
         if may_begin(text, at, stop, rewriter):
@@ -114,14 +113,6 @@ def without_blanks(text, first, begin, end, last, left, right, is_first, rewrite
     return left, max(right - min(after, right), left)
 
 
-@inlined
-def copy_place(own, first, last, places, written):
-    """Note the span of some characters of a normalised stretch, if spans are asked for. Returns the new count."""
-    if len(places):
-        places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
-    return written + U1
-
-
 @part
 def next_cut(text, begin, stop, rewriter, memo):
     """Find the next position in a part at which the splitter begins anew, see `fst.rewriting.Cuts`.
@@ -145,33 +136,30 @@ def next_cut(text, begin, stop, rewriter, memo):
 
 
 @part
-def put_part(text, own, begin, stop, index, adds_blank, rewriter, memo, into, filled, places, written):
-    """Write a part of a normalised stretch that holds no token.
+def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
+    """Write a part of a normalised stretch that holds no token, with its blanks.
 
     Args:
         text, own, begin, stop: the part, and the spans of the stretch's characters.
         index: the number of its first character in the stretch.
-        adds_blank: whether it gets a leading blank.
+        goes_on: whether text stands before the part, without a token between the two.
         rewriter, memo: as in `rewrite`.
         into, filled, places, written: as in `normalise`.
     """
-    if adds_blank:
-        into[filled] = BLANK
-        filled += U1
-        written = copy_place(own, index, index, places, written)
+    if rewriter.params[SYMBOL] != NO_SYMBOL:
+        return put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written)
+    if not goes_on and text[begin] != BLANK_BYTE and takes_prefix(index, own, rewriter):
+        filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
     reset(begin, memo)
     while begin < stop:
         end, is_cut = next_cut(text, begin, stop, rewriter, memo)
-        for at in range(begin, end):
-            into[filled] = text[np.uint64(at)]
-            filled += U1
-        for _ in range(count_characters(text, begin, end)):
-            written = copy_place(own, index, index, places, written)
-            index += U1
+        filled = copy_run(text, begin, end, into, filled)
+        if len(places):
+            for _ in range(count_characters(text, begin, end)):
+                written = copy_place(own, index, index, places, written)
+                index += U1
         if is_cut:
-            into[filled] = BLANK
-            filled += U1
-            written = copy_place(own, index - U1, index - U1, places, written)
+            filled, written = put_byte(BLANK_BYTE, own, index - U1, into, filled, places, written)
         begin = end
     return filled, written
 
@@ -187,20 +175,19 @@ def put_stretch(text, begin, stop, origin, is_inside, row, rewriter, work, into,
         row: how many characters were written before the text; none knows for a text that goes on.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
-    has_late, adds_blank = rewriter.params[LONGEST] > U0, rewriter.params[PREFIX_SPACE] > U0
-    if not has_late and not adds_blank and not rewriter.params[EDITS]:
+    if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
         return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
-    end = normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work)
+    end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work)
+    if is_spare:
+        stretch, own = work.spare, work.spare_places
     reset(U0, work.late_memo)
     at = begun = white = index = number = U0
     while number != NONE:
         first, last, start, at, white, number = next_token(stretch, U0, at, begun, white, end, rewriter.late, rewriter, work.late_memo)
         if begun < first:
-            needs_blank = adds_blank and stretch[begun] != BLANK and not (is_inside and begun == U0)
-            filled, written = put_part(
-                stretch, own, begun, first, index, needs_blank, rewriter, work.cut_memo, into, filled, places, written
-            )
+            goes_on = is_inside and begun == U0
+            filled, written = put_part(stretch, own, begun, first, index, goes_on, rewriter, work.cut_memo, into, filled, places, written)
             index += count_characters(stretch, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             index -= count_characters(stretch, first, begun)
@@ -254,7 +241,10 @@ def rewrite(text, starts, origin, is_inside, kept, kept_characters, rewriter, wo
     rewritten.starts[0] = rewritten.firsts[0] = 0
     for row in range(len(starts) - 1):
         begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, rewriter, work, into, filled, places, written)
+        if may_copy(text, begin, stop, rewriter, work.memo):
+            filled, written = copy_row(text, begin, stop, origin, is_inside > U0, rewriter, into, filled, places, written)
+        else:
+            filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, rewriter, work, into, filled, places, written)
         rewritten.starts[row + 1], rewritten.firsts[row + 1] = filled, written
         origin = is_inside = U0
 
@@ -281,39 +271,6 @@ def restore(output, begin, end, rewritten):
 
 
 @kernel
-def is_unchanged(text, starts, rewriter, memo):
-    """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
-    at, stop, every = np.uint64(starts[0]), np.uint64(starts[-1]), rewriter.every
-    if rewriter.params[PREFIX_SPACE] or rewriter.params[PREPENDS]:
-        return False
-    if rewriter.params[STRIPS] and has_blank_ends(text, starts, rewriter.kinds):
-        return False
-    reset(at, memo)
-    while at < stop:
-        while at < stop and not rewriter.bytes[text[at]] & STOPS:
-            at += U1
-        if at < stop:
-            if rewriter.bytes[text[at]] & ALONE and may_begin(text, at, stop, rewriter):
-                node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
-                if every.nodes[node, LENGTH] and every.nodes[node, LEAST] == FOUND_ALONE:
-                    return False
-            code, at = code_at(text, at)
-            if rewriter.kinds[code] & CHANGES:
-                return False
-    return True
-
-
-@inlined
-def has_blank_ends(text, starts, kinds):
-    """Whether a text begins or ends with white space."""
-    for row in range(len(starts) - 1):
-        begin, stop = np.uint64(starts[row]), np.uint64(starts[row + 1])
-        if begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE:
-            return True
-    return False
-
-
-@kernel
 def last_border(text, begin, stop, rewriter, memo):
     """Find the last border of a text that goes on: a place such that rewriting on either side does not depend on the other side.
 
@@ -325,11 +282,27 @@ def last_border(text, begin, stop, rewriter, memo):
         The border; `begin` if there is none.
     """
     reach = rewriter.params[REACH]
+    if rewriter.params[LAGS]:
+        stop = first_lag(text, begin, stop, rewriter)
     near = stop - min(NEAR + reach, stop - begin)
     while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
         near -= U1
     border = border_between(text, near, stop, near + reach if near > begin else begin, rewriter, memo)
     return border if border > near or near == begin else border_between(text, begin, stop, begin, rewriter, memo)
+
+
+@part
+def first_lag(text, begin, stop, rewriter):
+    """The first character after which spans may lag behind, since it vanishes at the beginning of a stretch; see `fst.charsmap`."""
+    at, is_first = begin, True
+    while at < stop:
+        code, after = code_at(text, at)
+        kind = rewriter.kinds[code]
+        if is_first and kind & DROPS:
+            return at
+        is_first = rewriter.bytes[text[after - U1]] & ENDS > 0 or (is_first and kind & CHANGES_OR_WHITE > 0)
+        at = after
+    return stop
 
 
 @part
@@ -350,6 +323,7 @@ def border_between(text, begin, stop, covered, rewriter, memo):
             waiting, same, is_after_letter = begin, after, False
         else:
             is_letter = not kinds[code] & WHITE
+            is_free = is_free and (at == begin or are_apart(text, at, code, rewriter.charsmap))
             if is_free and is_letter and is_after_letter and at - same >= longest and waiting == begin:
                 waiting = at
             is_after_letter = is_letter

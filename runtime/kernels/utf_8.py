@@ -37,6 +37,22 @@ def put_ascii(data, at, stop, text, filled):
 
 
 @inlined
+def copy_run(data, at, stop, text, filled):
+    """Copy bytes. Returns the position after the last."""
+    if stop - at >= STEP:
+        end = filled + (stop - at)
+        while at + STEP <= stop:
+            copy_bytes(data, at, text, filled)
+            at, filled = at + STEP, filled + STEP
+        if at < stop:
+            copy_bytes(data, stop - STEP, text, end - STEP)
+        return end
+    for index in range(stop - at):
+        text[filled + np.uint64(index)] = data[at + np.uint64(index)]
+    return filled + (stop - at)
+
+
+@inlined
 def put_code(code, text, filled):
     """Write a code point. Returns the position after it."""
     if code < CONTINUATION:
@@ -120,6 +136,16 @@ def transcode(data, starts, text, unit_starts):
     return rows
 
 
+@inlined
+def put_string(rows, row, text, at):
+    """Write a str of a list. Returns the position after the last byte, and whether it has a surrogate."""
+    narrow, units, codes = characters(rows, row)
+    at = put_narrow(narrow, text, at)
+    at, is_wrong = put_codes(units, text, at)
+    at, is_wrong_too = put_codes(codes, text, at)
+    return at, is_wrong | is_wrong_too
+
+
 @object_kernel
 def gather_strings(rows, count, limits, text, starts):
     """Write the first rows of a list of str as UTF-8; see `fst.runtime.kernels.unicode.gather_strings`.
@@ -130,12 +156,8 @@ def gather_strings(rows, count, limits, text, starts):
     at, any_wrong = U0, False
     starts[0] = 0
     for row in range(fitting):
-        narrow, units, codes = characters(rows, row)
-        at = put_narrow(narrow, text, at)
-        at, wrong = put_codes(units, text, at)
-        any_wrong |= wrong
-        at, wrong = put_codes(codes, text, at)
-        any_wrong |= wrong
+        at, is_wrong = put_string(rows, row, text, at)
+        any_wrong |= is_wrong
         starts[row + 1] = at
     return fitting, not any_wrong
 

@@ -1,0 +1,47 @@
+"""The normalizer `Precompiled`: a charsmap of SentencePiece's, see `fst.charsmap`."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from functools import cache
+
+from fst.charsmap import CLUSTERS, Charsmap
+from fst.clusters import FEED, NAMES, RETURN, SYLLABLE, Runs
+from fst.compile.text import characters
+from fst.compile.text.components import Component
+from fst.errors import VocabularyError
+
+
+def of_component(part: Component) -> Charsmap:
+    """The charsmap of a normalizer, by which ``tokenizers`` replaces clusters.
+
+    Raises:
+        VocabularyError: it is malformed.
+    """
+    try:
+        data = b64decode(part["precompiled_charsmap"], validate=True)
+    except ValueError as error:
+        raise VocabularyError(f"normalizer Precompiled with a charsmap that is not in base 64: {error}") from None
+    return of_bytes(data, CLUSTERS)
+
+
+def of_bytes(data: bytes, manner: str) -> Charsmap:
+    """The charsmap of its bytes: one of ``tokenizers`` if `manner` is `CLUSTERS`, one of sentencepiece if it is `LONGEST`.
+
+    Raises:
+        VocabularyError: it is malformed.
+    """
+    found = Charsmap(data, manner, _classes() if manner == CLUSTERS else ())
+    try:
+        found.need_sound()
+    except ValueError as error:
+        raise VocabularyError(f"normalizer Precompiled with {error}; take the vocabulary's file from its source again") from None
+    return found
+
+
+@cache
+def _classes() -> Runs:
+    """The reference's classes of characters."""
+    numbers = {name: number for number, name in enumerate(NAMES)} | {"syllable": SYLLABLE}
+    found = [(first, last, numbers[name]) for first, last, name in characters.properties()["cluster"]]
+    return tuple(sorted([*found, (ord("\r"), ord("\r"), RETURN), (ord("\n"), ord("\n"), FEED)]))

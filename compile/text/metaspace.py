@@ -1,0 +1,180 @@
+"""Pipelines in SentencePiece's manner: a blank is a symbol, mostly ▁, and belongs to the word behind it.
+
+Blanks become the symbol by a pre-tokenizer Metaspace, or by a Replace at the end of the normalizers. The compiler does it the other way
+round, see `fst.blanks`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
+from fst.compile.text import sentencepiece, splits
+from fst.compile.text.automata import whole
+from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
+from fst.compile.text.rewriting import rewriting, told_apart
+from fst.compile.text.sequences import composed, split_of
+from fst.compile.text.totals import total
+from fst.errors import UnsupportedError, quoted
+from fst.metadata import AddedTokens, ContextualToken
+from fst.rewriting import Rewriting, late
+from fst.splitting import Splitter
+
+METASPACE, WHITESPACE_SPLIT = "Metaspace", "WhitespaceSplit"
+KNOWN: Fields = {
+    **{kind: allowed for kind, allowed in splits.KNOWN.items() if kind != "ByteLevel"},
+    METASPACE: {
+        "replacement": STRING,
+        "prepend_scheme": STRING_OR_NULL,
+        "split": FLAG_OR_NULL,
+        "add_prefix_space": FLAG_OR_NULL,
+        "str_rep": STRING_OR_NULL,
+    },
+}
+CUTS = {"type": "Split", "pattern": {"String": BLANK}, "behavior": "MergedWithNext", "invert": False}
+DROPS = {"type": "Split", "pattern": {"String": BREAK}, "behavior": "Removed", "invert": False}
+
+Parts = tuple[dict[str, Any], ...]
+
+
+def components(component: Component | None) -> Parts:
+    """The pre-tokenizers of a ``tokenizer.json`` without ByteLevel. All forms of Metaspace become one.
+
+    Raises:
+        UnsupportedError: one is not supported.
+        ValueError: one is malformed.
+
+    Example:
+        >>> components({"type": "Metaspace", "replacement": "▁", "add_prefix_space": True})
+        ({'type': 'Metaspace', 'replacement': '▁', 'prepend_scheme': 'always', 'split': True},)
+    """
+    parts = flat(component, "pre_tokenizer", "pretokenizers", KNOWN)
+    return tuple(_metaspace(part) if part["type"] == METASPACE else part for part in parts)
+
+
+def _metaspace(part: Component) -> dict[str, Any]:
+    """Metaspace as the reference reads it; older files have ``add_prefix_space`` in place of ``prepend_scheme``."""
+    scheme = part["prepend_scheme"] or ALWAYS
+    if len(part["replacement"]) != 1:
+        raise ValueError(f"pre_tokenizer Metaspace has {quoted(part['replacement'])} for its replacement; it is one character")
+    if scheme not in PREFIXES:
+        raise ValueError(f"pre_tokenizer Metaspace has {quoted(scheme)} for its prepend_scheme; there are {', '.join(PREFIXES)}")
+    if part["add_prefix_space"] is False and scheme != NEVER:
+        raise ValueError(f"pre_tokenizer Metaspace has add_prefix_space false and the prepend_scheme {scheme}; the reference refuses it")
+    return {"type": METASPACE, "replacement": part["replacement"], "prepend_scheme": scheme, "split": part["split"] is not False}
+
+
+def of_decoder(part: Component) -> dict[str, Any]:
+    """A decoder Metaspace as the reference reads it.
+
+    Raises:
+        UnsupportedError, ValueError: as by `components`.
+    """
+    (found,) = flat(part, "decoder", "decoders", {METASPACE: KNOWN[METASPACE]})
+    return _metaspace(found)
+
+
+class Pipeline(NamedTuple):
+    """What happens to a text before the model reads it.
+
+    Attributes:
+        normalizers: from `fst.compile.text.normalizers.components`.
+        replaces: whether the last of them does nothing but to put the symbol in place of blanks.
+        blanks: how blanks are written.
+        cuts: whether there is a cut before each blank.
+        splits: the splits of pieces behind these cuts, which take a blank for the symbol.
+    """
+
+    normalizers: Sequence[Component]
+    replaces: bool
+    blanks: Blanks
+    cuts: bool
+    splits: Sequence[Component]
+
+    def spelled(self, token: str) -> str | None:
+        """A token as texts have it; None if no text has it, since all its blanks are symbols."""
+        symbol = self.blanks.symbol
+        if not symbol or symbol == BLANK:
+            return token
+        return None if BLANK in token else token.replace(symbol, BLANK)
+
+    def rewriting(self, added: AddedTokens) -> tuple[AddedTokens, Rewriting | None]:
+        """The rewriting of texts, and the added tokens by how they are found; see `fst.compile.text.rewriting.told_apart`.
+
+        Blanks are replaced last. So this can be left to `fst.blanks`, unless an added token of normalised text looks at blanks.
+        """
+        if self.replaces:
+            added_before, by = told_apart(added, rewriting(self.normalizers[:-1], self.blanks), are_normal=self._is_of_sentencepiece)
+            if not any(map(self._is_of_blanks, late(added_before).items())):
+                return added_before, by
+        return told_apart(added, rewriting(self.normalizers, self.blanks), are_normal=self._is_of_sentencepiece)
+
+    @property
+    def _is_of_sentencepiece(self) -> bool:
+        """Whether this is the pipeline of a model of sentencepiece."""
+        return any(part["type"] in sentencepiece.KINDS for part in self.normalizers)
+
+    def _is_of_blanks(self, token: tuple[str, ContextualToken]) -> bool:
+        """Whether an added token, given with its spelling, has blanks or symbols, or takes those beside it."""
+        return token[1].lstrip or token[1].rstrip or not {BLANK, self.blanks.symbol}.isdisjoint(token[0])
+
+    def splitter(self) -> Splitter:
+        """The splitter of a rewritten text.
+
+        Raises:
+            UnsupportedError: no splitter does the same.
+        """
+        before = [CUTS] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
+        found = [total(split_of(step, ())) for step in before]
+        for step in (step for part in self.splits for step in splits.steps(part)):
+            behind = total(split_of(step, ()))
+            found.append(replace(behind, classes=_symbol_for_blank(behind.classes, self.blanks.symbol)))
+        return reduce(composed, found) if found else whole()
+
+
+def pipeline(found: Sequence[Component], parts: Sequence[Component]) -> Pipeline:
+    """The pipeline of normalizers and pre-tokenizers.
+
+    Args:
+        found: from `fst.compile.text.normalizers.components`.
+        parts: from `components`.
+
+    Raises:
+        UnsupportedError: a pre-tokenizer stands where the symbol is not yet in place of blanks; or there are two Metaspaces.
+    """
+    kinds = [part["type"] for part in parts]
+    if METASPACE not in kinds:
+        symbol = _replaced(found)
+        return Pipeline(found, symbol != "", Blanks(symbol=symbol) if symbol else NO_BLANKS, False, parts)
+    place = kinds.index(METASPACE)
+    before, part, behind = kinds[:place], parts[place], parts[place + 1 :]
+    others = [kind for kind in before if kind != WHITESPACE_SPLIT] + [METASPACE] * (METASPACE in kinds[place + 1 :])
+    if others:
+        raise UnsupportedError(f"pre_tokenizer {others[0]} before Metaspace")
+    prefix, cuts = part["prepend_scheme"], part["split"]
+    separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS
+    return Pipeline(found, False, Blanks(prefix, part["replacement"], separator), cuts, behind)
+
+
+def _replaced(found: Sequence[Component]) -> str:
+    """The character that the last of some normalizers puts in place of each blank; "" if it does something else."""
+    if not found or found[-1]["type"] != "Replace" or found[-1]["pattern"] not in ({"String": BLANK}, {"Regex": BLANK}):
+        return ""
+    content: str = found[-1]["content"]
+    return content if len(content) == 1 else ""
+
+
+def _symbol_for_blank(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uint8]:
+    """The classes of code points, where a blank stands for the symbol."""
+    classes = classes.copy()
+    classes[ord(BLANK)] = classes[ord(symbol or BLANK)]
+    return classes
+
+
+

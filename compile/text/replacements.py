@@ -1,0 +1,42 @@
+r"""Replace of a pattern as several Replaces that the rest of the compiler knows.
+
+A pattern of one character of a small set is a Replace for each of these characters. A choice of a run and of such sets, as
+``\s{2,}|[\n\r\t]`` in tokenizers of ``transformers``, is a Replace of the run, and then the others: a character in a run that is too short
+to be replaced stands alone for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from fst.compile.text import regex
+from fst.compile.text.code_points import members, union
+from fst.compile.text.regex_tree import Characters, Choice, Node, Repeat
+
+MOST = 64  # characters of a set
+
+
+def unfolded(part: dict[str, Any]) -> Sequence[dict[str, Any]]:
+    """The normalizers that have the effect of one: itself, unless it is such a Replace."""
+    pattern = part["pattern"].get("Regex") if part["type"] == "Replace" else None
+    if not isinstance(pattern, str):
+        return [part]
+    tree = regex.parse(pattern)
+    choices = tree.parts if isinstance(tree, Choice) else (tree,)
+    head = pattern.partition("|")[0] if isinstance(choices[0], Repeat) else ""
+    if "(" in head or head.count("[") != head.count("]"):  # the bar stands inside the run
+        return [part]
+    chars = _characters(choices[1:] if head else choices, part["content"])
+    run = [{**part, "pattern": {"Regex": head}}] if head else []
+    return [*run, *({**part, "pattern": {"String": char}} for char in chars)] if chars else [part]
+
+
+def _characters(parts: Sequence[Node], content: str) -> Sequence[str]:
+    """The characters of sets, each of which may be replaced by itself; none if they may not."""
+    sets = [part.edges for part in parts if isinstance(part, Characters)]
+    if not sets or len(sets) < len(parts):
+        return []
+    found = members(union(*sets))
+    chars = [char for char in map(chr, found[: MOST + 1].tolist()) if char != content]
+    return chars if len(found) <= MOST and not {*chars} & {*content} else []

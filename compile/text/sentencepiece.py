@@ -1,0 +1,114 @@
+"""The normalizer of a model of sentencepiece, as components: a charsmap, and what becomes of blanks.
+
+Users' own pieces are found in the raw text and not normalised: the charsmap replaces them by themselves. Where one begins, no other string
+counts. The models find them once more in the normalised text.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+from fst.blanks import BLANK
+from fst.charsmap import KEEPING, LONGEST, PIECEWISE, Charsmap
+from fst.compile.text.charsmaps import of_bytes
+from fst.compile.text.components import Component
+from fst.compile.text.double_arrays import charsmap
+from fst.edits import SPACES as SPACES_EDIT
+from fst.edits import Edit
+from fst.errors import UnsupportedError, quoted
+
+SYMBOL = "▁"
+CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
+MAX_PREFIXES = 64  # of sentencepiece's own pieces that begin at one place it finds no more
+
+
+def components(
+    data: bytes,
+    own: Sequence[str],
+    *,
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    escape_whitespaces: bool,
+    are_found: bool,
+) -> tuple[dict[str, Any], ...]:
+    """The components of a normalizer.
+
+    Args:
+        data: the charsmap; empty if there is none.
+        own: users' own pieces.
+        add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces: as in the model.
+        are_found: whether the model finds own pieces in normalised text, wherever they stand.
+
+    Raises:
+        UnsupportedError: the pieces or the charsmap are not supported.
+        VocabularyError: the charsmap is malformed.
+    """
+    _need_findable(own)
+    given = of_bytes(data, LONGEST) if data else None
+    if remove_extra_whitespaces:
+        _need_single_blanks(own, given)
+    parts: list[dict[str, Any]] = []
+    found = _with_own(given, own, are_found)
+    if found:
+        parts.append({"type": CHARSMAP, "precompiled_charsmap": b64encode(found.data).decode(), "manner": found.manner})
+    if add_dummy_prefix or remove_extra_whitespaces or found:
+        flags = {"add_dummy_prefix": add_dummy_prefix, "remove_extra_whitespaces": remove_extra_whitespaces}
+        parts.append({"type": SPACES, **flags, "symbol": SYMBOL if escape_whitespaces else BLANK})
+    if escape_whitespaces:
+        parts.append({"type": "Replace", "pattern": {"String": BLANK}, "content": SYMBOL})
+    return tuple(parts)
+
+
+def edit_of(part: Component) -> Edit | Charsmap:
+    """The edit that a component is, one of `KINDS`."""
+    if part["type"] == CHARSMAP:
+        return of_bytes(b64decode(part["precompiled_charsmap"]), part["manner"])
+    return Edit(SPACES_EDIT, left=part["add_dummy_prefix"], right=part["remove_extra_whitespaces"], string=part["symbol"])
+
+
+def _need_findable(own: Sequence[str]) -> None:
+    """Refuse own pieces of which sentencepiece finds one by chance."""
+    begun: list[str] = []
+    for piece in sorted(own):
+        begun = [*takewhile(piece.startswith, begun), piece]
+        if len(begun) > MAX_PREFIXES:
+            raise UnsupportedError(f"more than {MAX_PREFIXES} user-defined pieces begin each other, the last with {quoted(piece)}")
+
+
+def _need_single_blanks(own: Sequence[str], by: Charsmap | None) -> None:
+    """Refuse two blanks in a row that sentencepiece would keep, as they come at once."""
+    told = "with remove_extra_whitespaces: of these sentencepiece keeps both"
+    for piece in own:
+        if BLANK * 2 in piece:
+            raise UnsupportedError(f"the user-defined piece {quoted(piece)} has two blanks in a row, {told}")
+    if by and (BLANK * 2).encode() in by.strings.texts:
+        raise UnsupportedError(f"the charsmap has a text with two blanks in a row, {told}")
+
+
+def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Charsmap | None:
+    """A charsmap that keeps own pieces as they are; None if there is none.
+
+    Most own pieces touch no string of the charsmap, and the model finds them again just where they stand. Then they are left out. A piece
+    of one character has the same span anyway.
+    """
+    chars, longer = {*"".join(own)}, [piece for piece in own if len(piece) > 1]
+    firsts = {chr(code) for code in given.strings.characters.codes.tolist()} if given else set[str]()
+    may_move = {SYMBOL, BLANK, *(given.strings.texts.decode() if given else "")}
+    are_same = are_found and may_move.isdisjoint("".join(longer))
+    if firsts.isdisjoint(chars) and (not longer or are_same):
+        return replace(given, manner=PIECEWISE) if given else None
+    kept = {piece: piece for piece in own}
+    if not given:
+        are_apart = all(may_move.isdisjoint(piece) or {*piece} == {SYMBOL} for piece in longer)
+        return of_bytes(charsmap(kept), KEEPING if are_found and are_apart else PIECEWISE)
+    pieces, most = {*own}, max(map(len, own))
+    others = {
+        string: text
+        for string, text in given.strings.replacements().items()
+        if pieces.isdisjoint(string[:size] for size in range(1, min(len(string), most) + 1))
+    }
+    return of_bytes(charsmap({**others, **kept}), PIECEWISE)

@@ -1,0 +1,82 @@
+"""Blanks: how the white space of a part of a text, in which no added token stands, is written before a splitter cuts it.
+
+SentencePiece writes a word with its blank, and the blank as a *symbol*, mostly ▁. Its pipelines turn each blank into the symbol. Here it
+is the other way round: the symbol becomes a blank, in texts and in tokens. Nearly all texts have blanks and no symbol, so they stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fst.composition import Place
+from fst.rows import WHITE_SPACE
+
+NEVER, ALWAYS, FIRST = PREFIXES = "never", "always", "first"
+BLANK, BREAK = " ", "\n"
+KEEPS, JOINS, BREAKS = SEPARATORS = None, "", BREAK
+
+
+@dataclass(frozen=True)
+class Blanks:
+    """How blanks are written.
+
+    Attributes:
+        prefix: whether a word gets a leading blank, unless it begins with a blank or the symbol. `ALWAYS`; `NEVER`; `FIRST`: only if it
+            begins where the raw text begins.
+        symbol: the character that stands for a blank; "" if there is none.
+        separator: `KEEPS`: the whole part is one word. Otherwise white space separates words, and words are joined by the separator:
+            `JOINS`, nothing, or `BREAKS`, a line break.
+    """
+
+    prefix: str = NEVER
+    symbol: str = ""
+    separator: str | None = KEEPS
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Blanks:
+        """Read from the JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if not isinstance(stored, dict) or stored.keys() != cls.__dataclass_fields__.keys():
+            raise ValueError(f"blanks have other keys than {', '.join(cls.__dataclass_fields__)}")
+        prefix, symbol, separator = stored["prefix"], stored["symbol"], stored["separator"]
+        if prefix not in PREFIXES or not isinstance(symbol, str) or len(symbol) > 1 or separator not in SEPARATORS:
+            raise ValueError("blanks have an unknown prefix or separator, or a symbol that is no character")
+        if not symbol and (prefix == FIRST or separator != KEEPS):
+            raise ValueError("blanks have no symbol, but a prefix or separator that needs one")
+        return cls(prefix, symbol, separator)
+
+    def written(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
+        """A part with its blanks, and the span of each character in the raw text."""
+        chars, own = list[str](), list[Place]()
+        for begin, end in self._words(text):
+            word = text[begin:end].replace(self.symbol, BLANK) if self.symbol else text[begin:end]
+            before = (self.separator or "") if chars else ""
+            if self.prefix == ALWAYS or (self.prefix == FIRST and places[begin][0] == 0):
+                before += "" if word.startswith(BLANK) else BLANK
+            chars += before, word
+            own += [*(places[begin] for _ in before), *places[begin:end]]
+        return "".join(chars), own
+
+    def _words(self, text: str) -> Iterator[tuple[int, int]]:
+        """The spans of the words of a part."""
+        if self.separator == KEEPS:
+            yield 0, len(text)
+            return
+        begun = 0
+        for at, char in enumerate(text + BLANK):
+            if char in WHITE_SPACE:
+                if begun < at:
+                    yield begun, at
+                begun = at + 1
+
+
+NO_BLANKS = Blanks()

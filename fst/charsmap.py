@@ -1,0 +1,229 @@
+"""Charsmaps: strings of characters and the texts that replace them, as SentencePiece's normalizers have them.
+
+There are several manners to find the strings:
+
+- `CLUSTERS`, of ``tokenizers``: text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole, if any
+  string begins it; by the text of the shortest one. In all other clusters each character is looked up by itself.
+- `LONGEST`, of sentencepiece: at each place the longest string is replaced.
+- `PIECEWISE`: as `LONGEST`, but what vanishes before other characters is in no span, so that an edit behind it sees what vanished there.
+- `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
+
+A charsmap acts as an edit of a stretch, see `fst.edits`.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
+from fst.composition import Place
+from fst.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, read
+from fst.lazy import Lazy
+from fst.rows import CODE_POINTS
+
+CHARSMAP = "charsmap"  # a kind of edit
+CLUSTERS, LONGEST, PIECEWISE, KEEPING = MANNERS = "clusters", "longest", "piecewise", "keeping"
+IN_PIECES = (PIECEWISE, KEEPING)
+SHORT = 6  # bytes of a cluster that is looked up character by character
+MAX_CLASSES = 1 << 12  # runs of characters
+
+Replaced = tuple[str, str | None]  # a string and its text; None for a character that stays
+
+
+@dataclass(frozen=True)
+class Charsmap:
+    """A charsmap.
+
+    Attributes:
+        data: its bytes, see `fst.double_array.read`.
+        manner: one of `MANNERS`.
+        classes: the classes of characters, see `fst.clusters`; none but with `CLUSTERS`.
+    """
+
+    kind: ClassVar[str] = CHARSMAP
+    data: bytes
+    manner: str
+    classes: Runs = ()
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form."""
+        classes = [[*run] for run in self.classes]
+        return {"kind": CHARSMAP, "data": b64encode(self.data).decode(), "manner": self.manner, "classes": classes}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Charsmap:
+        """Read a charsmap from its JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+        """
+        if not isinstance(stored, dict) or sorted(stored) != ["classes", "data", "kind", "manner"] or stored["manner"] not in MANNERS:
+            raise ValueError("a charsmap has other keys than it should, or no known manner")
+        if not isinstance(stored["data"], str):
+            raise ValueError("the bytes of a charsmap are no string")
+        classes = stored["classes"]
+        if not isinstance(classes, list) or len(classes) > MAX_CLASSES or not all(map(_is_class, classes)):
+            raise ValueError(f"the classes of a charsmap are no runs, or more than {MAX_CLASSES}")
+        found = cls(b64decode(stored["data"], validate=True), stored["manner"], tuple(map(tuple, classes)))
+        found.need_sound()
+        return found
+
+    def need_sound(self) -> None:
+        """Read all strings.
+
+        Raises:
+            ValueError: some are malformed.
+        """
+        _ = self.strings, self.replaces, self.seconds
+
+    @Lazy
+    def strings(self) -> DoubleArray:
+        """The strings and their texts."""
+        return read(self.data, SHORT - 1 if self.manner == CLUSTERS else MAX_STRING, None if self.manner in IN_PIECES else MAX_LENGTHS)
+
+    def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
+        """The text after the charsmap, and the span of each character."""
+        replaced = [*(self._in_clusters(text) if self.manner == CLUSTERS else self._longest(text))]
+        spans = _aligned(replaced, places) if self.manner == CLUSTERS else _consumed(replaced, places, self.manner == LONGEST)
+        return "".join(string if new is None else new for string, new in replaced), spans
+
+    def _in_clusters(self, text: str) -> Iterator[Replaced]:
+        for cluster in clusters(text, self.class_of):
+            whole = self._shortest(cluster) if len(cluster.encode()) < SHORT else None
+            if whole is not None:
+                yield cluster, whole
+            else:
+                yield from ((char, self._shortest(char)) for char in cluster)
+
+    def _shortest(self, text: str) -> str | None:
+        """The text of the shortest string with which a text begins."""
+        return next((self.strings.text(value) for _, value in self.strings.prefixes(text.encode())), None)
+
+    def _longest(self, text: str) -> Iterator[Replaced]:
+        data, at = text.encode(), 0
+        while at < len(data):
+            size, value = max(self.strings.prefixes(data[at : at + MAX_STRING]), default=(0, 0))
+            string = data[at : at + size].decode() if size else data[at : at + 4].decode(errors="ignore")[0]
+            yield string, self.strings.text(value) if size else None
+            at += len(string.encode())
+
+    @Lazy
+    def class_of(self) -> NDArray[np.uint8]:
+        """uint8[0x110000], the class of each character."""
+        return classes_of(self.classes)
+
+    @Lazy
+    def replaces(self) -> NDArray[np.bool_]:
+        """bool[0x110000], whether a character is a string that changes. None has its own text but those that are kept from longer ones."""
+        found, is_string = self.strings.characters, np.zeros(CODE_POINTS, bool)
+        is_string[found.codes[found.values >= 0]] = True
+        if self.manner in IN_PIECES:
+            for code, value in zip(found.codes.tolist(), found.values.tolist(), strict=True):
+                is_string[code] &= value < 0 or self.strings.text(value) != chr(code)
+        return is_string
+
+    @Lazy
+    def drops(self) -> NDArray[np.bool_]:
+        """bool[0x110000], whether nothing takes the place of a character."""
+        found, is_dropped = self.strings.characters, np.zeros(CODE_POINTS, bool)
+        ends = np.frombuffer(self.strings.texts, np.uint8) == 0
+        is_dropped[found.codes[(found.values >= 0) & ends[found.values]]] = True
+        return is_dropped
+
+    @Lazy
+    def seconds(self) -> NDArray[np.bool_]:
+        """bool[0x110000], whether a character is the second one of a longer string that may be replaced."""
+        strings, is_second = self.strings, np.zeros(CODE_POINTS, bool)
+        firsts = strings.characters
+        if self.manner == CLUSTERS:  # a string behind another one that begins it is never the shortest
+            firsts = type(firsts)(*(array[firsts.values < 0] for array in firsts))
+        found, at = strings.seconds(firsts.nodes)
+        if self.manner == CLUSTERS:
+            first, second = firsts.codes[at], found.codes
+            are_together = PAIRS[self.class_of[first], self.class_of[second]] != APART
+            is_second[second[are_together & (_sizes(first) + _sizes(second) < SHORT)]] = True
+        else:
+            is_second[found.codes] = True
+        return is_second
+
+    @property
+    def singles(self) -> Sequence[Sequence[int]]:
+        """Runs of characters that the charsmap may change, or that it may change with the one before."""
+        if self.manner == KEEPING:
+            return []
+        edges = np.flatnonzero(np.diff(self.replaces | self.seconds, prepend=False, append=False))
+        return [(first, end - 1) for first, end in edges.reshape(-1, 2).tolist()]
+
+    @property
+    def triggers(self) -> Sequence[str]:
+        """Strings of which each text has one that changes, unless it has one of `singles`."""
+        return []
+
+    @property
+    def reach(self) -> int:
+        """How many bytes of text beside a character may decide what becomes of it."""
+        return 2 * SHORT if self.manner == CLUSTERS else self.strings.longest
+
+    @property
+    def growth(self) -> Fraction:
+        """The most bytes that the charsmap makes of one byte."""
+        return max(self.strings.growth, Fraction(1))
+
+
+def _aligned(replaced: Sequence[Replaced], places: Sequence[Place]) -> list[Place]:
+    """The spans of characters as ``tokenizers`` aligns them.
+
+    It notes for each new character how many characters it adds or takes away, and then reads the old characters along with the new ones.
+    One that is added has the span of the last character read. Those that vanish are read with the new character before them; if there is
+    none they are never read, and all others lag behind.
+    """
+    changes = list[int]()
+    for string, new in replaced:
+        size, more = (1, 0) if new is None else (len(new), len(new) - len(string))
+        changes += [0] * (size - max(more, 0)) + [1] * max(more, 0)
+        if more < 0 and changes:
+            changes[-1] += more
+    return [*_read_along(changes, places)]
+
+
+def _read_along(changes: Sequence[int], places: Sequence[Place]) -> Iterator[Place]:
+    read = 0
+    for change in changes:
+        yield places[read - 1 if change > 0 else read]
+        read += max(1 - change, 0)
+
+
+def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bool) -> list[Place]:
+    """The spans of characters as sentencepiece counts them: from where the string begins that is replaced to where the next one does.
+
+    So a text that takes the place of a string has this span with its last character alone, and with all others none but the beginning.
+    What vanishes belongs to the character before if this `extends`, or if nothing follows.
+    """
+    spans, at = list[Place](), 0
+    for string, new in replaced:
+        begin, end = places[at][0], places[at + len(string) - 1][1]
+        size = 1 if new is None else len(new)
+        spans += [(begin, begin)] * (size - 1) + [(begin, end)] * (size > 0)
+        at += len(string)
+        if not size and spans and (extends or at == len(places)):
+            spans[-1] = spans[-1][0], end
+    return spans
+
+
+def _sizes(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bytes of characters in UTF-8."""
+    return 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
+
+
+def _is_class(run: Any) -> bool:
+    if not isinstance(run, list) or len(run) != 3 or not all(type(number) is int for number in run):
+        return False
+    first, last, kind = run
+    return bool(0 <= first <= last < CODE_POINTS and 0 <= kind <= SYLLABLE)

@@ -1,0 +1,90 @@
+"""Extended grapheme clusters: which characters stay together (Unicode Standard Annex 29).
+
+The classes of two neighbours tell whether they stay together. Two rules also look further back: a consonant stays with one before it if
+only marks stand between, and a linker among them; a pictograph stays with one before it if only marks and a joiner stand between.
+
+Pairs of regional indicators are not known here. No charsmap could tell: a cluster with two of them has more bytes than `SHORT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.composition import HANGUL, SYLLABLES, TRAILING_COUNT
+from fst.rows import CODE_POINTS
+
+NAMES = (
+    *("other", "return", "feed", "control", "prepend", "consonant", "pictograph"),
+    *("extend", "linker", "nonjoiner", "joiner", "spacing", "L", "V", "T", "LV", "LVT"),
+)
+CLASSES = range(len(NAMES))
+OTHER, RETURN, FEED, CONTROL, PREPEND, CONSONANT, PICTOGRAPH, EXTEND, LINKER, NONJOINER, JOINER, SPACING, L, V, T, LV, LVT = CLASSES
+SYLLABLE = len(NAMES)  # in runs: `LV` or `LVT`
+CONTROLS = RETURN, FEED, CONTROL
+MARKS = EXTEND, LINKER, NONJOINER, JOINER, SPACING
+IN_CONJUNCTS = EXTEND, LINKER, JOINER  # what may stand between two consonants, with one linker at least
+EXTENDS = EXTEND, LINKER, NONJOINER  # what may stand between a pictograph and a joiner
+PARTS = {L: (L, V, LV, LVT), LV: (V, T), V: (V, T), LVT: (T,), T: (T,)}  # of Hangul syllables
+
+APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = range(4)  # what a pair of classes says; the last two if it depends on what stands before
+
+Runs = Sequence[Sequence[int]]  # the first and the last code point of characters, and their class
+
+
+def of_pair(first: int, second: int) -> int:
+    """What the classes of two neighbours say."""
+    if (first, second) == (RETURN, FEED):
+        return TOGETHER
+    if first in CONTROLS or second in CONTROLS:
+        return APART
+    if second in MARKS or first == PREPEND or second in PARTS.get(first, ()):
+        return TOGETHER
+    if second == CONSONANT and first in IN_CONJUNCTS:
+        return IN_CONJUNCT
+    return IN_PICTOGRAPH if (first, second) == (JOINER, PICTOGRAPH) else APART
+
+
+PAIRS = np.array([[of_pair(first, second) for second in CLASSES] for first in CLASSES], np.uint8)
+
+
+def classes_of(runs: Runs) -> NDArray[np.uint8]:
+    """uint8[0x110000], the class of each code point."""
+    classes = np.zeros(CODE_POINTS, np.uint8)
+    for first, last, kind in runs:
+        classes[first : last + 1] = kind
+    syllables = np.arange(HANGUL, HANGUL + SYLLABLES)
+    kinds = np.where((syllables - HANGUL) % TRAILING_COUNT == 0, LV, LVT).astype(np.uint8)
+    classes[syllables] = np.where(classes[syllables] == SYLLABLE, kinds, classes[syllables])
+    return classes
+
+
+def clusters(text: str, classes: NDArray[np.uint8]) -> Iterator[str]:
+    """The clusters of a text."""
+    kinds, begin = [int(classes[ord(char)]) for char in text], 0
+    for at in range(1, len(text)):
+        if not is_together(kinds, at):
+            yield text[begin:at]
+            begin = at
+    if text:
+        yield text[begin:]
+
+
+def is_together(kinds: Sequence[int], at: int) -> bool:
+    """Whether a character stays with the one before it; `kinds` are the classes of all."""
+    found = of_pair(kinds[at - 1], kinds[at])
+    if found == IN_CONJUNCT:
+        begin = _before(kinds, at, IN_CONJUNCTS)
+        return LINKER in kinds[begin:at] and kinds[:begin][-1:] == [CONSONANT]
+    if found == IN_PICTOGRAPH:
+        return kinds[: _before(kinds, at - 1, EXTENDS)][-1:] == [PICTOGRAPH]
+    return found == TOGETHER
+
+
+def _before(kinds: Sequence[int], at: int, skipped: Sequence[int]) -> int:
+    """Where the run of some classes that ends at a place begins."""
+    while at and kinds[at - 1] in skipped:
+        at -= 1
+    return at

@@ -1,0 +1,259 @@
+"""Double arrays: the form in which SentencePiece stores the strings of a charsmap, and the texts that replace them.
+
+A node of the trie is a unit of 32 bits. Its children lie in a block of 256 units, each at the node's base exclusive-or the child's byte; a
+unit that has another byte for its label is no child. If a string ends at the node, the unit at the base has the string's value, the place
+of its text. Nodes may share their children. The form is that of Darts-clone, https://github.com/s-yata/darts-clone.
+
+Charsmaps come from strangers. `read` proves that no walk leaves the array, that strings consist of whole characters and are not too long,
+and that each has a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.lazy import Lazy
+
+LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
+SHIFT = 8  # of an offset that is too large for its bits
+BLOCK = 256  # units
+MAX_STRING = 256  # bytes
+MAX_NODES = 1 << 22  # visited while the strings are proven; a node counts once for each depth that it has
+MAX_STRINGS = 1 << 17  # that are listed
+LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of one byte and more
+MAX_LENGTHS = 32  # of strings: sentencepiece finds no more strings at one place
+
+Units = NDArray[np.uint32]
+Ints = NDArray[np.int64]
+
+
+class Level(NamedTuple):
+    """Nodes of one depth.
+
+    Attributes:
+        nodes: int64[n], their units; left: int64[n], how many bytes of their last character are still to come.
+        values: int64[n], the value of the string that ends at the node; -1 if none does.
+    """
+
+    nodes: Ints
+    left: Ints
+    values: Ints
+
+
+class Characters(NamedTuple):
+    """The strings of one character, or the beginnings of strings.
+
+    Attributes:
+        codes: int64[n], the characters; nodes: int64[n], the unit of each.
+        values: int64[n], the value of the string; -1 for one that only begins others.
+    """
+
+    codes: Ints
+    nodes: Ints
+    values: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class DoubleArray:
+    """A proven double array.
+
+    Attributes:
+        units: uint32[n], a multiple of `BLOCK`.
+        texts: UTF-8, with a NUL behind each text.
+        longest: the most bytes of a string.
+        growth: the most bytes of a text for each byte of its string.
+    """
+
+    units: Units
+    texts: bytes
+    _edges: _Edges
+    longest: int
+    growth: Fraction
+
+    def text(self, value: int) -> str:
+        """The text of a value."""
+        return self.texts[value : self.texts.index(b"\0", value)].decode()
+
+    def replacements(self) -> dict[str, str]:
+        """All strings and their texts.
+
+        Raises:
+            ValueError: there are more than `MAX_STRINGS`.
+        """
+        found, waiting = dict[str, str](), [(b"", 0)]
+        for string, node in waiting:  # which grows
+            children, _ = self._edges.children(np.array([node]))
+            for child, value in zip(children.tolist(), self._edges.values(children).tolist(), strict=True):
+                longer = string + bytes([self._numbers[child] & 0xFF])
+                waiting.append((longer, child))
+                if value >= 0:
+                    found[longer.decode()] = self.text(value)
+            if len(waiting) > MAX_STRINGS:
+                raise ValueError(f"a charsmap with more than {MAX_STRINGS} strings and beginnings of strings")
+        return found
+
+    def prefixes(self, string: bytes) -> Iterator[tuple[int, int]]:
+        """The strings with which a string begins, the shortest first: their sizes and values."""
+        units, base = self._numbers, _base(self._numbers, 0)
+        for size, byte in enumerate(string, 1):
+            node = base ^ byte
+            if not byte or units[node] & LABEL != byte:
+                return
+            base = _base(units, node)
+            if units[node] & HAS_VALUE:
+                yield size, units[base] & ~VALUE
+
+    @Lazy
+    def characters(self) -> Characters:
+        """The first characters of all strings."""
+        return _characters(self.units, self._edges, np.zeros(1, np.int64))[0]
+
+    def seconds(self, nodes: Ints) -> tuple[Characters, Ints]:
+        """The characters that follow some nodes, which end characters; and for each the index of its node."""
+        return _characters(self.units, self._edges, nodes)
+
+    @Lazy
+    def _numbers(self) -> list[int]:
+        return [*map(int, self.units)]
+
+
+def read(data: bytes, deepest: int = MAX_STRING, lengths: int | None = MAX_LENGTHS) -> DoubleArray:
+    """Read and prove a charsmap: the size of the double array in four bytes, the double array, and the texts.
+
+    Args:
+        data: the charsmap.
+        deepest: how many bytes walks read at most; longer strings are left unread.
+        lengths: the most lengths that strings have; None if any do.
+
+    Raises:
+        ValueError: it is malformed; the message states how.
+    """
+    size = int.from_bytes(data[:4], "little")
+    if len(data) < 4 or not size:
+        raise ValueError("a charsmap without strings")
+    if size > len(data) - 4 or size % 4:
+        raise ValueError(f"a charsmap whose strings take {size} bytes by its own account: they take 4 each, and there are {len(data) - 4}")
+    units, texts = np.frombuffer(data, "<u4", size // 4, 4).astype(np.uint32), data[4 + size :]
+    units = np.append(units, np.zeros(-len(units) % BLOCK, np.uint32))
+    if not texts.endswith(b"\0"):
+        raise ValueError("a charsmap that is cut off: its texts do not end with a NUL")
+    try:
+        texts.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"a charsmap with texts that are not UTF-8: {error}") from None
+    edges = _Edges(units)
+    return DoubleArray(units, texts, edges, *_measured(units, texts, edges, deepest, lengths))
+
+
+def _measured(units: Units, texts: bytes, edges: _Edges, deepest: int, most: int | None) -> tuple[int, Fraction]:
+    """The size of the longest string, and the growth. Raises ValueError for strings that are not sound."""
+    begins_inside = np.frombuffer(texts, np.uint8) & 0xC0 == 0x80
+    ends = np.flatnonzero(np.frombuffer(texts, np.uint8) == 0)
+    lengths, grows, visited = [0], Fraction(1), 0
+    for depth, level in enumerate(_levels(units, edges)):
+        visited += len(level.nodes)
+        if depth > deepest < MAX_STRING:
+            break
+        if depth > MAX_STRING or visited > MAX_NODES:
+            raise ValueError(f"a charsmap with a cycle, with strings of more than {MAX_STRING} bytes, or too many")
+        values = level.values[level.values >= 0]
+        if not len(values):
+            continue
+        lengths.append(depth)
+        if values.max() >= len(texts) or begins_inside[values].any():
+            raise ValueError(f"a charsmap with a text at {values.max()} of {len(texts)} bytes, or inside a character")
+        grows = max(grows, Fraction(int((ends[np.searchsorted(ends, values)] - values).max()), depth))
+    if most is not None and len(lengths) > most + 1:
+        raise ValueError(f"a charsmap with strings of {len(lengths) - 1} lengths; at most {most} are possible")
+    return lengths[-1], grows
+
+
+def _levels(units: Units, edges: _Edges) -> Iterator[Level]:
+    """The nodes by depth, from the root on."""
+    nodes, left = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    values = np.full(1, -1)
+    while len(nodes):
+        yield Level(nodes, left, values)
+        children, parents = edges.children(nodes)
+        left = _left(left[parents], units[children] & 0xFF)
+        is_found = np.zeros(len(units) << 2, np.bool_)
+        is_found[children << 2 | left] = True
+        nodes, left = np.divmod(np.flatnonzero(is_found), 4)
+        values = edges.values(nodes)
+        if np.any(left[values >= 0]):
+            raise ValueError("a charsmap with a string that ends inside a character")
+
+
+class _Edges:
+    """The edges of a double array."""
+
+    def __init__(self, units: Units) -> None:
+        self._units = units
+        nodes = np.flatnonzero((units < VALUE) & (units & 0xFF > 0))
+        blocks = nodes ^ (units[nodes] & 0xFF).astype(np.int64)
+        order = np.argsort(blocks, kind="stable")
+        self._nodes, self._blocks = nodes[order], blocks[order]
+
+    def children(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """The children of nodes, and for each the index of its parent."""
+        bases = self._bases(nodes)
+        begins, ends = np.searchsorted(self._blocks, bases), np.searchsorted(self._blocks, bases, "right")
+        counts = ends - begins
+        if counts.sum() > MAX_NODES:
+            raise ValueError("a charsmap with too many strings")
+        parents = np.repeat(np.arange(len(nodes)), counts)
+        return self._nodes[np.arange(len(parents)) + np.repeat(begins - (np.cumsum(counts) - counts), counts)], parents
+
+    def values(self, nodes: Ints) -> Ints:
+        """The values of the strings that end at nodes."""
+        has = self._units[nodes] & HAS_VALUE > 0
+        values = self._units[np.where(has, self._bases(nodes), 0)].astype(np.int64) & VALUE - 1
+        return np.where(has, values, -1)
+
+    def _bases(self, nodes: Ints) -> Ints:
+        units = self._units[nodes].astype(np.int64)
+        bases: Ints = nodes ^ (units >> OFFSET_SHIFT & (1 << 21) - 1) << np.where(units & IS_SHIFTED, SHIFT, 0)
+        if bases.max(initial=0) >= len(self._units):
+            raise ValueError(f"a charsmap with a node whose children would lie at {bases.max()}, past its {len(self._units)} units")
+        return bases
+
+
+def _left(left: Ints, found: NDArray[Any]) -> Ints:
+    """How many bytes of a character are to come after some bytes; `left` is that before them."""
+    sizes = np.select([found < 0x80, found < 0xC2, found < 0xE0, found < 0xF0, found < 0xF5], [0, -1, 1, 2, 3], -1)
+    after = np.where(left > 0, np.where(found & 0xC0 == 0x80, left - 1, -1), sizes)
+    if np.any(after < 0):
+        raise ValueError("a charsmap with strings that are not UTF-8")
+    return after
+
+
+def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, Ints]:
+    """The characters that follow some nodes, and for each the index of its node."""
+    origins = np.arange(len(nodes))
+    left, codes = np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64)
+    found = list[tuple[Ints, ...]]()
+    for least in LEAST:
+        nodes, parents = edges.children(nodes)
+        bytes_ = (units[nodes] & 0xFF).astype(np.int64)
+        is_first, left = left[parents] == 0, _left(left[parents], units[nodes] & 0xFF)
+        codes = np.where(is_first, bytes_ & np.array([0x7F, 0x1F, 0x0F, 0x07])[left], codes[parents] << 6 | bytes_ & 0x3F)
+        origins, is_whole = origins[parents], left == 0
+        if np.any(codes[is_whole] < least):
+            raise ValueError("a charsmap with strings that are not UTF-8")
+        found.append((codes[is_whole], nodes[is_whole], edges.values(nodes[is_whole]), origins[is_whole]))
+        nodes, left, codes, origins = (array[~is_whole] for array in (nodes, left, codes, origins))
+    whole, ends, values, at = map(np.concatenate, zip(*found, strict=True))
+    if np.any((whole >= 0xD800) & (whole < 0xE000)) or whole.max(initial=0) > 0x10FFFF:
+        raise ValueError("a charsmap with strings that are not UTF-8")
+    return Characters(whole, ends, values), at
+
+
+def _base(units: list[int], node: int) -> int:
+    unit = units[node]
+    return node ^ (unit >> OFFSET_SHIFT & (1 << 21) - 1) << (SHIFT if unit & IS_SHIFTED else 0)

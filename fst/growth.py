@@ -1,0 +1,47 @@
+"""How much a text may grow when its characters change: the most bytes of UTF-8 that become of one byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.composition import HANGUL, ITSELF, SYLLABLES, Composition, Images
+
+RATIOS = 840  # a multiple of the sizes of one character and of two
+OF_SYLLABLE = 3  # a Hangul syllable has three parts at most, and each takes as many bytes
+
+
+def of_images(images: Images) -> Fraction:
+    """By a map of characters. The first character of a run has the fewest bytes."""
+    return _most(([first], [first if part == ITSELF else part for part in image]) for first, _, *image in images.runs)
+
+
+def of_composition(composition: Composition) -> Fraction:
+    """By a composition: its map, the decomposition, of Hangul syllables at last, and the composites."""
+    parts = composition.decompositions.values()
+    makes_syllables = any(HANGUL <= part < HANGUL + SYLLABLES for part in chain.from_iterable(parts))
+    decomposed = _most(([code], parts) for code, parts in composition.decompositions.items())
+    decomposed = decomposed * OF_SYLLABLE if makes_syllables else max(decomposed, Fraction(OF_SYLLABLE))
+    return of_images(composition.first) * decomposed * _most((pair, [whole]) for pair, whole in composition.pairs.items())
+
+
+def _most(changes: Iterable[tuple[Sequence[int], Sequence[int]]]) -> Fraction:
+    """By changes of some characters, given before and after; at least 1, so that there is room for what later changes drop."""
+    listed = [*changes]
+    if not listed:
+        return Fraction(1)
+    before, after = map(_sizes, zip(*listed, strict=True))
+    return max(Fraction(int(np.max(after * RATIOS // before)), RATIOS), Fraction(1))
+
+
+def _sizes(strings: Sequence[Sequence[int]]) -> NDArray[np.int64]:
+    """The bytes of strings of code points."""
+    codes, lengths = np.array([*chain.from_iterable(strings)], np.int64), np.array([*map(len, strings)])
+    ends = np.cumsum(lengths)
+    sums = np.cumsum(np.append(0, 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)))
+    sizes: NDArray[np.int64] = sums[ends] - sums[ends - lengths]
+    return sizes

@@ -1,0 +1,54 @@
+"""The arguments of the kernel that applies a charsmap. `fst.charsmap.Charsmap.apply` specifies the result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.charsmap import CLUSTERS, IN_PIECES, Charsmap
+from fst.clusters import PAIRS
+from fst.rows import CODE_POINTS, Array
+
+IN_CLUSTERS, EXTENDS = 0, 1  # indices into `CharsmapArguments.params`
+IS_STRING, IS_SECOND = 1, 2  # bits of a character
+
+
+class CharsmapArguments(NamedTuple):
+    """A charsmap, see `fst.charsmap`. Without one, all arrays are empty.
+
+    Attributes:
+        params: uint64[2]. `IN_CLUSTERS`: 1 if clusters are replaced, 0 if the longest strings are. `EXTENDS`: 1 if what vanishes is in the
+            span of the character before.
+        kinds: uint8[0x110000], bits of a character: `IS_STRING` if it is a string, `IS_SECOND` if it is the second one of a longer string.
+        values: uint32[0x110000], where the text begins that a character becomes, from 1 on; 0 if it is no string.
+        units: uint32[n], the double array, see `fst.double_array`.
+        texts: uint8[n], UTF-8 with a NUL behind each text.
+        classes: uint8[0x110000], the class of each character; pairs: uint8[classes, classes], see `fst.clusters.PAIRS`.
+    """
+
+    params: Array
+    kinds: Array
+    values: Array
+    units: Array
+    texts: Array
+    classes: Array
+    pairs: Array
+
+
+def charsmap_arguments(by: Charsmap | None) -> CharsmapArguments:
+    """The arguments for a charsmap."""
+    if by is None:
+        bytes_, numbers = np.empty(0, np.uint8), np.empty(0, np.uint32)
+        return CharsmapArguments(np.zeros(2, np.uint64), bytes_, numbers, numbers, bytes_, bytes_, np.empty((0, 0), np.uint8))
+    first, values = by.strings.characters, np.zeros(CODE_POINTS, np.uint32)
+    values[first.codes] = first.values + 1
+    return CharsmapArguments(
+        np.array([by.manner == CLUSTERS, by.manner not in IN_PIECES], np.uint64),
+        by.replaces * np.uint8(IS_STRING) | by.seconds * np.uint8(IS_SECOND),
+        values,
+        by.strings.units,
+        np.frombuffer(by.strings.texts, np.uint8),
+        by.class_of,
+        PAIRS,
+    )

@@ -1,0 +1,77 @@
+"""The blanks of a part of a text without added tokens. `fst.blanks.Blanks.written` specifies the result.
+
+Kernels require what `fst.runtime.kernels.normalisation` requires.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, FIRST, KEEPS, PREFIXES, SEPARATORS
+from fst.jit import inlined, part
+from fst.machines import rewriting_arguments
+from fst.machines.rewriting_arguments import PREFIX, SEPARATOR, SYMBOL
+from fst.runtime.kernels.normalisation import code_at
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+
+WHITE = np.uint8(rewriting_arguments.WHITE)
+BLANK_BYTE, BREAK_BYTE, BLANK_CODE = np.uint8(ord(BLANK)), np.uint8(ord(BREAK)), np.uint64(ord(BLANK))
+IS_FIRST, IS_ALWAYS = (np.uint64(PREFIXES.index(prefix)) for prefix in (FIRST, ALWAYS))
+KEEPS_WHITE, HAS_BREAKS = (np.uint64(SEPARATORS.index(separator)) for separator in (KEEPS, BREAKS))
+
+
+@inlined
+def copy_place(own, first, last, places, written):
+    """Note the span of some characters of a normalised stretch, if spans are asked for. Returns the new count."""
+    if len(places):
+        places[written] = own[first] & LOW_HALF | own[last] >> HALF << HALF
+    return written + U1
+
+
+@inlined
+def put_byte(byte, own, index, into, filled, places, written):
+    """Write an ASCII character with the span of another one. Returns the new counts."""
+    into[filled] = byte
+    return filled + U1, copy_place(own, index, index, places, written)
+
+
+@inlined
+def takes_prefix(index, own, rewriter):
+    """Whether a word gets a leading blank, by the number of its first character."""
+    prefix = rewriter.params[PREFIX]
+    return prefix == IS_ALWAYS or (prefix == IS_FIRST and own[index] & LOW_HALF == U0)
+
+
+@part
+def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written):
+    """Write a part of a normalised stretch that holds no token, with its blanks, if a symbol stands for them.
+
+    Args:
+        text, own, begin, stop, index: as in `fst.runtime.kernels.rewriting.put_part`. With the prefix `FIRST`, spans must be there.
+        goes_on: whether the first word has begun before.
+        rewriter, into, filled, places, written: as in `fst.runtime.kernels.rewriting.put_part`.
+    """
+    kinds, symbol, separator = rewriter.kinds, rewriter.params[SYMBOL], rewriter.params[SEPARATOR]
+    in_word = has_word = goes_on
+    at = begin
+    while at < stop:
+        code, after = code_at(text, at)
+        if separator != KEEPS_WHITE and kinds[code] & WHITE:
+            in_word = False
+        else:
+            is_blank = code in (symbol, BLANK_CODE)
+            if not in_word:
+                if has_word and separator == HAS_BREAKS:
+                    filled, written = put_byte(BREAK_BYTE, own, index, into, filled, places, written)
+                if not is_blank and takes_prefix(index, own, rewriter):
+                    filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+                in_word = has_word = True
+            if is_blank:
+                filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+            else:
+                for place in range(at, after):
+                    into[filled] = text[np.uint64(place)]
+                    filled += U1
+                written = copy_place(own, index, index, places, written)
+        at, index = after, index + U1
+    return filled, written

@@ -1,0 +1,46 @@
+"""The characters of BPE over characters: the part of machines over bytes that knows where a character ends, and which token it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst import affixes
+from fst.jit import inlined, part
+from fst.matching import ENDING
+from fst.merge_list import FALLS_BACK, PLACES
+from fst.runtime.kernels.numbers import ROOT, U1, U2, U3, U4
+from fst.runtime.kernels.tries import child_of
+
+ABSENT = np.int32(affixes.ABSENT)
+TWO, THREE, FOUR = np.uint8(0xC0), np.uint8(0xE0), np.uint8(0xF0)  # the least first bytes of longer characters
+
+
+@inlined
+def length_of(byte):
+    """The number of bytes of the character that begins with a byte."""
+    return U1 if byte < TWO else U2 if byte < THREE else U3 if byte < FOUR else U4
+
+
+@part
+def next_character(text, begin, at, end, alphabet):
+    """Look up the character at a position in a piece, from `begin` to `end`.
+
+    Returns:
+        Its token, or `ABSENT`; and the position after it.
+    """
+    after = min(at + length_of(text[at]), end)
+    place = np.uint64(at > begin) | np.uint64(after == end) << U1
+    node = child_of(ROOT, place & np.uint64(alphabet.rules[PLACES]), alphabet.characters.edges)
+    for index in range(at, after):
+        node = child_of(node, np.uint64(text[index]), alphabet.characters.edges) if node else ROOT
+    token = alphabet.characters.nodes[node, ENDING] if node else ABSENT
+    return token, after
+
+
+@part
+def falls_back(text, at, after, rules, atoms):
+    """Whether each byte of an unknown character has a fallback."""
+    falls = rules[FALLS_BACK] > 0
+    for index in range(at, after):
+        falls = falls and atoms[text[index]] != ABSENT
+    return falls

@@ -1,0 +1,250 @@
+"""Charsmaps: strings of a stretch are replaced. `fst.charsmap.Charsmap.apply` specifies the result.
+
+Characters that are no strings, and no second ones of strings, are copied. Any other one is a *hit*, and its neighbours are looked at.
+
+The arguments are those of `fst.machines.charsmap_arguments`. Kernels require what `fst.runtime.kernels.normalisation` requires, and that
+`fst.double_array.read` has proven the double array.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst import charsmap as of
+from fst import clusters, double_array
+from fst.jit import inlined, part
+from fst.machines.charsmap_arguments import EXTENDS, IN_CLUSTERS
+from fst.machines.charsmap_arguments import IS_SECOND as SECOND_BIT
+from fst.runtime.kernels.normalisation import code_at, start_before
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.unicode import CONTINUATION
+from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+
+SHORT, IS_SECOND = np.uint64(of.SHORT), np.uint8(SECOND_BIT)
+APART, TOGETHER, IN_CONJUNCT, IN_PICTOGRAPH = (
+    np.uint8(found) for found in (clusters.APART, clusters.TOGETHER, clusters.IN_CONJUNCT, clusters.IN_PICTOGRAPH)
+)
+CONSONANT, PICTOGRAPH, EXTEND, LINKER, NONJOINER, JOINER = (
+    np.uint8(kind)
+    for kind in (clusters.CONSONANT, clusters.PICTOGRAPH, clusters.EXTEND, clusters.LINKER, clusters.NONJOINER, clusters.JOINER)
+)
+LABEL, HAS_VALUE, IS_SHIFTED, VALUE = (
+    np.uint64(bits) for bits in (double_array.LABEL, double_array.HAS_VALUE, double_array.IS_SHIFTED, double_array.VALUE - 1)
+)
+OFFSET_SHIFT, SHIFT = np.uint64(double_array.OFFSET_SHIFT), np.uint64(double_array.SHIFT)
+OFFSET = np.uint64((1 << 21) - 1)
+ASCII = np.uint8(0x80)
+
+
+@inlined
+def base_of(node, units):
+    """The base of a node of the double array."""
+    unit = np.uint64(units[node])
+    return node ^ (unit >> OFFSET_SHIFT & OFFSET) << (SHIFT if unit & IS_SHIFTED else U0)
+
+
+@part
+def find(text, at, stop, is_shortest, charsmap):
+    """Find the shortest or the longest string that begins at a position.
+
+    Returns:
+        Its size, and where its text begins, from 1 on; 0 and 0 if there is none.
+    """
+    units = charsmap.units
+    base, size, value = base_of(U0, units), U0, U0
+    for place in range(at, stop):
+        byte = np.uint64(text[place])
+        node = base ^ byte
+        if byte == U0 or np.uint64(units[node]) & LABEL != byte:
+            break
+        base = base_of(node, units)
+        if np.uint64(units[node]) & HAS_VALUE:
+            size, value = np.uint64(place) + U1 - at, (np.uint64(units[base]) & VALUE) + U1
+            if is_shortest:
+                break
+    return size, value
+
+
+@inlined
+def class_before(text, at, classes):
+    """The class of the character before a position."""
+    return classes[code_at(text, start_before(text, at))[0]]
+
+
+@part
+def is_joined(text, at, found, classes):
+    """Whether a character stays with the one before it, if that depends on what stands before both; `found` says on what."""
+    has_linker = False
+    if found == IN_PICTOGRAPH:
+        at = start_before(text, at)  # the joiner
+    while at > U0:
+        kind = class_before(text, at, classes)
+        is_between = kind in (EXTEND, LINKER) or (kind == NONJOINER if found == IN_PICTOGRAPH else kind == JOINER)
+        if not is_between:
+            return kind == PICTOGRAPH if found == IN_PICTOGRAPH else has_linker and kind == CONSONANT
+        has_linker = has_linker or kind == LINKER
+        at = start_before(text, at)
+    return False
+
+
+@inlined
+def is_together(text, at, kind, charsmap):
+    """Whether a character of some class stays with the one before it."""
+    found = charsmap.pairs[class_before(text, at, charsmap.classes), kind]
+    return found == TOGETHER or (found > TOGETHER and is_joined(text, at, found, charsmap.classes))
+
+
+@inlined
+def are_apart(text, at, code, charsmap):
+    """Whether a character begins a cluster, whatever stands before the one before it; true if there are no clusters."""
+    return not charsmap.params[IN_CLUSTERS] or charsmap.pairs[class_before(text, at, charsmap.classes), charsmap.classes[code]] == APART
+
+
+@part
+def cluster_at(text, at, stop, charsmap):
+    """Begin and end of the cluster around a character; twice the same position if it is not `SHORT`."""
+    classes = charsmap.classes
+    code, end = code_at(text, at)
+    begin, kind = at, classes[code]
+    while begin > U0 and end - begin < SHORT and is_together(text, begin, kind, charsmap):
+        begin = start_before(text, begin)
+        kind = classes[code_at(text, begin)[0]]
+    while end < stop and end - begin < SHORT:
+        code, after = code_at(text, end)
+        if not is_together(text, end, classes[code], charsmap):
+            break
+        end = after
+    return (begin, end) if end - begin < SHORT else (at, at)
+
+
+@part
+def string_in_cluster(text, at, after, code, stop, charsmap):
+    """The string that is replaced because of a hit: begin, end, and where its text begins, from 1 on; 0 if it stays."""
+    begin, end = cluster_at(text, at, stop, charsmap)
+    if end - begin > after - at:
+        first, _ = code_at(text, begin)
+        value = np.uint64(charsmap.values[first])
+        if value == U0:
+            _, value = find(text, begin, end, True, charsmap)
+        if value:
+            return begin, end, value
+    return at, after, np.uint64(charsmap.values[code])
+
+
+@part
+def longest_string(text, lowest, at, after, code, stop, charsmap):
+    """As `string_in_cluster`, for the longest string; what stands before `lowest` is done with."""
+    if at > lowest and charsmap.kinds[code] & IS_SECOND:
+        before = start_before(text, at)
+        size, value = find(text, before, stop, False, charsmap)
+        if size:
+            return before, before + size, value
+    size, value = find(text, at, stop, False, charsmap)
+    return (at, at + size, value) if size else (at, after, U0)
+
+
+@part
+def next_hit(text, at, stop, kinds):
+    """The next hit: its position, the position after it, and its code point."""
+    while at < stop:
+        byte = text[at]
+        if byte < ASCII:
+            if kinds[byte]:
+                return at, at + U1, np.uint64(byte)
+            at += U1
+            continue
+        code, after = code_at(text, at)
+        if kinds[code]:
+            return at, after, code
+        at = after
+    return stop, stop, U0
+
+
+@inlined
+def put_text(texts, place, into, filled):
+    """Write a text, up to its NUL. Returns the position after it, and the count of its characters."""
+    count = U0
+    while texts[place]:
+        byte = texts[place]
+        into[filled] = byte
+        filled, place = filled + U1, place + U1
+        count += np.uint64(np.uint64(byte) & ~LOW_6 != CONTINUATION)
+    return filled, count
+
+
+@inlined
+def align(own, read, old, new, is_added, places, written):
+    """Note the spans of characters that take the place of others, as `fst.charsmap._aligned` does.
+
+    Args:
+        own, read: the spans of the old characters, and the number of the first one.
+        old, new: how many there are.
+        is_added: whether the character before is one more than it took the place of.
+        places, written: the spans that are noted, and how many are.
+
+    Returns:
+        The new count, and whether the last character is one more.
+    """
+    if not new and is_added:
+        places[written - U1] = own[read]
+    for index in range(new):
+        places[written] = own[read + min(np.uint64(index), old - U1)]
+        written += U1
+    return written, new > old
+
+
+@inlined
+def consume(own, read, old, new, extends, places, written):
+    """Note the spans of characters that take the place of others, as `fst.charsmap._consumed` does. Returns the new count."""
+    begin, end = own[read] & LOW_HALF, own[read + old - U1] >> HALF
+    if not new and written and extends:
+        places[written - U1] = places[written - U1] & LOW_HALF | end << HALF
+    for index in range(new):
+        places[written] = begin | (end if np.uint64(index) + U1 == new else begin) << HALF
+        written += U1
+    return written
+
+
+@part
+def replace_strings(text, stop, own, charsmap, into, places):
+    """Apply a charsmap to a stretch. Returns the size of the result.
+
+    Args:
+        text, stop: the stretch.
+        own: the spans of its characters; empty without spans.
+        charsmap: the charsmap.
+        into, places: where the bytes of the result and the spans of its characters go.
+    """
+    in_clusters, has_spans = charsmap.params[IN_CLUSTERS] > U0, len(own) > 0
+    at = index = filled = written = lag = U0  # `lag`: characters that vanish before all others, see `fst.charsmap._aligned`
+    is_added = False
+    while at < stop:
+        lowest = at
+        hit, after, code = next_hit(text, at, stop, charsmap.kinds)
+        begin, end, value = hit, after, U0
+        if hit < stop:
+            if in_clusters:
+                begin, end, value = string_in_cluster(text, hit, after, code, stop, charsmap)
+            else:
+                begin, end, value = longest_string(text, lowest, hit, after, code, stop, charsmap)
+        copied = begin if value else end
+        filled = copy_run(text, lowest, copied, into, filled)
+        if has_spans and copied > lowest:
+            for _ in range(count_characters(text, lowest, copied)):
+                places[written] = own[index - lag]
+                written, index = written + U1, index + U1
+            is_added = False
+        if value:
+            filled, new = put_text(charsmap.texts, value - U1, into, filled)
+            if has_spans:
+                old = count_characters(text, begin, end)
+                if not in_clusters:
+                    extends = charsmap.params[EXTENDS] > U0 or end == stop
+                    written = consume(own, index, old, new, extends, places, written)
+                elif new or written:
+                    written, is_added = align(own, index - lag, old, new, is_added, places, written)
+                else:
+                    lag += old
+                index += old
+        at = end
+    return filled

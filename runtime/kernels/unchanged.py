@@ -1,0 +1,144 @@
+"""Texts that rewriting leaves as they are, but for what it puts in front of them. They are read in place, or copied.
+
+Kernels require what `fst.runtime.kernels.normalisation` requires.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst import matching
+from fst.jit import inlined, kernel, part
+from fst.machines import rewriting_arguments as of
+from fst.machines.rewriting_arguments import COPIES, LEADS, PREFIX, PREPENDS, SEPARATOR, STRIPS
+from fst.matching import LEAST, LENGTH
+from fst.runtime.kernels.blanks import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
+from fst.runtime.kernels.copying import put_bytes
+from fst.runtime.kernels.intrinsics import AT_ONCE, continuing, ones, stops_in, trailing_zeros
+from fst.runtime.kernels.normalisation import code_at, put_place, start_before
+from fst.runtime.kernels.numbers import U0, U1, U64
+from fst.runtime.kernels.tries import match_at, reset
+from fst.runtime.kernels.unicode import ITEMS
+from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+
+NOT_ASCII, FEW = np.uint8(0x80), np.uint64(16)  # bytes
+CHANGES, WHITE = np.uint8(of.CHANGES), np.uint8(of.WHITE)
+FIRST, SECOND, STOP = (np.uint8(bit) for bit in (matching.FIRST, matching.SECOND, matching.STOP))
+IF_FOUND_ALONE, IF_FOUND_ANYWAY = np.uint64(of.IF_FOUND_ALONE), np.uint64(of.IF_FOUND_ANYWAY)
+FOUND_ALONE, FOUND_ANYWAY = np.int32(of.FOUND_ALONE), np.int32(of.FOUND_ANYWAY)
+
+
+@inlined
+def may_begin(text, at, stop, rewriter):
+    """Filter: could an added token begin at a position? Its first two bytes rule out most positions."""
+    return rewriter.bytes[text[at]] & FIRST and (at + U1 >= stop or rewriter.bytes[text[at + U1]] & SECOND)
+
+
+@inlined
+def has_blank_ends(text, begin, stop, kinds):
+    """Whether a text begins or ends with white space."""
+    return begin < stop and (kinds[code_at(text, begin)[0]] | kinds[code_at(text, start_before(text, stop))[0]]) & WHITE > 0
+
+
+@inlined
+def is_stop(text, at, stop, stops, table):
+    """Whether a text may change at a position, see `fst.machines.rewriting_arguments.Rewriter.stops`."""
+    byte = stops[table + np.uint64(text[at])]
+    return byte & STOP or (byte & FIRST and (at + U1 >= stop or stops[table + np.uint64(text[at + U1])] & SECOND))
+
+
+@inlined
+def next_stop(text, at, stop, stops, table):
+    """The first position from `at` on at which a text may change; its end if there is none."""
+    while AT_ONCE and at + FEW <= stop and text[at] < NOT_ASCII:  # all others stop
+        found = stops_in(text, at, stops, table)
+        at += trailing_zeros(found)
+        if found:
+            return min(at, stop)
+    while at < stop and not is_stop(text, at, stop, stops, table):
+        at += U1
+    return min(at, stop)
+
+
+@part
+def stays(text, at, stop, table, most, rewriter, memo):
+    """Whether each character of a text stays as it is, and no strings of `every` are in the text.
+
+    Args:
+        text, at, stop: the text.
+        table: which of the tables in ``rewriter.stops``, `IF_FOUND_ALONE` or `IF_FOUND_ANYWAY`.
+        most: the highest value of the strings that count.
+        rewriter: `fst.machines.rewriting_arguments.Rewriter`.
+        memo: uint64[3], scratch.
+    """
+    every = rewriter.every
+    reset(at, memo)
+    while at < stop:
+        at = next_stop(text, at, stop, rewriter.stops, table)
+        if at < stop:
+            if may_begin(text, at, stop, rewriter):
+                node, _ = match_at(text, ITEMS, at, stop, U0, every, memo)
+                if every.nodes[node, LENGTH] and every.nodes[node, LEAST] <= most:
+                    return False
+            code, at = code_at(text, at)
+            if rewriter.kinds[code] & CHANGES:
+                return False
+    return True
+
+
+@kernel
+def is_unchanged(text, starts, rewriter, memo):
+    """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
+    if rewriter.params[PREFIX] or rewriter.params[PREPENDS]:
+        return False
+    if rewriter.params[STRIPS]:
+        for row in range(len(starts) - 1):
+            if has_blank_ends(text, np.uint64(starts[row]), np.uint64(starts[row + 1]), rewriter.kinds):
+                return False
+    return stays(text, np.uint64(starts[0]), np.uint64(starts[-1]), IF_FOUND_ALONE, FOUND_ALONE, rewriter, memo)
+
+
+@inlined
+def may_copy(text, begin, stop, rewriter, memo):
+    """Whether rewriting leaves a text as it is, but for what it puts in front of it, and finds no tokens."""
+    if not rewriter.params[COPIES] or (rewriter.params[STRIPS] and has_blank_ends(text, begin, stop, rewriter.kinds)):
+        return False
+    return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, rewriter, memo)
+
+
+@inlined
+def put_front(byte, origin, width, into, filled, places, written):
+    """Write an ASCII character in front of a text, with a span of some characters. Returns the new counts."""
+    into[filled] = byte
+    return filled + U1, put_place(origin, origin + width, places, written)
+
+
+@part
+def put_places(text, begin, stop, origin, joins, places, written):
+    """Write the spans of the characters of a text. If it `joins` words, a blank is put there with the word behind it, and has its span."""
+    for at in range(begin, stop):
+        byte = text[np.uint64(at)]
+        if byte & LEAD_MASK != CONTINUES:
+            first = origin + np.uint64(joins and byte == BLANK_BYTE)
+            written = put_place(first, first + U1, places, written)
+            origin += U1
+
+
+@part
+def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, places, written):
+    """Write a text for which `may_copy` holds. The arguments are as in `fst.runtime.kernels.rewriting.rewrite_row`."""
+    if begin < stop and not is_inside:
+        for index in range(len(rewriter.lead)):
+            filled, written = put_front(rewriter.lead[index], origin, rewriter.params[LEADS], into, filled, places, written)
+        prefix = rewriter.params[PREFIX]
+        if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != BLANK_BYTE:
+            filled, written = put_front(BLANK_BYTE, origin, U1, into, filled, places, written)
+    filled = put_bytes(text, begin, stop, into, filled)
+    count = stop - begin
+    for at in range(begin, stop, U64):
+        left = stop - np.uint64(at)
+        bits = continuing(text, np.uint64(at))
+        count -= ones(bits & (U1 << left) - U1 if left < U64 else bits)
+    if len(places):
+        put_places(text, begin, stop, origin, rewriter.params[SEPARATOR] != KEEPS_WHITE, places, written)
+    return filled, written + count
