@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.blanks import NO_BLANKS
 from fst.compile.text import normalizers, properties
 from fst.compile.text.code_points import Set, difference, members, of_runs, union
 from fst.compile.text.rewriting import rewriting
@@ -54,7 +55,7 @@ def _stored(normalizer: Any) -> str:
 @lru_cache(4)
 def _rewriting(stored: str) -> Rewriting | None:
     """The rewriting of a normalizer, kept since those of all characters take a tenth of a second to find; None if it changes nothing."""
-    by = rewriting(normalizers.components(json.loads(stored)), prefix_space=False)
+    by = rewriting(normalizers.components(json.loads(stored)), NO_BLANKS)
     return None if by == NOTHING else by
 
 

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from fst.compile.keywords import MAX_MATCHES, Automaton, lay_out, lengths_of, numbered, spelled_words, trie_of
+from fst.compile.keywords import MAX_MATCHES, spelled_words
 from fst.compile.sources.words import Words, read_words
+from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.keywords import BEFORE, END, KEYWORD, LONGEST, MAX_OUTPUT, OUTPUT_SHIFT, START
-from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, MaxMatchTables, about
+from fst.jit import Deferred
+from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, JUMP, TOKEN, MaxMatchTables, about
+from fst.machines.string_column import stored
+from fst.machines.unit_trie import MAX_VALUE, UNITS, units_of
 from fst.trie import Ints
 
 SEPARATOR = "|"  # of the tokens of a rule
-
-
-class Entry(NamedTuple):
-    """An entry of several tokens, made by a rule.
-
-    Attributes:
-        spelled: its bytes, in the order of reading.
-        words: the word of each of its tokens, in this order, without characters outside of all words.
-        starts: the first byte of each.
-    """
-
-    spelled: bytes
-    words: Sequence[int]
-    starts: Sequence[int]
+link = Deferred("fst.compile.maxmatch_jumps", "link")
 
 
 def maxmatch(
@@ -44,7 +34,8 @@ def maxmatch(
     """Compile a dictionary for segmentation by MaxMatch.
 
     At each place MaxMatch takes the longest word of the dictionary, or a single character if there is none. So every text has a
-    segmentation, and its tokens spell it out. The time does not depend on the words: it takes at most two look-ups for each byte of text.
+    segmentation, and its tokens spell it out. The time does not depend on the words: it takes at most two look-ups for each UTF-16 unit of
+    text.
 
     Args:
         dictionary: the words, a list of str; a word's id is its place, and of equal ones the first counts. Or a column of them, of pyarrow
@@ -59,8 +50,8 @@ def maxmatch(
     Raises:
         VocabularyError: there are no words, or one is empty or no text; or the file is not of its format; or the sides of a rule differ, or
             its left side is not the segmentation of its string. The message says where.
-        UnsupportedError: a word has more than 65,536 bytes, or the words have too many matches in each other; or `format` or `column` does
-            not go with the source.
+        UnsupportedError: a word has more than 65,536 bytes, or there are more than 4 million words, or they have too many tokens in each
+            other; or `format` or `column` does not go with the source.
         ValueError: `direction` has another value.
         OSError: the file cannot be read.
 
@@ -79,101 +70,121 @@ def maxmatch(
     if direction not in DIRECTIONS:
         raise ValueError(f"direction={direction!r}: there are {', '.join(map(repr, DIRECTIONS))}")
     given = read_words(dictionary, form=format, column=column)
-    words = spelled_words(given, "word")
+    words = [word.decode() for word in spelled_words(given, "word")]
     if not words:
         raise VocabularyError("there are no words" + (f" in {dictionary}" if isinstance(dictionary, str | Path) else ""))
     table = _table(words, direction)
     return _corrected(table, words, rules) if rules else table
 
 
-def _table(words: Sequence[bytes], direction: str, added: Sequence[bytes] = (), entries: Sequence[Entry] = ()) -> MaxMatchTables:
+def _table(
+    words: Sequence[str], direction: str, added: Sequence[str] = (), rules: Mapping[str, Sequence[tuple[int, int]]] | None = None
+) -> MaxMatchTables:
     """The table of a dictionary.
 
     Args:
         words: its words.
-        added: words that only entries give; their numbers follow.
-        entries: entries of several tokens, which come before words that spell the same.
+        added: words that only rules give; their numbers follow.
+        rules: for each string that has a rule, the value and the size of its tokens in the order of reading.
     """
-    numbers = {_as_read(word, direction): number for word, number in numbered(words).items()}
     all_words = [*words, *added]
-    numbers.update((entry.spelled, number) for number, entry in enumerate(entries, len(all_words)))
-    lengths = lengths_of(all_words)
-    automaton = lay_out(trie_of(numbers), [*all_words, *(entry.spelled for entry in entries)], LONGEST)
-    if entries:
-        automaton = _expanded(automaton, lengths, entries)
-    return MaxMatchTables(
-        about(direction, automaton.states),
-        entries=automaton.entries,
-        depths=automaton.depths,
-        matches=automaton.matches,
-        keyword_bytes=np.frombuffer(b"".join(all_words), np.uint8),
-        keyword_ends=np.cumsum(lengths),
-        keyword_lengths=lengths.astype(np.uint32),
+    if len(all_words) + len(rules or ()) > MAX_VALUE:
+        raise UnsupportedError(f"there are {len(all_words) + len(rules or ()):,} words and rules; a table has room for {MAX_VALUE:,}")
+    values = {word: number for number, word in reversed([*enumerate(words, 1)])}
+    values.update((string, value) for value, string in enumerate(rules or (), len(all_words) + 1))
+    trie = unit_trie([_as_read(word, direction) for word in values], np.fromiter(values.values(), np.int64, len(values)))
+    word_bytes, word_ends = stored(all_words)
+    lasts, lists = _listed([*(rules or {}).values()])
+    return _linked(
+        MaxMatchTables(
+            about(direction, len(all_words), trie.longest),
+            units=trie.units(np.zeros(UNITS, np.uint32)),
+            entries=trie.entries,
+            word_bytes=word_bytes,
+            word_ends=word_ends,
+            rules=lasts.astype(np.uint32),
+            jumps=np.zeros((1, len(JUMP)), np.uint32),
+            lists=lists.astype(np.uint32),
+        )
     )
 
 
-def _as_read(word: bytes, direction: str) -> bytes:
-    return word[::-1] if direction == BACKWARD else word
+def _as_read(word: str, direction: str) -> str:
+    """A word whose UTF-16 units are in the order of reading."""
+    return word.encode("utf-16-be")[::-1].decode("utf-16-le", "surrogatepass") if direction == BACKWARD else word
 
 
-def _corrected(table: MaxMatchTables, words: Sequence[bytes], rules: Mapping[str, str]) -> MaxMatchTables:
+def _listed(rules: Sequence[Sequence[tuple[int, int]]]) -> tuple[Ints, Ints]:
+    """The lists of the tokens of rules, and the last token of each."""
+    counts = np.array([len(tokens) for tokens in rules], np.int64)
+    if counts.sum() > MAX_MATCHES:
+        raise UnsupportedError(f"the rules give more than {MAX_MATCHES:,} tokens in all: leave out some")
+    rows = [(0,) * len(TOKEN)]
+    for tokens in rules:
+        end = before = 0
+        for number, (value, size) in enumerate(tokens, 1):
+            end += size
+            rows.append((value, end, number, before))
+            before = len(rows) - 1
+    return np.cumsum(counts), np.array(rows)
+
+
+def _linked(table: MaxMatchTables) -> MaxMatchTables:
+    """A table with its jumps.
+
+    Raises:
+        UnsupportedError: they have too many tokens.
+    """
+    edges = table.edges()
+    lasts = table.lasts(edges)
+    order = np.flatnonzero(lasts.jumps)
+    order = order[np.argsort(edges.depths[order], kind="stable")]
+    jumps, entries, used = np.zeros((1 + len(order), len(JUMP)), np.int64), table.entries.astype(np.int64), len(table.lists)
+    tree = edges.above, edges.depths, table.unit_of()[edges.labels], edges.targets, lasts.values, lasts.sizes
+    walk = table.units.astype(np.int64), entries, table.firsts.astype(np.int64), table.rules.astype(np.int64), len(table.word_ends)
+    room = used + 2 * len(order)
+    while True:
+        lists = np.zeros((room, len(TOKEN)), np.int64)
+        lists[:used] = table.lists
+        count = link.call(order, *tree, *walk, used, jumps, lists)
+        if count <= room:
+            arrays: dict[str, Any] = {"entries": entries.astype(np.uint64), "jumps": jumps.astype(np.uint32)}
+            return replace(table, **arrays, lists=lists[:count].astype(np.uint32))
+        room *= 4
+        if room > MAX_MATCHES:
+            raise UnsupportedError(f"the words have more than {room // 4:,} tokens in each other: leave out some of those in long ones")
+
+
+def _corrected(table: MaxMatchTables, words: Sequence[str], rules: Mapping[str, str]) -> MaxMatchTables:
     """The table of a dictionary with rules; `table` is that without."""
-    numbers, added, entries = numbered(words), list[bytes](), list[Entry]()
-    for spelled, rule in zip(_spelled_rules(rules), rules, strict=True):
-        _need_segmentation(table, spelled, rule)
-        tokens = [token.encode() for token in rules[rule].split(SEPARATOR)]
-        if b"".join(tokens) != spelled or not all(tokens):
+    numbers, added = {word: number for number, word in reversed([*enumerate(words)])}, list[str]()
+    lists = dict[str, Sequence[tuple[int, int]]]()
+    for string, rule in zip(_spelled_rules(rules), rules, strict=True):
+        _need_segmentation(table, string, rule)
+        tokens = rules[rule].split(SEPARATOR)
+        if "".join(tokens) != string or not all(tokens):
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(rules[rule])} does not segment the same string")
         for token in tokens:
-            if token not in numbers and len(token.decode()) > 1:  # a single character is a token in any case
+            if token not in numbers and len(token) > 1:  # a single character is a token in any case
                 numbers[token] = len(words) + len(added)
                 added.append(token)
-        entries.append(_entry(tokens, numbers, table.metadata.automaton.direction))
-    return _table(words, table.metadata.automaton.direction, added, entries)
+        in_order = tokens[::-1] if table.direction == BACKWARD else tokens
+        lists[string] = [(numbers.get(token, -1) + 1, len(units_of(token))) for token in in_order]
+    return _table(words, table.direction, added, lists)
 
 
-def _spelled_rules(rules: Mapping[str, str]) -> list[bytes]:
-    """The string of each rule's left side, in UTF-8."""
+def _spelled_rules(rules: Mapping[str, str]) -> list[str]:
+    """The string of each rule's left side."""
     for rule, right in rules.items():
         if not isinstance(rule, str) or not isinstance(right, str):
             raise VocabularyError(f"rule {quoted(rule)}: {quoted(right)}: both sides are str, with {SEPARATOR!r} between tokens")
-    return spelled_words(Words([rule.replace(SEPARATOR, "") for rule in rules], origin="rule"), "rule")
+    spelled = spelled_words(Words([rule.replace(SEPARATOR, "") for rule in rules], origin="rule"), "rule")
+    return [string.decode() for string in spelled]
 
 
-def _need_segmentation(table: MaxMatchTables, spelled: bytes, rule: str) -> None:
+def _need_segmentation(table: MaxMatchTables, string: str, rule: str) -> None:
     """Check that the left side of a rule is the segmentation of its string."""
-    found = SEPARATOR.join(spelled[token.start : token.end].decode() for token in table.tokens(spelled))
+    data = string.encode()
+    found = SEPARATOR.join(data[token.start : token.end].decode() for token in table.tokens(data))
     if found != rule:
         raise VocabularyError(f"rule {quoted(rule)}: the dictionary segments this as {quoted(found)}; make that the left side")
-
-
-def _entry(tokens: Sequence[bytes], numbers: Mapping[bytes, int], direction: str) -> Entry:
-    """The entry of a rule with these tokens on its right side."""
-    in_order = tokens[::-1] if direction == BACKWARD else tokens
-    starts = accumulate(map(len, in_order), initial=0)
-    known = [(numbers[token], start) for token, start in zip(in_order, starts, strict=False) if token in numbers]
-    return Entry(_as_read(b"".join(tokens), direction), [word for word, _ in known], [start for _, start in known])
-
-
-def _expanded(automaton: Automaton, lengths: Ints, entries: Sequence[Entry]) -> Automaton:
-    """Replace each match of an entry, numbered after the words, by matches of its words. `lengths` are those of the words."""
-    old = automaton.matches.astype(np.int64)
-    entry = old[:, KEYWORD] - len(lengths)
-    sizes = np.where(entry < 0, 1, np.array([len(one.words) for one in entries])[np.maximum(entry, 0)])
-    if sizes.sum() > MAX_MATCHES:
-        raise UnsupportedError(f"the rules give more than {MAX_MATCHES:,} tokens in all: leave out some")
-    last = np.cumsum(sizes) - 1  # the row of `new` that ends what a row of `old` ends
-    for row in np.flatnonzero(sizes == 0).tolist():
-        last[row] = last[old[row, BEFORE]]
-    rows = np.repeat(np.arange(len(old)), sizes)
-    within = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    new = old[rows]
-    new[:, BEFORE] = np.where(within > 0, np.arange(len(rows)) - 1, last[new[:, BEFORE]])
-    is_part = entry[rows] >= 0
-    part = np.cumsum([0, *(len(one.words) for one in entries)])[entry[rows[is_part]]] + within[is_part]
-    new[is_part, KEYWORD] = np.array([word for one in entries for word in one.words], np.int64)[part]
-    new[is_part, START] += np.array([start for one in entries for start in one.starts], np.int64)[part]
-    new[is_part, END] = new[is_part, START] + lengths[new[is_part, KEYWORD]]
-    outputs = (automaton.entries >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
-    moved = (last[outputs] ^ outputs).astype(np.uint64) << np.uint64(OUTPUT_SHIFT)
-    return automaton._replace(entries=automaton.entries ^ moved, matches=new.astype(np.uint32))

@@ -44,8 +44,9 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
     Raises:
         UnsupportedError: the words take too many slots.
     """
-    lengths = np.fromiter((len(word.encode("utf-16-le")) // 2 for word in words), np.int64, len(words))
-    symbols = np.frombuffer("".join(words).encode("utf-16-le"), "<u2").astype(np.int64)
+    encoded = [word.encode("utf-16-le", "surrogatepass") for word in words]  # in reverse order, surrogates are no pairs
+    lengths = np.fromiter(map(len, encoded), np.int64, len(words)) // 2
+    symbols = np.frombuffer(b"".join(encoded), "<u2").astype(np.int64)
     places = np.arange(len(words))
     trie = build(("",), Strings(symbols, np.cumsum(lengths) - lengths, lengths), np.zeros(len(words), np.int64), places)
     parents, letters = np.divmod(trie.edge_keys, len(trie.letters))

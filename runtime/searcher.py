@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
+from struct import Struct
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -42,6 +44,11 @@ class Match(NamedTuple):
     id: int
     start: int
     end: int
+
+
+# Matches from what `fst.runtime.run.Runner.find_in_text` gives, without a call of Python code for each.
+unpacked = Struct(f"{len(Match._fields)}i").iter_unpack
+as_match: Callable[[tuple[int, ...]], Match] = partial(tuple.__new__, Match)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +134,7 @@ class Searcher:
         if type(text) is str and len(text) <= SHORT and errors == "strict" and self._matcher.is_plain:
             found = self._matcher._spans_runner.find_in_text(text)
             if found is not None:
-                return map(Match._make, zip(found[0], found[1][::2], found[1][1::2], strict=True))
+                return map(as_match, unpacked(found))
         if isinstance(text, str) and len(text) > PIECE:
             return self._find_in_pieces(text, errors)
         offsets = "bytes" if isinstance(text, bytes) else "characters"

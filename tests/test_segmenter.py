@@ -28,8 +28,8 @@ from tiers import examples, sample
 
 import fst
 from fst.compile import maxmatch
-from fst.machines.keywords import OUTPUT_SHIFT
 from fst.machines.maxmatch import BACKWARD, DIRECTIONS, FORWARD, UNSEEN, MaxMatchTables
+from fst.machines.unit_trie import FREE, LEAF, STATE_SHIFT, VALUE_SHIFT, units_of
 from fst.runtime import arrow
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Column
@@ -89,8 +89,8 @@ def test_definition(direction: str, words: list[str], texts: list[str]) -> None:
 @each_direction
 @examples(200)
 @given(
-    words=some.lists(some.text("aé世", min_size=1, max_size=4), min_size=1, max_size=6),
-    texts=some.lists(some.text("aé世😀二", max_size=20), min_size=1, max_size=3),
+    words=some.lists(some.text("aé世😀😁", min_size=1, max_size=4), min_size=1, max_size=6),
+    texts=some.lists(some.text("aé世😀😁二", max_size=20), min_size=1, max_size=3),
 )
 def test_characters_of_several_bytes(direction: str, words: list[str], texts: list[str]) -> None:
     """Tokens end where characters do, and are counted in characters, or in bytes, as they are asked for."""
@@ -140,11 +140,11 @@ ORACLE = SHARED / "oracles" / "toolkit" / "segment_maxmatch.jsonl"
 @cache
 def oracle() -> list[tuple[tuple[str, ...], list[dict[str, Any]]]]:
     """Each dictionary, and the rows that it segments."""
-    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    groups: dict[str | tuple[str, ...], list[dict[str, Any]]] = {}
     for line in ORACLE.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        groups.setdefault(dictionary(row["dictionary"]) if "dictionary" in row else tuple(row["words"]), []).append(row)
-    return [*groups.items()]
+        groups.setdefault(row.get("dictionary") or tuple(row["words"]), []).append(row)
+    return [(dictionary(words) if isinstance(words, str) else words, rows) for words, rows in groups.items()]
 
 
 @cache
@@ -165,11 +165,11 @@ def test_oracles(direction: str) -> None:
         texts, expected = [row["text"] for row in rows], [row[direction] for row in rows]
         assert [*segmenter.segment_batch(texts)] == expected
         assert [*segmenter.segment_batch(texts, offsets=True, threads=2)] == expected
-        for text, tokens in sample([*zip(texts, expected, strict=True)], 5):
+        for text, tokens in sample([*zip(texts, expected, strict=True)], 20):
             assert segmenter.segment(text.encode()) == tokens
         assert segmenter.segment_arrow(pa.array(texts)).to_pylist() == expected
         if direction == FORWARD:
-            for text, tokens in sample([*zip(texts, expected, strict=True)], 5):
+            for text, tokens in sample([*zip(texts, expected, strict=True)], 20):
                 assert streamed(segmenter, text, draw) == tokens
 
 
@@ -394,16 +394,34 @@ def test_rules_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
         maxmatch(["a", "a" * 200], rules={"a" * 200: "|".join("a" * 200)})
 
 
+def test_words_with_too_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens that jumps give are counted before there is room for them."""
+    monkeypatch.setattr(import_module("fst.compile.maxmatch"), "MAX_MATCHES", 2_000)
+    start = "".join(random.Random(0).choices("ab", k=100))
+    words = [start + "c", *(f"x{start}{letter}z" for letter in "defghijklmnopqrstuvw")]
+    with pytest.raises(fst.UnsupportedError, match=r"the words have more than .* tokens in each other"):
+        maxmatch(words)
+
+
+def test_too_many_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dictionary with more words than values is refused."""
+    monkeypatch.setattr(import_module("fst.compile.maxmatch"), "MAX_VALUE", 3)
+    with pytest.raises(fst.UnsupportedError, match="there are 5 words and rules; a table has room for 3"):
+        maxmatch(["a", "b", "ab"], rules={"a|c": "ac"})
+
+
 def sound(direction: str = FORWARD) -> MaxMatchTables:
-    """A table in which states, links and outputs of all sorts stand."""
-    return maxmatch(["ab", "bab", "abcab", "c", "cabd"], direction, {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"})
+    """A table in which states, jumps and tokens of all sorts stand."""
+    rules = {"ab|c": "abc"} if direction == FORWARD else {"a|bab": "aba|b"}
+    return maxmatch(["ab", "bab", "abcab", "c", "cabd", "😀a😀b"], direction, rules)
 
 
 HARM: dict[str, tuple[dict[str, Any], str]] = {
     "another direction": ({"direction": "up"}, "direction is 'up'"),
-    "another kind of match": ({"match_kind": "standard"}, "match_kind is 'standard'"),
     "another kind of table": ({"kind": "keywords"}, "kind is 'keywords'"),
-    "rules for texts": ({"words": [[97, 122]]}, "texts are not read as they are"),
+    "another number of words": ({"words": 5}, "there are 7 words; expected 5"),
+    "another length": ({"longest": 7}, "a walk reads 6 units, not 7"),
+    "too little length": ({"longest": 3}, "is not within 3 units of the root"),
 }
 
 
@@ -415,34 +433,75 @@ def test_damaged_metadata_is_refused(name: str) -> None:
         replace(sound(), about={**sound().about, **changes}).prove()
 
 
-def test_damaged_outputs_are_refused() -> None:
-    """The arrays are proven as those of keyword search."""
-    entries = sound().entries.copy()
-    entries[1 + ord("a")] |= np.uint64(9999 << OUTPUT_SHIFT)
-    with pytest.raises(fst.TableError, match="has the output 9999"):
-        replace(sound(), entries=entries).prove()
+TABLE = sound()
+EDGES = TABLE.edges()
+JUMPS = TABLE.lasts(EDGES).jumps[EDGES.targets != LEAF]
+JUMPING, OTHER = (int(EDGES.targets[EDGES.targets != LEAF][found][0]) for found in (JUMPS, ~JUMPS))
+LAST_EDGE = int(EDGES.slots[EDGES.targets == LEAF][0])
+HARMED: dict[str, tuple[str, Any, int, str]] = {
+    "a label of two units": ("units", ord("z"), int(TABLE.units[ord("a")]), "2 units have the label"),
+    "bits that are no label": ("units", 0, 1 << 17, "unit 0 has the bits 0x20000"),
+    "a path without a word": ("entries", LAST_EDGE, int(TABLE.entries[LAST_EDGE]) & (1 << VALUE_SHIFT) - 1, "ends a path, and no word"),
+    "a jump that is none": ("entries", OTHER, FREE | 1 << STATE_SHIFT, f"state {OTHER} has the jump 1"),
+    "no jump": ("entries", JUMPING, FREE, f"state {JUMPING} has the jump 0"),
+    "a jump past the last": ("entries", JUMPING, FREE | 99 << STATE_SHIFT, f"state {JUMPING} has the jump 99 of"),
+    "a jump without tokens": ("jumps", (1, 0), 0, "jumps without a token"),
+    "a jump with a token past the last": ("jumps", (1, 0), 999, "jumps with the token 999"),
+    "a jump to no state": ("jumps", (1, 1), 999_999, "jumps to 999999, which is no state"),
+    "a jump over too little": ("jumps", (1, 1), 0, "units too many"),
+    "a jump to another token": ("jumps", (1, 3), 9, "jumps to a token that is not that of state"),
+    "a first jump": ("jumps", (0, 2), 1, "jump 0 is none"),
+    "a token past the last word": ("lists", (1, 0), 99, "token 1 has the value 99; there are 7 words"),
+    "a token without an end": ("lists", (1, 1), 0, "token 1 does not end after token 0"),
+    "a token with another number": ("lists", (1, 2), 7, "token 1 has the number 7"),
+    "a token after itself": ("lists", (1, 3), 1, "token 1 does not come after token 1"),
+    "a first token": ("lists", (0, 0), 1, "token 0 is none"),
+    "a rule past the last token": ("rules", 0, 999, "rule 0 has the token 999"),
+    "a rule of another size": ("rules", 0, 2, "ends a rule of"),
+}
+
+
+@pytest.mark.parametrize("name", HARMED)
+def test_damaged_arrays_are_refused(name: str) -> None:
+    """A table that is not as kernels assume is refused, and the message says why."""
+    member, place, value, message = HARMED[name]
+    array = getattr(TABLE, member).copy()
+    array[place] = value
+    with pytest.raises(fst.TableError, match=message):
+        replace(TABLE, **{member: array}).prove()
+
+
+@pytest.mark.parametrize("member", ["jumps", "lists"])
+def test_missing_rows_are_refused(member: str) -> None:
+    """Tables have a first jump and a first token, which stand for none."""
+    with pytest.raises(fst.TableError, match=f"{member} has the shape"):
+        replace(TABLE, **{member: getattr(TABLE, member)[:0]}).prove()
 
 
 @pytest.mark.sampled
 @each_direction
 def test_any_bit_changed_is_refused_or_safe(direction: str) -> None:
     """A table with any bit changed is refused, or walk and kernel agree on it."""
-    texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx", ""], random.Random(direction)
-    for _ in sample(range(1_000), 5):
+    texts, draw = ["abcabd cabab", "bababcab", "abcabcabcabd", "xabcx😀a😀a", "", "😀😁a😀b😀a😀"], random.Random(direction)
+    survivors = 0
+    for _ in sample(range(3_000), 15):
         table = sound(direction)
         name = draw.choice([*table.schema()])
         array = getattr(table, name).copy()
         view = array.reshape(-1).view(np.uint8)
-        view[draw.randrange(len(view))] ^= 1 << draw.randrange(8)
+        place = 4 * draw.choice(units_of("abcx😀")) + draw.randrange(4) if name == "units" else draw.randrange(len(view))
+        view[place] ^= 1 << draw.randrange(8)
         damaged = replace(table, **{name: array})
         try:
             damaged.prove()
         except fst.TableError:
             continue
+        survivors += 1
         found = fst.Segmenter(damaged).segment_batch([text.encode() for text in texts], offsets="bytes")
         for row, text in enumerate(texts):
             ids, places = columns_of(found, row)
             assert [(token.id, (token.start, token.end)) for token in damaged.tokens(text.encode())] == [*zip(ids, places, strict=True)]
+    assert survivors
 
 
 def test_equal_dictionaries_have_equal_bytes() -> None:

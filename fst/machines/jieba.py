@@ -168,7 +168,8 @@ class JiebaTables(UnitTrieTable):
     @Lazy
     def _most_words(self) -> int:
         """The most words that begin at a place."""
-        return self.longest_walk((self.entries >> np.uint64(VALUE_SHIFT) > 0).astype(np.int64))[1]
+        edges = self.edges()
+        return int(edges.sums((edges.values > 0).astype(np.int64)).max())
 
     def run(self, text: str) -> list[int]:
         """The number of each token's word, in slow and plain Python."""

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst.blanks import NO_BLANKS
 from fst.composition import Images, Place
 from fst.forms import Rule, or_null, stored_as
 from fst.machines.rewriting_arguments import growth, prove_rewriting
@@ -82,7 +83,7 @@ class KeywordText:
         """
         prove_rewriting(self.rewriting, NO_TOKENS)
         by = self.rewriting
-        need(by is None or (not by.prefix_space and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
+        need(by is None or (by.blanks == NO_BLANKS and by.cuts == NO_CUTS), "the rewriting of keywords adds blanks")
         codes = (self.codes()[:ASCII] & (WORD - 1)).astype(np.uint8)
         need(self.folds is None or codes.tobytes() == bytes(range(ASCII)).lower(), "ASCII is not folded to lower case")
 

@@ -1,159 +1,342 @@
-"""The machine of MaxMatch: the automaton of keyword search, which reports all tokens of a text.
+"""The machine of MaxMatch: a trie of words over UTF-16 units, and what is certain where a walk over it ends.
 
-MaxMatch takes the longest word of a dictionary that begins where the last token ended, or a single character if none does. So its words are
-the matches of leftmost-longest keyword search, and its other tokens are the characters outside of them (Song et al. 2021, *Fast WordPiece
-Tokenization*, Section 3.6). The arrays, their proof and the bound on look-ups are those of `fst.machines.keywords`.
+MaxMatch takes the longest word of a dictionary that begins where the last token ended, or a single character if none does. So a walk reads
+from there as far as the trie goes, takes the last word on its way, and begins anew where this ends. If it has read on after this word, it
+does not read that again, but *jumps*: a table says which tokens all that it has read begins with, whatever follows, and in which state of
+the trie a walk is that has read the rest. This is the failure link of Song et al. 2021, *Fast WordPiece Tokenization*, Section 3, with its
+pops. So a unit of text takes at most two look-ups, one that leads on and one that does not, whatever the words are.
 
-Backward MaxMatch goes from the end of a text to its begin. Its automaton has the words' bytes in reverse order, and reads those of a text
-so. It need not know where characters begin: in UTF-8, the bytes of a word stand only where its characters do, so they do in reverse order.
+Backward MaxMatch goes from the end of a text to its begin. Its trie has the units of the words in reverse order, and reads those of a text
+so.
 
 A rule makes one entry of several tokens (Sassano 2014, *Deterministic Word Segmentation Using Maximum Matching with Fully Lexicalized
-Rules*): an output of the automaton is a list of matches, so the output of such an entry lists the words of the rule's right side.
+Rules*): its string is a word of the trie that stands for the tokens of the rule's right side.
+
+The value of a word is its number + 1, and 0 stands for a character outside of all words; then follow the values of rules. Tokens that go
+together are a list, linked from the last one to the first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.forms import one_of, stored_as
+from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
-from fst.machines import keywords
-from fst.machines.keyword_text import PLAIN, KeywordText
-from fst.machines.keywords import LABEL_SHIFT, LONGEST, OWN, KeywordAutomaton, KeywordMetadata, KeywordTables
-from fst.proof import need
+from fst.machines.reading_arguments import borrowable
+from fst.machines.string_column import prove_strings
+from fst.machines.unit_trie import FREE, LEAF, MAX_VALUE, ROOT, STATE_SHIFT, UNITS, VALUE_SHIFT, Edges, UnitTrieTable, pack, units_of
+from fst.metadata import Sections
+from fst.proof import need, need_none
 from fst.rows import Array
-from fst.table import Each
+from fst.table import Each, member
+from fst.trie import NULL, Ints
 
 DIRECTIONS = FORWARD, BACKWARD = "forward", "backward"
 UNSEEN = -1  # the id of a character outside of all words
-DONE = keywords.NOTES  # index into `keywords.Work.notes`: the position up to which the kernel has written tokens
+ALONE = 0  # instead of a size
+MAX_LENGTH = 1 << 16  # units of a word
+TOKENS, STATE, VALUE, SIZE = JUMP = range(4)  # columns of `jumps`
+LISTED, END, NUMBER, BEFORE = TOKEN = range(4)  # columns of `lists`
+SURROGATES = {FORWARD: slice(0xD800, 0xDC00), BACKWARD: slice(0xDC00, 0xE000)}  # those that are read first of two
 
 
 @dataclass(frozen=True)
-class MaxMatchAutomaton(KeywordAutomaton):
-    """What the automaton is.
+class MaxMatchSettings:
+    """What the table does.
 
     Attributes:
+        kind: the kind of machine.
         direction: in which direction it reads.
+        words: the number of words.
+        longest: the UTF-16 units of the longest word in the trie.
     """
 
-    match_kind: str = stored_as(one_of(LONGEST))
+    kind: str = stored_as(TEXT)
     direction: str = stored_as(one_of(*DIRECTIONS))
+    words: int = stored_as(whole(1, MAX_VALUE))
+    longest: int = stored_as(whole(1, MAX_LENGTH))
 
 
 @dataclass(frozen=True)
-class MaxMatchMetadata(KeywordMetadata):
+class MaxMatchMetadata(Sections):
     """The metadata of a table of MaxMatch."""
 
-    SECTIONS = (MaxMatchAutomaton, KeywordText)
+    SECTIONS = (MaxMatchSettings,)
 
-    automaton: MaxMatchAutomaton
+    settings: MaxMatchSettings
 
 
 class Arguments(NamedTuple):
-    """What `fst.runtime.kernels.maxmatch` and `fst.runtime.maxmatch` read.
+    """The arrays that `fst.runtime.kernels.maxmatch` reads.
 
     Attributes:
-        entries, roots, depths, matches: as in `fst.machines.keywords.Arguments`.
-        is_cut: bool[256], whether a byte is a character of its own, on which no state has a transition.
+        units, entries, rules: those of the table.
+        jumps, lists: uint32[4 * n], those of the table.
+        firsts: uint64[65536], what a walk knows after its first unit: state and value as in an entry, and below them the size of the token
+            that it makes, which is 2 for the first surrogate of a character outside of all words; or `ALONE` if the unit is a token, and no
+            rule, whatever follows.
+        words: uint64[1], the number of words.
         is_backward: bool[1].
     """
 
+    units: Array
     entries: Array
-    roots: Array
-    depths: Array
-    matches: Array
-    is_cut: Array
+    rules: Array
+    jumps: Array
+    lists: Array
+    firsts: Array
+    words: Array
     is_backward: Array
 
 
+class Work(NamedTuple):
+    """The working arrays of one thread: `state`, as in `fst.machines.kernel_call.Work`, and no symbols."""
+
+    state: Array
+    symbols: Array
+
+
 class Token(NamedTuple):
-    """A token in UTF-8: its id, or `UNSEEN`; its first byte, and one past the last."""
+    """A token: its id, or `UNSEEN`; where it begins, and one past its end."""
 
     id: int
     start: int
     end: int
 
 
+class Lasts(NamedTuple):
+    """For each edge of the trie, the token that a walk which ends there makes.
+
+    Attributes:
+        values, sizes: int64[edges], of the last word on the way there, or of a character outside of all words.
+        jumps: bool[edges], whether a walk jumps there, because it has read on after this token.
+    """
+
+    values: Ints
+    sizes: Ints
+    jumps: Array
+
+
 @dataclass(frozen=True, eq=False)
-class MaxMatchTables(KeywordTables):
-    """A dictionary, compiled. The arrays are those of `fst.machines.keywords.KeywordTables`; the keywords are the words."""
+class MaxMatchTables(UnitTrieTable):
+    """A dictionary, compiled. The slot of a state where walks jump holds the number of its jump, above the label `FREE`.
+
+    Attributes:
+        rules: uint32[rules], for each the last of its tokens.
+        jumps: uint32[n, 4], the jumps: the last of the tokens; where the walk goes on, `ROOT` if nothing is left; and the value and the
+            size of the token that it makes there, see `Lasts`. The first one is not used.
+        lists: uint32[n, 4], tokens in lists: the value; the units from the first token of its list to its end; its number in the list,
+            from 1; and the token before it, or 0. The first one is not used.
+    """
 
     kind: ClassVar[str] = "maxmatch"
-    kernel: ClassVar[str] = "fst.runtime.maxmatch"
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-16"
+    kernel: ClassVar[str] = "fst.runtime.kernels.maxmatch"
     face: ClassVar[str] = "fst.runtime.segmenter.Segmenter"
+    has_tokens: ClassVar[bool] = False
+
+    rules: Array = member("<u4")
+    jumps: Array = member("<u4", axes=2)
+    lists: Array = member("<u4", axes=2)
 
     @Lazy
     def metadata(self) -> MaxMatchMetadata:
         """What the table says beside its arrays."""
         return MaxMatchMetadata.from_json(self.about)
 
-    @property
+    @Lazy
     def words(self) -> tuple[str, ...]:
         """The words, in the order of their ids."""
-        return self.keywords
+        data, ends = self.word_bytes.tobytes(), self.word_ends.tolist()
+        return tuple(str(data[start:end], "utf-8") for start, end in pairwise([0, *ends]))
+
+    @property
+    def direction(self) -> str:
+        """One of `DIRECTIONS`."""
+        return self.metadata.settings.direction
 
     @property
     def streams(self) -> bool:
         """Whether texts can be read in pieces."""
-        return self.metadata.automaton.direction == FORWARD
+        return self.direction == FORWARD
 
     @Lazy
     def cuts(self) -> str:
         """The characters after which any text may be cut: those of ASCII that stand in no entry."""
-        return "".join(map(chr, np.flatnonzero(self._is_cut).tolist()))
+        return "".join(map(chr, np.flatnonzero(self.units[:0x80] & FREE == 0).tolist()))
 
-    @Lazy
-    def _is_cut(self) -> Array:
-        used = np.bincount((self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int64), minlength=OWN)[:OWN]
-        found: Array = (used == 0) & (np.arange(OWN) < 0x80)
-        return found
+    @property
+    def ids_per_unit(self) -> int:
+        """No token is empty."""
+        return 1
 
     def run(self, text: str) -> list[int]:
         """The id of each token, in slow and plain Python."""
         return [token.id for token in self.tokens(text.encode())]
 
     def tokens(self, data: bytes) -> list[Token]:
-        """The tokens of some UTF-8, in slow and plain Python."""
-        size = len(data)
+        """The tokens of some UTF-8, in slow and plain Python; places count bytes."""
+        text, places = data.decode(), [0]
+        for char in text:
+            places += [places[-1] + len(char.encode())] * len(units_of(char))
+        units = units_of(text)
         if self.streams:
-            return [*self._tokens(data)]
-        return [Token(word, size - end, size - start) for word, start, end in self._tokens(data[::-1])][::-1]
+            found = [*self._walk(units)]
+        else:
+            found = [Token(value, len(units) - end, len(units) - start) for value, start, end in self._walk(units[::-1])][::-1]
+        return [Token(value - 1, places[start], places[end]) for value, start, end in found]
 
-    def _tokens(self, read: bytes) -> Iterator[Token]:
-        """The tokens of bytes in the order of reading: the matches, and the characters between them."""
-        done = 0
-        for match in self._search(read):
-            yield from self._unseen(read, done, match.start)
-            yield Token(*match)
-            done = match.end
-        yield from self._unseen(read, done, len(read))
+    def _walk(self, units: Sequence[int]) -> Iterator[Token]:
+        """The tokens of units in the order of reading, with values instead of ids."""
+        begin = at = value = end = 0  # the token begins at `begin`, the walk is at `at`, and the token ends at `end`
+        state = ROOT
+        while begin < len(units):
+            if state == ROOT:
+                at, value, end = begin, 0, begin + 1 + bool(self._are_surrogates[units[begin]])
+            while at < len(units) and state != LEAF:
+                label = int(self.units[units[at]])
+                entry = int(self.entries[state + label])
+                if entry & FREE != label:
+                    break
+                at, state = at + 1, entry >> STATE_SHIFT & LEAF
+                value, end = (entry >> VALUE_SHIFT, at) if entry >> VALUE_SHIFT else (value, end)
+            if at > end:
+                last, state, value, size = self.jumps[int(self.entries[state]) >> STATE_SHIFT].tolist()
+                yield from self._listed(last, begin)
+                begin += int(self.lists[last, END])
+                end = begin + size
+            else:
+                rule = value - 1 - len(self.word_ends)
+                yield from [Token(value, begin, end)] if rule < 0 else self._listed(int(self.rules[rule]), begin)
+                begin, state = end, ROOT
 
-    def _unseen(self, read: bytes, start: int, end: int) -> Iterator[Token]:
-        """A token for each character. Of its bytes, the first one in UTF-8 is read first, or last if the direction is backward."""
-        leads = [place for place in range(start, end) if read[place] & 0xC0 != 0x80]
-        borders = [*leads, end] if self.streams else [start, *(lead + 1 for lead in leads)]
-        return (Token(UNSEEN, *span) for span in pairwise(borders))
+    def _listed(self, last: int, begin: int) -> list[Token]:
+        """The tokens of a list; the first one begins at a place."""
+        found = list[Token]()
+        while last:
+            value, end, _, before = self.lists[last].tolist()
+            found.append(Token(value, begin + int(self.lists[before, END]), begin + end))
+            last = before
+        return found[::-1]
+
+    @Lazy
+    def _are_surrogates(self) -> Array:
+        """bool[65536], whether a unit is the one that is read first of a character's two."""
+        found = np.zeros(UNITS, np.bool_)
+        found[SURROGATES[self.direction]] = True
+        return found
+
+    @Lazy
+    def firsts(self) -> Array:
+        """See `Arguments`."""
+        entries = self.entries[self.units]
+        leads = (entries & np.uint64(FREE) == self.units) & (self.units > 0)
+        values = np.where(leads, entries >> np.uint64(VALUE_SHIFT), 0)
+        states = np.where(leads, entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF), LEAF)
+        sizes = 1 + (self._are_surrogates & (values == 0))
+        is_alone = (states == LEAF) & (sizes == 1) & (values <= len(self.word_ends))
+        return pack(np.where(is_alone, ALONE, sizes), states, values)
+
+    def lasts(self, edges: Edges) -> Lasts:
+        """The token that a walk makes at each edge of the trie."""
+        firsts, words, depths = edges.last_of(edges.above == len(edges)), edges.last_of(edges.values > 0), edges.depths
+        are_surrogates = np.zeros(FREE, np.bool_)
+        are_surrogates[self.units[self._are_surrogates]] = True
+        sizes = np.where(words < len(edges), np.append(depths, 0)[words], 1 + are_surrogates[edges.labels[firsts]])
+        return Lasts(np.append(edges.values, 0)[words], sizes, (edges.targets != LEAF) & (depths > sizes))
+
+    def arguments(self) -> Arguments:
+        """The arrays of the kernel."""
+        return Arguments(
+            units=borrowable(self.units, np.uint32),
+            entries=borrowable(self.entries, np.uint64),
+            rules=borrowable(self.rules, np.uint32),
+            jumps=borrowable(self.jumps, np.uint32).ravel(),
+            lists=borrowable(self.lists, np.uint32).ravel(),
+            firsts=self.firsts,
+            words=np.array([len(self.word_ends)], np.uint64),
+            is_backward=np.array([not self.streams]),
+        )
+
+    def work(self) -> Work:
+        """The kernel's working arrays for one thread."""
+        return Work(np.zeros(7, np.uint64), np.empty(0, np.uint16))
 
     def prove(self, each: Each = map) -> None:
-        """Prove what kernels may assume. Texts are read as they are."""
+        """Prove what kernels may assume."""
         super().prove(each)
-        need(self.metadata.text == PLAIN, "texts are not read as they are, and a dictionary has no rules for that")
+        settings = self.metadata.settings
+        prove_strings(self.word_bytes, self.word_ends, settings.words, "words")
+        edges = self.prove_trie(settings.longest, settings.words + len(self.rules), keeps=True)
+        self._prove_units()
+        bare = (edges.targets == LEAF) & (edges.values == 0)
+        need_none(bare, lambda edge: f"slot {edges.slots[edge]} ends a path, and no word")
+        self._prove_tokens()
+        self._prove_rules(edges)
+        self._prove_jumps(edges)
 
-    def arguments(self) -> Any:
-        """What the kernel reads."""
-        return Arguments(*super().arguments(), self._is_cut, np.array([not self.streams]))
+    def _prove_units(self) -> None:
+        """Prove that a label is that of one unit, so that walks know from their state which units they have read."""
+        need_none(self.units > FREE, lambda unit: f"unit {unit} has the bits {int(self.units[unit]):#x}")
+        used, counts = np.unique(self.units[self.units > 0], return_counts=True)
+        need_none(counts > 1, lambda at: f"{counts[at]} units have the label {used[at]}")
 
-    def work(self) -> Any:
-        """The kernel's working arrays for one thread."""
-        return super().work()._replace(notes=np.zeros(DONE + 1, np.uint64))
+    def _prove_tokens(self) -> None:
+        """Prove that the tokens of a list follow each other, and are numbered."""
+        need(self.lists.shape[1] == len(TOKEN) and len(self.lists), f"lists has the shape {self.lists.shape}")
+        need(not self.lists[0].any(), "token 0 is none, and is not empty")
+        values, ends, numbers, before = self.lists[1:].astype(np.int64).T
+        words, first = self.metadata.settings.words, np.arange(1, len(self.lists))
+        need_none(values > words, lambda at: f"token {at + 1} has the value {values[at]}; there are {words} words")
+        need_none(before >= first, lambda at: f"token {at + 1} does not come after token {before[at]}")
+        need_none(ends <= self.lists[before, END], lambda at: f"token {at + 1} does not end after token {before[at]}")
+        need_none(numbers != self.lists[before, NUMBER].astype(np.int64) + 1, lambda at: f"token {at + 1} has the number {numbers[at]}")
+
+    def _prove_rules(self, edges: Edges) -> None:
+        """Prove that the tokens of a rule have the size of its string."""
+        words = self.metadata.settings.words
+        need_none(self.rules >= len(self.lists), lambda rule: f"rule {rule} has the token {self.rules[rule]} of {len(self.lists)}")
+        of_rules = np.flatnonzero(edges.values > words)
+        sizes = self.lists[self.rules[edges.values[of_rules] - words - 1], END]
+        found = edges.depths[of_rules]
+        need_none(sizes != found, lambda at: f"slot {edges.slots[of_rules[at]]} ends a rule of {sizes[at]} units at {found[at]}")
+
+    def _prove_jumps(self, edges: Edges) -> None:
+        """Prove that walks jump where they have read on after a token, and only there."""
+        need(self.jumps.shape[1] == len(JUMP) and len(self.jumps), f"jumps has the shape {self.jumps.shape}")
+        need(not self.jumps[0].any(), "jump 0 is none, and is not empty")
+        inner, lasts = edges.targets != LEAF, self.lasts(edges)
+        states = edges.targets[inner]
+        numbers = self.entries[states] >> np.uint64(STATE_SHIFT)
+        need_none((numbers > 0) != lasts.jumps[inner], lambda at: f"state {states[at]} has the jump {numbers[at]}")
+        need_none(numbers >= len(self.jumps), lambda at: f"state {states[at]} has the jump {numbers[at]} of {len(self.jumps)}")
+        self._prove_targets(edges, lasts, *self.jumps[numbers[numbers > 0]].astype(np.int64).T)
+
+    def _prove_targets(self, edges: Edges, lasts: Lasts, tokens: Ints, targets: Ints, values: Ints, sizes: Ints) -> None:
+        """Prove that jumps lead to states, and give up what their tokens have. The jumps are those of ``lasts.jumps``."""
+        states, labels, depths = edges.targets[lasts.jumps], edges.labels[lasts.jumps], edges.depths[lasts.jumps]
+        need_none(tokens >= len(self.lists), lambda at: f"state {states[at]} jumps with the token {tokens[at]} of {len(self.lists)}")
+        need_none(tokens == 0, lambda at: f"state {states[at]} jumps without a token")
+        reached = edges.edge_to[np.minimum(targets, len(self.entries))]
+        need_none(reached == NULL, lambda at: f"state {states[at]} jumps to {targets[at]}, which is no state")
+        left = np.append(edges.depths, 0)[reached] + self.lists[tokens, END] - depths
+        is_inside = (targets == ROOT) & self._are_surrogates[self.unit_of()[labels]]  # a character, of which a token has the other unit
+        need_none((left != 0) & ~(is_inside & (left == 1)), lambda at: f"state {states[at]} jumps over {left[at]} units too many")
+        wrong = (np.append(lasts.values, 0)[reached] != values) | (np.append(lasts.sizes, 0)[reached] != sizes)
+        need_none(wrong, lambda at: f"state {states[at]} jumps to a token that is not that of state {targets[at]}")
+
+    def unit_of(self) -> Ints:
+        """The unit of each label."""
+        found = np.zeros(FREE, np.int64)
+        found[self.units] = np.arange(UNITS)
+        return found
 
 
-def about(direction: str, states: int) -> Mapping[str, Any]:
+def about(direction: str, words: int, longest: int) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return MaxMatchMetadata(MaxMatchAutomaton(MaxMatchTables.kind, LONGEST, states, direction), PLAIN).to_json()
+    return MaxMatchMetadata(MaxMatchSettings(MaxMatchTables.kind, direction, words, longest)).to_json()

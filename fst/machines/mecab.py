@@ -28,7 +28,7 @@ from fst.forms import TEXT, stored_as, whole
 from fst.lazy import Lazy
 from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import StringColumn, prove_strings
-from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, VALUE_SHIFT, UnitTrieTable, units_of
+from fst.machines.unit_trie import KIND_SHIFT, MAX_VALUE, UnitTrieTable, units_of
 from fst.metadata import Sections
 from fst.proof import need, need_none
 from fst.rows import Array
@@ -349,9 +349,8 @@ class MecabTables(UnitTrieTable):
     @Lazy
     def most_words(self) -> int:
         """The most nodes that can begin at a place."""
-        values = (self.entries >> np.uint64(VALUE_SHIFT)).astype(np.int64)
-        sizes = np.append(0, self._list_sizes)[values]
-        _, known = self.longest_walk(sizes)
+        edges = self.edges()
+        known = int(edges.sums(np.append(0, self._list_sizes)[edges.values]).max(initial=0))
         return known + (MAX_CHARACTERS + 1) * int(self._list_sizes[self.unknowns].max())
 
     def arguments(self) -> Arguments:

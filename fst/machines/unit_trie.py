@@ -1,11 +1,11 @@
-"""A trie of words over UTF-16 units, which tables of lattices share.
+"""A trie of words over UTF-16 units, which tables of segmentation share.
 
 Most characters of Chinese and Japanese are one unit, so that each takes one look-up; in UTF-8 it would be three, most of them far apart.
 
 A unit has a *label*, the same for all states: 1 is the unit that the most edges have. The entry for a state b and a label c is at slot
 b + c. From the lowest bit it holds ``label 17 | state 25 | value 22``: the label, by which a look-up knows that the entry belongs to this
 state; where to go on, or `LEAF`; and the value of the word that ends here, 0 for none. Free slots have the label `FREE`. A unit that is in
-no word has the label 0, which no entry has.
+no word has the label 0, which no entry has. So the slot b itself is always free, and a machine may keep something in its other bits.
 
 **What kernels may assume** once a trie is proven: all look-ups from a state lie in the array, no walk from the root reads more than
 `longest` units, and no value is above the highest.
@@ -14,7 +14,7 @@ no word has the label 0, which no entry has.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from fst.machines.string_column import StringColumn
 from fst.proof import need, need_none
 from fst.rows import Array
 from fst.table import Table, member
-from fst.trie import Ints, spread
+from fst.trie import NULL, Ints
 
 UNITS = 1 << 16
 LABEL_BITS, STATE_BITS, VALUE_BITS = 17, 25, 22
@@ -34,6 +34,51 @@ LEAF = (1 << STATE_BITS) - 1
 MAX_VALUE = (1 << VALUE_BITS) - 1
 KIND_SHIFT = LABEL_BITS  # in `units`, where the rest of a number is the machine's
 ROOT = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The edges of a trie, in the order of their slots.
+
+    Attributes:
+        slots, labels, targets, values: int64[edges], the slot of each, and the fields of its entry.
+        above: int64[edges], the edge before each one; the number of edges for those of the root.
+        edge_to: int64[slots + 1], the edge that leads to each state; the number of edges for the root, and `NULL` where there is no state.
+    """
+
+    slots: Ints
+    labels: Ints
+    targets: Ints
+    values: Ints
+    above: Ints
+    edge_to: Ints
+
+    def __len__(self) -> int:
+        return len(self.slots)
+
+    def sums(self, weights: Ints) -> Ints:
+        """For each edge, the sum of the weights of the edges from the root up to it. `weights` are those of the edges."""
+        found, above = np.append(weights, 0), np.append(self.above, len(self))
+        while np.any(above < len(self)):
+            found += found[above]
+            above = above[above]
+        return found[:-1]
+
+    @Lazy
+    def depths(self) -> Ints:
+        """int64[edges], the units from the root up to the end of each edge."""
+        return self.sums(np.ones(len(self), np.int64))
+
+    def last_of(self, some: Array) -> Ints:
+        """For each edge, the last one of some on the way from the root up to it; the number of edges if there is none.
+
+        Args:
+            some: bool[edges].
+        """
+        found = np.append(np.where(some, np.arange(len(self)), self.above), len(self))
+        while not np.array_equal(found, further := found[found]):
+            found = further
+        return found[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +97,7 @@ class UnitTrieTable(Table):
     word_ends: Array = member("<i8")
 
     @Lazy
-    def words(self) -> StringColumn:
+    def words(self) -> Sequence[str]:
         """The words, in the order of their ids."""
         return StringColumn(self.word_bytes, self.word_ends)
 
@@ -83,54 +128,56 @@ class UnitTrieTable(Table):
         """The kind of a unit."""
         return int(self.units[unit]) >> KIND_SHIFT
 
-    def longest_walk(self, weights: Ints) -> tuple[int, int]:
-        """The most units that a walk from the root reads, and the most that the weights of its slots sum up to."""
-        labels, targets = self._labels, self._targets
-        taken = np.flatnonzero(labels != FREE)
-        sources = taken - labels[taken]
-        order = np.argsort(sources, kind="stable")
-        taken, sources = taken[order], sources[order]
-        states, sums, longest, most = np.array([ROOT]), np.zeros(1, np.int64), 0, 0
-        while True:
-            first, end = np.searchsorted(sources, states), np.searchsorted(sources, states, "right")
-            reached = taken[spread(first, end - first)]
-            if not len(reached):
-                return longest, most
-            sums = np.repeat(sums, end - first) + weights[reached]
-            longest, most = longest + 1, max(most, int(sums.max()))
-            goes_on = targets[reached] != LEAF
-            states, sums = targets[reached][goes_on], sums[goes_on]
-
-    def prove_trie(self, longest: int, highest: int) -> None:
+    def prove_trie(self, longest: int, highest: int, *, keeps: bool = False) -> Edges:
         """Prove what kernels may assume.
 
         Args:
             longest: the most units that a walk may read.
             highest: the highest value.
+            keeps: whether the machine keeps something in the slots of states. It proves what that is.
+
+        Returns:
+            The edges.
         """
         need(len(self.units) == UNITS, f"units has {len(self.units)} elements, not {UNITS}")
-        labels, targets, size = self._labels, self._targets, len(self.entries)
+        labels, size = (self.entries & np.uint64(FREE)).astype(np.int64), len(self.entries)
         last_label = int((self.units & np.uint32(FREE)).max())
         need(last_label < FREE, f"a unit has the label {FREE}, which free slots have")
         need(size > last_label and labels[ROOT] == FREE, f"there are {size} slots, of which the first is none's")
-        taken = labels != FREE
+        taken, targets = labels != FREE, (self.entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF)).astype(np.int64)
         need_none(labels == 0, lambda slot: f"slot {slot} has the label 0, which units of no word have")
-        need_none(taken & (targets != LEAF) & (targets + last_label >= size), lambda slot: f"slot {slot} leads past the last slot")
-        need_none(~taken & (self.entries != FREE), lambda slot: f"slot {slot} is free, and has the bits {int(self.entries[slot]):#x}")
+        leads = taken & (targets != LEAF)
+        need_none(leads & (targets + last_label >= size), lambda slot: f"slot {slot} leads past the last slot")
+        is_bare = ~taken
+        if keeps:
+            is_bare[targets[leads]] = False
+        need_none(is_bare & (self.entries != FREE), lambda slot: f"slot {slot} is free, and has the bits {int(self.entries[slot]):#x}")
         values = self.entries >> np.uint64(VALUE_SHIFT)
-        need_none(values > highest, lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
-        states, counts = np.unique(targets[taken & (targets != LEAF)], return_counts=True)
+        need_none(taken & (values > highest), lambda slot: f"slot {slot} has the value {values[slot]}; the highest is {highest}")
+        states, counts = np.unique(targets[leads], return_counts=True)
         need_none((counts > 1) | (states == ROOT), lambda at: f"state {states[at]} is entered in {counts[at]} ways: this is no trie")
-        found, _ = self.longest_walk(np.zeros(size, np.int64))
+        edges = self.edges()
+        above = np.append(edges.above, len(edges))
+        need_none(above == NULL, lambda edge: f"slot {edges.slots[edge]} belongs to no state")
+        for _ in range(longest.bit_length()):
+            above = above[above]
+        need_none(above < len(edges), lambda edge: f"slot {edges.slots[edge]} is not within {longest} units of the root")
+        found = int(edges.depths.max(initial=0))
         need(found == longest, f"a walk reads {found} units, not {longest}")
+        return edges
 
-    @Lazy
-    def _labels(self) -> Ints:
-        return (self.entries & np.uint64(FREE)).astype(np.int64)
-
-    @Lazy
-    def _targets(self) -> Ints:
-        return (self.entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF)).astype(np.int64)
+    def edges(self) -> Edges:
+        """The edges of the trie. That of a slot that belongs to no state has `NULL` above it."""
+        labels = (self.entries & np.uint64(FREE)).astype(np.int64)
+        slots = np.flatnonzero(labels != FREE)
+        labels, entries = labels[slots], self.entries[slots]
+        targets = (entries >> np.uint64(STATE_SHIFT) & np.uint64(LEAF)).astype(np.int64)
+        edge_to = np.full(len(self.entries) + 1, NULL)
+        goes_on = np.flatnonzero(targets != LEAF)
+        edge_to[targets[goes_on]] = goes_on
+        edge_to[ROOT] = len(slots)
+        above = edge_to[np.maximum(slots - labels, NULL)]  # the last one is of no state
+        return Edges(slots, labels, targets, (entries >> np.uint64(VALUE_SHIFT)).astype(np.int64), above, edge_to)
 
 
 def pack(labels: Array, states: Array, values: Array) -> Array:

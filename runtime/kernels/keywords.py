@@ -4,14 +4,13 @@ Each byte takes a transition, after as many failure links as lead to a state tha
 at most one, so a text of n bytes takes at most 2n look-ups, whatever the keywords are. The kernel keeps nothing from one call to the next:
 if a text goes on, it stops before the bytes that may still belong to a match, and the caller gives these again.
 
-There are three ways to read. All use the same step, and give the same matches:
+There are three ways to read, which give the same matches:
 
 - *walk*: four walks take turns, each over a segment, and note events, see `fst.runtime.kernels.keyword_walk`;
 - *join*: where one segment ends and the next begins, the true state meets the one that began at the root. Both read on until they agree,
   and the events of the second up to there are dropped. Nearly always they agree after a few bytes, and always at the end of a row;
-- *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare.
-
-For MaxMatch, all tokens are reported, see `fst.runtime.kernels.maxmatch_tokens`.
+- *follow*: one walk alone, which skips bytes that begin no keyword. It reads short texts, and texts in which keywords are rare. It has
+  branches, since a processor that guesses a branch need not wait for the look-up, and it writes matches at once.
 
 Kernels check nothing. They require a proven table, UTF-8, and room for an id for each byte of text.
 """
@@ -20,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import inlined, kernel, part
+from fst.jit import inlined, kernel, object_kernel, part
 from fst.machines import keywords
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
@@ -46,11 +45,9 @@ from fst.runtime.kernels.keyword_walk import (
     stop_of,
     walk,
 )
-from fst.runtime.kernels.maxmatch_tokens import put_tokens, put_unseen
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U63
-from fst.runtime.kernels.utf_8 import count_characters
+from fst.runtime.kernels.utf_8 import count_characters, put_string
 
-MATCHES_ALONE = len(keywords.Arguments._fields)  # of the arguments of a table that reports matches alone
 OWN, WALKS, FEW = np.uint64(keywords.OWN), np.uint64(keywords.WALKS), np.uint64(keywords.FEW)
 RARE = U3  # keywords are rare where one byte in 2 ** RARE, or less, is not skipped
 PATIENCE = np.uint64(16)  # times to read in turns before a walk alone is tried again
@@ -73,16 +70,13 @@ def in_characters(text, begin, before, offsets, first, last):
 
 
 @part
-def report(text, begin, number, machine, output, notes):
+def report(begin, number, machine, output, notes):
     """Write the matches of an output.
 
     Args:
         begin: the position in the text of the first byte that the state stands for.
         number: the number of the last match.
     """
-    if len(machine) > MATCHES_ALONE:
-        put_tokens(text, begin, number << U2, machine, output, notes)
-        return
     matches, last, place = machine.matches, number << U2, notes[PLACE]
     after, before = place + U1, last
     while matches[before + BEFORE_IT]:
@@ -100,12 +94,19 @@ def report(text, begin, number, machine, output, notes):
 
 
 @inlined
-def report_own(text, at, state, machine, output, notes):
+def report_own(at, state, machine, output, notes):
     """Write the matches of a state that is left by its failure link."""
     own = machine.entries[state]
     if output_of(own):
-        report(text, at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
+        report(at - np.uint64(machine.depths[state]), output_of(own), machine, output, notes)
     return own & STATE
+
+
+@part
+def report_rest(at, state, machine, output, notes):
+    """Write the matches of the state in which a row ends, and of those that its failure links lead to."""
+    while state != ROOT:
+        state = report_own(at, state, machine, output, notes)
 
 
 @inlined
@@ -117,12 +118,10 @@ def end_matches(text, begin, output, notes):
 
 
 @inlined
-def close_rows(text, starts, before, machine, output, notes):
+def close_rows(text, starts, before, output, notes):
     """End all rows that end at a position, or before it."""
     row = notes[ROW]
     while row < np.uint64(len(output.ends)) and np.uint64(starts[row + U1]) <= before:
-        if len(machine) > MATCHES_ALONE:
-            put_unseen(text, np.uint64(starts[row + U1]), output, notes)
         output.ends[row] = notes[PLACE]
         end_matches(text, np.uint64(starts[row]), output, notes)
         notes[BEFORE_ROW] = U0
@@ -137,38 +136,46 @@ def expand(text, starts, first, last, machine, output, work):
     for index in range(first, last):
         event = work.events[np.uint64(index)]
         at, slot, is_finish = event & LOW_HALF, event >> HALF & STATE, event >> U63
-        close_rows(text, starts, at - is_finish, machine, output, notes)
+        close_rows(text, starts, at - is_finish, output, notes)
         entry = machine.entries[slot]
         label = entry >> LABEL_SHIFT
         if label != OWN:
             depth = np.uint64(machine.depths[slot - U1 - label])
-            report(text, at - depth, output_of(entry), machine, output, notes)
+            report(at - depth, output_of(entry), machine, output, notes)
             continue
-        state = report_own(text, at, slot, machine, output, notes)
+        state = report_own(at, slot, machine, output, notes)
         if is_finish:
-            while state != ROOT:
-                state = report_own(text, at, state, machine, output, notes)
+            report_rest(at, state, machine, output, notes)
         elif state == ROOT and output_of(machine.roots[text[at]]):
-            report(text, at, output_of(machine.roots[text[at]]), machine, output, notes)
+            report(at, output_of(machine.roots[text[at]]), machine, output, notes)
 
 
 @part
 def follow(text, starts, closed, at, end, state, machine, output, work):
-    """Read with one walk. Returns the state, and how many bytes it did not skip."""
-    spare, read = WALKS * REGION, U0
-    row, stop = stop_of(starts, closed, work.notes[ROW], at, end)
+    """Read with one walk. Returns the state, and how many bytes led on to one."""
+    entries, roots, notes, read = machine.entries, machine.roots, work.notes, U0
+    row, stop = stop_of(starts, closed, notes[ROW], at, end)
     while at < end:
         while at < stop:
-            if state == ROOT:
-                while machine.roots[text[at]] == U0 and at + U1 < stop:
+            byte = np.uint64(text[at])
+            entry = entries[state + U1 + byte]
+            if entry >> LABEL_SHIFT == byte:
+                if output_of(entry):
+                    report(at - np.uint64(machine.depths[state]), output_of(entry), machine, output, notes)
+                state = entry & STATE
+                at += U1
+                read += U1
+            elif state != ROOT:
+                state = report_own(at, state, machine, output, notes)
+            else:
+                at += U1
+                while at < stop and roots[text[at]] == U0:
                     at += U1
-            state, at, count = step(text, machine, state, at, work.events, spare)
-            read += U1
-            if count > spare:
-                expand(text, starts, spare, count, machine, output, work)
-        row, stop, state, count = pause(starts, closed, row, at, end, state, work.events, spare)
-        if count > spare:
-            expand(text, starts, spare, count, machine, output, work)
+        if row < closed and at == np.uint64(starts[row + U1]):
+            report_rest(at, state, machine, output, notes)
+            close_rows(text, starts, at, output, notes)
+            row, stop = stop_of(starts, closed, row, at, end)
+            state = ROOT
     return state, read
 
 
@@ -213,7 +220,7 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     for number in range(WALKS):
         index = np.uint64(number)
         first, begin = index * REGION, at + index * size
-        close_rows(text, starts, begin, machine, output, work.notes)
+        close_rows(text, starts, begin, output, work.notes)
         state, agrees, kept = join(text, starts, closed, begin, begin + size, state, first, machine, output, work)
         if agrees:
             expand(text, starts, kept, work.counts[index], machine, output, work)
@@ -221,9 +228,11 @@ def read_in_turns(text, starts, closed, at, size, state, machine, output, work):
     return state
 
 
-@part
-def search(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `encode_rows`."""
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
+    `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
+    """
     call, notes = work.state, work.notes
     at, stop, closed, state = np.uint64(starts[0]), np.uint64(starts[len(starts) - 1]), np.uint64(len(starts)) - U1 - more, ROOT
     notes[PLACE] = notes[FIRST] = call[COUNT]
@@ -232,7 +241,7 @@ def search(text, starts, more, machine, output, work):
         size = min((stop - at) // WALKS, SEGMENT)
         is_in_turns = notes[TURNS] > U0 and size >= FEW
         end = at + size * WALKS if is_in_turns else min(at + FEW * WALKS, stop)
-        close_rows(text, starts, at, machine, output, notes)
+        close_rows(text, starts, at, output, notes)
         if is_in_turns:
             state = read_in_turns(text, starts, closed, at, size, state, machine, output, work)
             notes[TURNS] -= U1
@@ -240,11 +249,9 @@ def search(text, starts, more, machine, output, work):
             state, read = follow(text, starts, closed, at, end, state, machine, output, work)
             notes[TURNS] = PATIENCE if read > end - at >> RARE else U0
         at = end
-    close_rows(text, starts, at, machine, output, notes)
+    close_rows(text, starts, at, output, notes)
     at -= np.uint64(machine.depths[state])
     if more:
-        if len(machine) > MATCHES_ALONE:
-            put_unseen(text, at, output, notes)
         begin = np.uint64(starts[closed])
         end_matches(text, begin, output, notes)
         call[BEFORE] = notes[BEFORE_ROW] + count_characters(text, begin, at)
@@ -252,9 +259,26 @@ def search(text, starts, more, machine, output, work):
     return at
 
 
-@kernel
-def encode_rows(text, starts, more, machine, output, work):
-    """Search texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.keywords.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
+@object_kernel
+def find_in_string(rows, machine, short, work):
+    """Search the first str of a list.
+
+    Args:
+        rows: the address of the list.
+        machine, work: as in `encode_rows`.
+        short: `fst.runtime.workspace.ShortSearch`, filled.
+
+    Returns:
+        The number of matches; -1 if the str has a lone surrogate.
     """
-    return search(text, starts, more, machine, output, work)
+    end, is_wrong = put_string(rows, 0, short.text, U0)
+    if is_wrong:
+        return -1
+    short.starts[1] = end
+    encode_rows(short.text, short.starts, U0, machine, short.output, work)
+    count, ids, offsets = work.state[COUNT], short.output.ids, short.output.offsets
+    for index in range(count):
+        at = np.uint64(index)
+        short.found[U3 * at] = ids[at]
+        short.found[U3 * at + U1], short.found[U3 * at + U2] = offsets[at << U1], offsets[at << U1 | U1]
+    return np.int64(count)

@@ -1,65 +1,175 @@
 """MaxMatch. `fst.machines.maxmatch` says what the tokens are; its slow walk specifies them.
 
-The kernel is that of keyword search, which writes the characters between matches, too: see `fst.runtime.kernels.maxmatch_tokens`. Texts
-that are read backward come to it in reverse order, and so do its tokens: `fst.runtime.maxmatch` calls the other kernels for this.
+A row is read from its begin, or backward from its end. *Positions* count in this order, from where the row begins in the text, and
+`unit_at` finds the unit of a position. Tokens are written as they are found, with their sizes if spans are asked for. When the row ends,
+backward tokens are turned round, and sizes become places in characters.
 
-Kernels check nothing. They require a proven table, UTF-8 or its reverse, and room for an id for each byte of text.
+The kernel keeps nothing from one call to the next: if a text goes on, it stops before the first token that is not certain, and the caller
+gives these units again. Backward it reads such a text up to its last cut.
+
+Kernels check nothing. They require a proven table, UTF-16, and room for an id for each unit.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from fst.jit import kernel
-from fst.runtime.kernels.keywords import search
-from fst.runtime.kernels.maxmatch_tokens import DONE
-from fst.runtime.kernels.numbers import U1
+from fst.jit import inlined, kernel, part
+from fst.machines import maxmatch
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.runtime.kernels.numbers import U0, U1, U2
+from fst.runtime.kernels.unicode import LOW_SURROGATE, SURROGATE
+from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, STATE_SHIFT, label_of, state_of, value_of
 
-ZERO = np.int64(0)
+ALONE = np.uint64(maxmatch.ALONE)
+TOKENS, STATE, VALUE, SIZE = (np.uint64(column) for column in maxmatch.JUMP)
+LISTED, END, NUMBER, BEFORE_IT = (np.uint64(column) for column in maxmatch.TOKEN)
+ASCII = np.uint64(0x80)
+WORD = 0  # of all tokens; -1 would mean the frame of a text
+
+
+@inlined
+def unit_at(text, at, is_backward, bounds):
+    """The unit at a position; `bounds` is the sum of the row's begin and end."""
+    return text[bounds - U1 - at if is_backward else at]
+
+
+@inlined
+def put(output, place, value, size):
+    """Write a token, and its size if spans are asked for."""
+    output.ids[place] = np.int64(value) - 1
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[place << U1 | U1] = size
+
+
+@part
+def put_list(last, machine, output, place):
+    """Write the tokens of a list; `last` is where the last one begins in `lists`. Returns the place after them."""
+    lists = machine.lists
+    after = place + np.uint64(lists[last + NUMBER])
+    while last:
+        before = np.uint64(lists[last + BEFORE_IT]) << U2
+        put(output, place + np.uint64(lists[last + NUMBER]) - U1, lists[last + LISTED], lists[last + END] - lists[before + END])
+        last = before
+    return after
+
+
+@part
+def put_tokens(text, begin, stop, is_open, machine, output, place):
+    """Write the tokens of a row.
+
+    Args:
+        begin, stop: the bounds of the row, or of what is known of it; `is_open` if it goes on.
+
+    Returns:
+        Where the tokens end, and the place after the last one.
+    """
+    entries, words, is_backward, bounds = machine.entries, machine.words[0], machine.is_backward[0], begin + stop
+    while True:
+        first = ALONE
+        while begin < stop:
+            first = machine.firsts[unit_at(text, begin, is_backward, bounds)]
+            if first & LABEL != ALONE:
+                break
+            put(output, place, value_of(first), U1)
+            place += U1
+            begin += U1
+        if begin == stop:
+            return begin, place
+        state, value, end, at = state_of(first), value_of(first), begin + (first & LABEL), begin + U1
+        while True:
+            while state != LEAF and at < stop:
+                label = label_of(machine, unit_at(text, at, is_backward, bounds))
+                entry = entries[state + label]
+                if entry & LABEL != label:
+                    break
+                at += U1
+                state = state_of(entry)
+                if value_of(entry):
+                    value, end = value_of(entry), at
+            if is_open and at == stop and state != LEAF:
+                return begin, place
+            if at <= end:
+                break
+            jump = entries[state] >> STATE_SHIFT << U2
+            last = np.uint64(machine.jumps[jump + TOKENS]) << U2
+            place = put_list(last, machine, output, place)
+            begin += np.uint64(machine.lists[last + END])
+            state, value = np.uint64(machine.jumps[jump + STATE]), np.uint64(machine.jumps[jump + VALUE])
+            end = begin + np.uint64(machine.jumps[jump + SIZE])
+            if state == ROOT:
+                break
+        if value > words:
+            place = put_list(np.uint64(machine.rules[value - words - U1]) << U2, machine, output, place)
+        elif begin < end:
+            put(output, place, value, end - begin)
+            place += U1
+        begin = end
+
+
+@part
+def turn_round(numbers, first, end, step, column):
+    """Turn a column of tokens round: the numbers ``step * token + column`` for the tokens from `first` to before `end`."""
+    while first + U1 < end:
+        end -= U1
+        low, high = first * step + column, end * step + column
+        numbers[low], numbers[high] = numbers[high], numbers[low]
+        first += U1
+
+
+@part
+def locate(text, at, first, end, characters, output):
+    """Turn the sizes of tokens into places in characters.
+
+    Args:
+        at: the position of the first unit of the first token.
+        first, end: the tokens.
+        characters: the characters of the row before them.
+
+    Returns:
+        The characters of the row up to their end.
+    """
+    for index in range(first, end):
+        token = np.uint64(index)
+        stop = at + np.uint64(output.offsets[token << U1 | U1])
+        output.offsets[token << U1] = characters
+        while at < stop:
+            characters += np.uint64(np.uint64(text[at]) & SURROGATE != LOW_SURROGATE)
+            at += U1
+        output.offsets[token << U1 | U1] = characters
+        output.words[token] = WORD
+    return characters
+
+
+@part
+def last_cut(text, begin, stop, machine):
+    """The last position of a row after which it may be cut, see `fst.machines.maxmatch.MaxMatchTables.cuts`; or where it begins."""
+    while begin < stop and (np.uint64(text[stop - U1]) >= ASCII or label_of(machine, text[stop - U1])):
+        stop -= U1
+    return stop
 
 
 @kernel
 def encode_rows(text, starts, more, machine, output, work):
     """Segment texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine`, which is
-    `fst.machines.maxmatch.Arguments`, and `work`, which is `fst.machines.keywords.Work`.
+    `fst.machines.maxmatch.Arguments`, and `work`, which is `fst.machines.maxmatch.Work`.
     """
-    work.notes[DONE] = starts[0]
-    return search(text, starts, more, machine, output, work)
-
-
-@kernel
-def reverse_bytes(text, first, stop, reverse):
-    """Write the bytes of a part of a text in reverse order."""
-    for index in range(stop - first):
-        reverse[index] = text[stop - U1 - index]
-
-
-@kernel
-def turn_round(place, ends, before, ids, spans):
-    """Turn the tokens of rows round.
-
-    Args:
-        place, ends: where the tokens of the first row begin, and where those of each row end. The last row comes first, and each from its
-            end.
-        before: int64, the number of characters of the text's first row that come before its tokens.
-        ids: int32[n], changed.
-        spans: int32[2 * n], in characters, changed; empty if there are none. The tokens of a row cover it.
-    """
-    begin, rows = place, np.uint64(len(ends))
+    call, rows, is_backward = work.state, np.uint64(len(starts)) - U1, machine.is_backward[0]
+    place, stop, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
     for index in range(rows):
-        row = np.uint64(index)
-        end = np.uint64(ends[row])
-        if len(spans) and begin < end:
-            size = np.int64(spans[(end << U1) - U1]) + (before if row + U1 == rows else ZERO)
-            for token in range(begin, end):
-                at = np.uint64(token) << U1
-                spans[at], spans[at | U1] = size - spans[at | U1], size - spans[at]
-        begin = end
-    while place + U1 < begin:
-        begin -= U1
-        ids[place], ids[begin] = ids[begin], ids[place]
-        if len(spans):
-            low, high = place << U1, begin << U1
-            spans[low], spans[high] = spans[high], spans[low]
-            spans[low | U1], spans[high | U1] = spans[high | U1], spans[low | U1]
-        place += U1
+        row, first = np.uint64(index), place
+        begin, stop, is_open = np.uint64(starts[row]), np.uint64(starts[row + U1]), more != U0 and row + U1 == rows
+        if is_open and is_backward:
+            stop, is_open = last_cut(text, begin, stop, machine), False
+        stop, place = put_tokens(text, begin, stop, is_open, machine, output, place)
+        if is_backward:
+            turn_round(output.ids, first, place, U1, U0)
+        if len(output) > IDS_ALONE and len(output.offsets):
+            if is_backward:
+                turn_round(output.offsets, first, place, U2, U1)
+            characters = locate(text, begin, first, place, characters, output)
+        if more == U0 or row + U1 < rows:
+            output.ends[row] = place
+            characters = U0
+    call[COUNT], call[BEFORE], call[OPEN] = place, characters, more
+    return stop

@@ -17,6 +17,7 @@ from fst.jit import inlined, kernel, part
 from fst.machines import overlapping
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
 from fst.machines.keywords import KNOWN
+from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.keyword_walk import LABEL_SHIFT, ROOT, STATE, WORD, output_of
 from fst.runtime.kernels.numbers import U0, U1
 from fst.runtime.kernels.utf_8 import count_characters
@@ -67,9 +68,9 @@ def encode_rows(text, starts, more, machine, output, work):
     overlapping matches.
     """
     entries, call, rows = machine.entries, work.state, np.uint64(len(starts)) - U1
-    place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
+    place, at, first, state = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0, ROOT
     known = at + call[KNOWN]
-    first, counted, state = characters, at, ROOT
+    block, bits, behind = count_from(text, at, first)
     for index in range(rows):
         row = np.uint64(index)
         stop = np.uint64(starts[row + U1])
@@ -79,15 +80,14 @@ def encode_rows(text, starts, more, machine, output, work):
             at += U1
             state = entry & STATE if entry >> LABEL_SHIFT == byte else ROOT
             if entry >> LABEL_SHIFT == byte and output_of(entry) and at > known:
-                characters += count_characters(text, counted, at)
-                counted = at
-                place = report(output_of(entry), first, characters, machine, output, place)
+                block, bits, behind = count_to(text, at, block, bits, behind)
+                place = report(output_of(entry), first, characters_before(at, block, bits, behind), machine, output, place)
         if not more or row + U1 < rows:
             output.ends[row] = place
-            counted, first, characters, state = at, U0, U0, ROOT
+            first, state = U0, ROOT
+            block, bits, behind = count_from(text, at, first)
     left = np.uint64(machine.depths[state])
-    if more:
-        characters += count_characters(text, counted, at)
-        characters -= count_characters(text, at - left, at)
-    call[COUNT], call[BEFORE], call[OPEN], call[KNOWN] = place, characters, more, left
+    block, bits, behind = count_to(text, at, block, bits, behind)
+    before = characters_before(at, block, bits, behind) - count_characters(text, at - left, at)
+    call[COUNT], call[BEFORE], call[OPEN], call[KNOWN] = place, before, more, left
     return at - left

@@ -15,12 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel, part
-from fst.machines.decoding_arguments import STEP
-from fst.runtime.kernels.intrinsics import copy_16
+from fst.runtime.kernels.copying import put_bytes
 from fst.runtime.kernels.numbers import U0, U1, U32
 from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK, count_characters
 
-STEP_SIZE, BLOCK = np.uint64(STEP), U32  # bytes copied, and characters counted, at a time
+BLOCK = U32  # characters counted at a time
 
 
 @inlined
@@ -93,24 +92,6 @@ def measure(text, starts, splits, offsets, numbers, by_ends, places, ends):
         ends[row] = end
 
 
-@part
-def put(data, at, stop, out, filled):
-    """Copy a part of some bytes, without a look at others; nothing if `stop` is before `at`. Returns the position after the copy."""
-    begin = at
-    while at + STEP_SIZE <= stop:
-        copy_16(data, at, out, filled)
-        at += STEP_SIZE
-        filled += STEP_SIZE
-    if begin < at < stop:  # sixteen bytes that end with the last one
-        copy_16(data, stop - STEP_SIZE, out, filled + (stop - at) - STEP_SIZE)
-        return filled + (stop - at)
-    while at < stop:
-        out[filled] = data[at]
-        at += U1
-        filled += U1
-    return filled
-
-
 @kernel
 def write(text, starts, splits, places, numbers, by, by_ends, out):
     """Write the new rows, one after the other.
@@ -124,7 +105,7 @@ def write(text, starts, splits, places, numbers, by, by_ends, out):
     at, filled = np.uint64(starts[0]), U0
     for match in range(splits[0], splits[len(splits) - 1]):
         number = numbers[match]
-        filled = put(text, at, np.uint64(places[2 * match]), out, filled)
-        filled = put(by, np.uint64(by_ends[number]), np.uint64(by_ends[number + 1]), out, filled)
+        filled = put_bytes(text, at, np.uint64(places[2 * match]), out, filled)
+        filled = put_bytes(by, np.uint64(by_ends[number]), np.uint64(by_ends[number + 1]), out, filled)
         at = max(at, np.uint64(places[2 * match + 1]))
-    put(text, at, np.uint64(starts[len(starts) - 1]), out, filled)
+    put_bytes(text, at, np.uint64(starts[len(starts) - 1]), out, filled)
