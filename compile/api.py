@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fst.compile.bpe import BpeModel
+from fst.compile.bpe_model import BpeModel
 from fst.compile.compilers import assembled
 from fst.compile.sources.read import OPTIONS, read
 from fst.compile.sources.source import Source
+from fst.compile.unigram import UnigramModel
 from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.wordpiece import Tables
@@ -18,7 +19,7 @@ from fst.table import Table
 
 
 def wordpiece(
-    source: str | Path | Sequence[str],
+    source: Any,
     *,
     lowercase: bool | None = None,
     strip_accents: bool | None = None,
@@ -38,8 +39,8 @@ def wordpiece(
 
     Args:
         source: a ``vocab.txt`` (one token a line); a ``tokenizer.json``; a folder with one of these and files such as
-            ``tokenizer_config.json``; the tokens in the order of their ids; or a str that names no file but a model on the Hugging Face
-            Hub.
+            ``tokenizer_config.json``; the tokens in the order of their ids; a live tokenizer of tokenizers or transformers; or a str that
+            names no file but a model on the Hugging Face Hub.
         lowercase: lower-case the text [True].
         strip_accents: decompose characters and drop the accents [the value of `lowercase`].
         clean_text: drop control characters and turn all white space into blanks [True].
@@ -83,18 +84,20 @@ def wordpiece(
 def bpe(
     source: Any, *, encoding: str | None = None, pattern: str | None = None, special: Mapping[str, int] | None = None
 ) -> Table:
-    """Compile a byte-level BPE vocabulary.
+    """Compile a BPE vocabulary, over bytes or over characters.
 
     For every string the ids equal those of the reference for the source: ``tokenizers.Tokenizer.from_file`` for a ``tokenizer.json``,
-    ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, and mistral-common for a ``tekken.json``.
+    ``transformers.AutoTokenizer.from_pretrained`` for a folder, tiktoken for its encodings, mistral-common for a ``tekken.json``, and
+    sentencepiece for a ``.model``.
 
     A ``.tiktoken`` file says neither how text is split nor which special tokens there are. The options do. A file with the name of an
     encoding, such as ``cl100k_base.tiktoken``, needs none. Other sources state everything themselves and take no options.
 
     Args:
-        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; each of these also packed with gzip; a folder with a
-            ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``, or else with a ``tekken.json`` or one ``.tiktoken`` file; a
-            ``tiktoken.Encoding``; or a str that names no file but a model on the Hugging Face Hub.
+        source: a ``tokenizer.json``; a ``.tiktoken`` file; a ``tekken.json``; a ``.model`` of sentencepiece; each of these also packed with
+            gzip; a folder with a ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``, or else with a ``tekken.json``, one
+            ``.tiktoken`` file or one ``.model``; a ``tiktoken.Encoding``; a live tokenizer of tokenizers or transformers; or a str that
+            names no file but a model on the Hugging Face Hub.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
         special: special tokens and their ids, instead of the encoding's.
@@ -109,11 +112,32 @@ def bpe(
     return _compiled(source, read(source, options, BpeModel.kind), "auto")
 
 
+def unigram(source: Any) -> Table:
+    """Compile a Unigram vocabulary, such as those of T5, XLM-R and ALBERT.
+
+    For every string the ids equal those of ``tokenizers.Tokenizer.from_file``, for a folder those of
+    ``transformers.AutoTokenizer.from_pretrained``, and for a ``.model`` those of sentencepiece.
+
+    Args:
+        source: a ``tokenizer.json`` or a ``.model`` of sentencepiece, also packed with gzip; a folder with one; a live tokenizer of
+            tokenizers or transformers; or a str that names no file but a model on the Hugging Face Hub.
+
+    Raises:
+        VocabularyError: the source is not a vocabulary, or the Hub does not have it or is out of reach.
+        UnsupportedError: the source asks for something that this version does not do; the message names it. Or huggingface_hub is not
+            installed.
+        OSError: the source cannot be read.
+
+    Source: Kudo 2018, *Subword Regularization*.
+    """
+    return _compiled(source, read(source, {}, UnigramModel.kind), "auto")
+
+
 def tokenizer(source: Any, *, layout: str = "auto", **options: Any) -> Table:
     """Compile a vocabulary of any kind: the source says which.
 
     Args:
-        source: whatever `fst.compile.wordpiece` or `fst.compile.bpe` takes.
+        source: whatever `fst.compile.wordpiece`, `fst.compile.bpe` or `fst.compile.unigram` takes; also a WordLevel vocabulary.
         layout: of WordPiece; see `fst.compile.wordpiece`.
         options: options of the function for the source's kind, which override the source.
 

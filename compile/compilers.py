@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fst.compile import bpe, word_level, wordpiece
+from fst.compile import bpe, unigram, word_level, wordpiece
+from fst.compile.bpe_model import BpeModel
 from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.source import Model, Source, TextPipeline
-from fst.compile.text import normalizers, pre_tokenizers, splits
-from fst.compile.text.components import Component, field_of, kind_of, mapping
+from fst.compile.text import metaspace, normalizers, pre_tokenizers, splits
+from fst.compile.text.components import Component, field_of, flat, kind_of, mapping
+from fst.compile.wordpiece import WordPieceModel
 from fst.errors import UnsupportedError, cut
 from fst.metadata import BYTE_LEVEL, Decoder
 from fst.table import Table
@@ -23,16 +25,16 @@ class Compiler(NamedTuple):
     Attributes:
         kind: the type of the model in a ``tokenizer.json``.
         function: the public function that takes such a model.
-        model: reads the ``model`` of a ``tokenizer.json``.
-        text: reads its ``normalizer`` and its ``pre_tokenizer``.
+        text: reads the ``normalizer`` and the ``pre_tokenizer`` of a ``tokenizer.json``.
+        model: reads its ``model``, which sees text from these.
         decoder: the type of the ``decoder`` that is supported.
         assemble: compiles a source with such a model, in a layout.
     """
 
     kind: str
     function: str
-    model: Callable[[Mapping[str, Any]], Model]
     text: Text
+    model: Callable[[Mapping[str, Any], TextPipeline], Model]
     decoder: str
     assemble: Callable[[Source[Any], str], Table]
 
@@ -41,14 +43,23 @@ def _words(normalizer: Component | None, pre_tokenizer: Component | None) -> Tex
     return TextPipeline(normalizers.components(normalizer), pre_tokenizers.components(pre_tokenizer))
 
 
+def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str, Any], TextPipeline], Model]:
+    """How a model is read that does not depend on the text before it."""
+    return lambda model, _: read(model)
+
+
 def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
-    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), splits.components(pre_tokenizer))
+    known = {**splits.KNOWN, **metaspace.KNOWN}
+    kinds = [part["type"] for part in flat(pre_tokenizer, "pre_tokenizer", "pretokenizers", known)]
+    read = splits.components if splits.BYTES["type"] in kinds else metaspace.components
+    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), read(pre_tokenizer))
 
 
 _ALL = (
-    Compiler(wordpiece.WordPieceModel.kind, "wordpiece", wordpiece.WordPieceModel.of_json, _words, Decoder.kind, wordpiece.assemble),
-    Compiler(word_level.KIND, "tokenizer", word_level.of_json, _words, Decoder.kind, wordpiece.assemble),
-    Compiler(bpe.BpeModel.kind, "bpe", bpe.BpeModel.of_json, _pieces, BYTE_LEVEL.kind, bpe.assemble),
+    Compiler(WordPieceModel.kind, "wordpiece", _words, _alone(WordPieceModel.of_json), Decoder.kind, wordpiece.assemble),
+    Compiler(word_level.KIND, "tokenizer", _words, _alone(word_level.of_json), Decoder.kind, wordpiece.assemble),
+    Compiler(BpeModel.kind, "bpe", _pieces, bpe.model_of_json, BYTE_LEVEL.kind, bpe.assemble),
+    Compiler(unigram.UnigramModel.kind, "tokenizer", _pieces, _alone(unigram.UnigramModel.of_json), BYTE_LEVEL.kind, unigram.assemble),
 )
 COMPILERS: Mapping[str, Compiler] = {compiler.kind: compiler for compiler in _ALL}
 
@@ -101,4 +112,6 @@ def _kind_by_fields(model: Mapping[str, Any]) -> str:
     """The type of a model that omits it, told by its fields as the reference tells it."""
     if "merges" in model:
         return "BPE"
+    if isinstance(model.get("vocab"), list):
+        return "Unigram"
     return "WordPiece" if {"continuing_subword_prefix", "max_input_chars_per_word"} <= model.keys() else "WordLevel"

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from fst.runtime.load import load
     from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
     from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
+    from fst.runtime.sentencepiece.processor import sentencepiece
     from fst.runtime.stream import Part, Stream
     from fst.runtime.tiktoken import tiktoken
     from fst.runtime.tokenizer import Tokenizer
+    from fst.runtime.transformers.backend import tokenizers
     from fst.runtime.transformers.hf import hf
 
 __version__ = "0.1.0"
@@ -43,7 +45,9 @@ __all__ = [
     "VocabularyError",
     "hf",
     "load",
+    "sentencepiece",
     "tiktoken",
+    "tokenizers",
 ]
 
 
@@ -65,10 +69,18 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.transformers.hf import hf
 
         return hf
+    if name == "sentencepiece":
+        from fst.runtime.sentencepiece.processor import sentencepiece
+
+        return sentencepiece
     if name == "tiktoken":
         from fst.runtime.tiktoken import tiktoken
 
         return tiktoken
+    if name == "tokenizers":
+        from fst.runtime.transformers.backend import tokenizers
+
+        return tokenizers
     if name in ("Match", "MatchStream", "Matches", "Searcher"):
         from fst.runtime import searcher
 

@@ -210,7 +210,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     from fst.borrowed import kind_of
 
     kinds = tuple(map(kind_of, arguments))
-    return _kept_code(function, kinds) or _newly_compiled(function, kinds)
+    return _kept_code(function, kinds) or _compiled_once(function, kinds)
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -224,6 +224,12 @@ def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | No
         kept = function._cache.load_overload(kinds, function.targetctx)
     code: Callable[..., Any] | None = kept and kept.entry_point
     return code
+
+
+def _compiled_once(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+    """The machine code of a kernel, compiled by this process, or by another one that is at it."""
+    with function._cache.turn():
+        return _kept_code(function, kinds) or _newly_compiled(function, kinds)
 
 
 def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:

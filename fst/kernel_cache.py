@@ -3,7 +3,8 @@
 Numba's own cache reads only from a folder that it can also write, so a process in a read-only image compiles all kernels again. This cache
 reads from any folder that no stranger can write to, and writes to the first one that it can. A file holds the machine code of one function
 for one processor and one set of argument types, and a digest of the code and of all sources that it is compiled from, constants included. A
-stale or damaged file is ignored.
+stale or damaged file is ignored. Of several processes that need a kernel at the same time, one compiles it, and the others wait for its
+file.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import os
 import pickle
 import re
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from uuid import uuid4
 
@@ -30,12 +33,18 @@ from numba.core.serialize import dumps
 import fst
 from fst import borrowed
 
+try:
+    import fcntl
+except ImportError:  # not on Windows, where each process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
 DIGEST = 32  # bytes of SHA-256, at the beginning of a file
 REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
 WRITABLE_BY_ALL = 0o002
+PATIENCE = 60.0  # seconds after which a process compiles a kernel although another one does
 
 _full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
 
@@ -74,6 +83,20 @@ class KernelCache:
             _full[folder] = error.strerror
             logging.getLogger("fst").warning("fst: kernels are not kept: %s: %s", folder, error.strerror)
 
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until no other process compiles kernels of this source, and keep others waiting meanwhile.
+
+        The lock is on the source, which all processes can read: a file of its own would have to be made, owned and removed. Who holds it
+        for too long, or on a file system without locks, keeps nobody waiting.
+        """
+        if fcntl is None or not self.destination()[0]:
+            yield
+            return
+        with self._source.open("rb") as file:
+            _lock(file.fileno())
+            yield
+
     def destination(self) -> tuple[bool, str]:
         """Whether kernels are kept; and, in words, where, or why not."""
         folder, obstacles = self._destination()
@@ -100,6 +123,24 @@ class KernelCache:
     def _digest(self, key: bytes, code: bytes) -> bytes:
         """The digest of machine code, of its key and of its sources."""
         return sha256(key + digest_of_sources(str(self._source)) + code).digest()
+
+
+def _lock(descriptor: int) -> None:
+    """Lock a file until it is closed, or wait for `PATIENCE` in vain."""
+    end = monotonic() + PATIENCE
+    while not _is_locked(descriptor) and monotonic() < end:
+        sleep(0.02)
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Whether this process has the lock now, or cannot have it on this file system."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _described(kind: Any) -> str:

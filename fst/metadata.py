@@ -32,6 +32,7 @@ from fst.forms import (
     whole,
     written,
 )
+from fst.joining import Steps, are_steps
 from fst.rows import CODE_POINTS, MAX_LABEL, MAX_NEXT, MAX_OUTPUT, MAX_WORD
 
 LAYOUTS = DENSE, COMPACT, LINKED = "dense", "compact", "linked"
@@ -293,13 +294,37 @@ class ByteLevelDecoder(Decoder):
 
 
 BYTE_LEVEL = ByteLevelDecoder("", cleanup=False)
+
+
+@dataclass(frozen=True)
+class StepsDecoder:
+    """How tokens are joined step by step, see `fst.joining`.
+
+    Attributes:
+        steps: the steps, as a ``tokenizer.json`` has them.
+    """
+
+    steps: Steps = stored_as(Rule(are_steps, "a list of decoders in steps, as in a tokenizer.json", tuple, list))
+
+
+AnyDecoder = Decoder | StepsDecoder
 _BYTE_LEVEL_STORED = {"kind": ByteLevelDecoder.kind}
 _WORDPIECE = record(Decoder, "a mapping with 'prefix', a string, and 'cleanup', true or false")
+
+
+def _form(decoder: AnyDecoder) -> Json:
+    if decoder == BYTE_LEVEL:
+        return dict(_BYTE_LEVEL_STORED)
+    form: Json = (_STEPS if isinstance(decoder, StepsDecoder) else _WORDPIECE).write(decoder)
+    return form
+
+
+_STEPS = record(StepsDecoder, "a mapping with 'steps', a list of decoders in steps")
 DECODER = Rule(
-    lambda value: value == _BYTE_LEVEL_STORED or _WORDPIECE.holds(value),
-    f"{_WORDPIECE.expected}; or {_BYTE_LEVEL_STORED}",
-    lambda value: BYTE_LEVEL if value == _BYTE_LEVEL_STORED else _WORDPIECE.read(value),
-    lambda decoder: dict(_BYTE_LEVEL_STORED) if decoder == BYTE_LEVEL else _WORDPIECE.write(decoder),
+    lambda value: value == _BYTE_LEVEL_STORED or _STEPS.holds(value) or _WORDPIECE.holds(value),
+    f"{_WORDPIECE.expected}; or {_BYTE_LEVEL_STORED}; or {_STEPS.expected}",
+    lambda value: BYTE_LEVEL if value == _BYTE_LEVEL_STORED else (_STEPS if "steps" in value else _WORDPIECE).read(value),
+    _form,
 )
 
 
@@ -347,7 +372,7 @@ class Settings:
         clean_up_tokenization_spaces: whether blanks before punctuation are removed from decoded text once more.
     """
 
-    decoder: Decoder | None = stored_as(or_null(DECODER))
+    decoder: AnyDecoder | None = stored_as(or_null(DECODER))
     truncation: Mapping[str, Any] | None = stored_as(
         or_null(Rule(_is_truncation, "a mapping with direction, max_length, strategy and stride, as in tokenizer.json"))
     )
@@ -363,6 +388,7 @@ class Settings:
     clean_up_tokenization_spaces: bool = stored_as(FLAG)
 
 
+TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the reference of most vocabularies, and one that counts in its own way
 RULES: Mapping[str, Rule] = {key: rule for _, key, rule in rules(Settings)}  # a source may not break them either
 
 

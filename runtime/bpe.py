@@ -11,22 +11,17 @@ from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.bpe import BpeTables
-from fst.machines.rewriting_arguments import rewriter
 from fst.metadata import ByteLevelDecoder
 from fst.rows import WHITE_SPACE
-from fst.runtime.batch import Batch
-from fst.runtime.decoding import ByteDecoder, DecodeStream, IdsLike, decoder_of, text_of, texts_of
+from fst.runtime.decoding import ByteDecoder, ByteStream, DecodeStream, IdsLike, decoder_of, text_of, texts_of
 from fst.runtime.dropout import DroppingRunners
-from fst.runtime.piece_cuts import PieceBegins, leave_ascii
-from fst.runtime.rewriter import TextRewriter
+from fst.runtime.pieces import PieceTokenizer
 from fst.runtime.run import Runner
-from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.texts import Ints, Source
-from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.texts import Ints
 from fst.runtime.workspace import Ids
 
 
-class BpeTokenizer(Tokenizer):
+class BpeTokenizer(PieceTokenizer):
     r"""A tokenizer over a byte-level BPE table, as `fst.load` returns it: a `fst.Tokenizer` that also decodes to bytes.
 
     Example:
@@ -75,9 +70,9 @@ class BpeTokenizer(Tokenizer):
 
     def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:
         if not self._joins_bytes:
-            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with blanks; decode all ids at once")
+            return super()._stream_of(skip_special_tokens)
         decoder = self._decoder(skip_special_tokens)
-        return DecodeStream(lambda ids: bytes(decoder.bytes_of(ids).data))
+        return ByteStream(lambda ids: bytes(decoder.bytes_of(ids).data))
 
     def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
         if not self._joins_bytes:
@@ -104,55 +99,23 @@ class BpeTokenizer(Tokenizer):
     def _decoder_of_text(self) -> ByteDecoder:
         return self._decoder_of_all.skipping(self._skipped)
 
-    @Lazy
-    def _safe_cuts(self) -> SafeCuts | None:
-        normalizers = self._table.metadata.text.normalizers or ()
-        is_safe = leave_ascii(part["type"] for part in normalizers)
-        arguments = self._ids_runner.arguments
-        return PieceBegins(self._table, arguments if self._table.has_automaton else arguments.beside) if is_safe else None
-
-    @property
-    def _rewriter(self) -> TextRewriter | None:
-        text = self._metadata.text
-        if text.rewriting is None:
-            return None
-        by = rewriter(text.rewriting, self._metadata.added_tokens, text.trimming)
-        return TextRewriter(self._table.marked_arguments(), self._table.ids_per_unit, by)
-
-    @Lazy
-    def _ids_runner(self) -> Runner:
-        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=self._rewriter)
-
-    @Lazy
-    def _spans_runner(self) -> Runner:
-        self._need_all_bytes()
-        ids = self._ids_runner
-        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
-
     def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:
         if with_spans:
-            self._need_all_bytes()
+            self._need_spans()
         return self._dropping_runners.runner(dropout, with_spans=with_spans)
 
-    def _need_all_bytes(self) -> None:
+    def _need_spans(self) -> None:
         """Refuse spans if bytes vanish. The reference then gives those of other characters."""
-        if self._table.drops_bytes:
-            count = self._table.metadata.model.missing_bytes
-            raise UnsupportedError(f"offsets: {count} bytes are no tokens and vanish without unk_token; ids do not tell where they stood")
+        if self._table.lost:
+            count, lost = self._table.metadata.model.missing_bytes, self._table.lost
+            raise UnsupportedError(f"offsets: {count} bytes are no tokens and {lost}; ids do not tell where they stood")
 
     @Lazy
     def _dropping_runners(self) -> DroppingRunners:
         return DroppingRunners(self._table, self._ids_runner, self._workspaces)
 
-    def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
-        batch = super()._encode(source, with_spans=with_spans, **options)
-        if batch.offsets is not None:
-            before, after = map(len, options["frame"])
-            firsts = batch.row_splits[:-1] + before
-            self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
-        return batch
-
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
+        super()._trim(ids, offsets, firsts)
         keeps_first = self._table.metadata.text.trimming  # whether a single blank at the start of a text stays in its span
         if keeps_first is None:
             return

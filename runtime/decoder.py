@@ -1,10 +1,11 @@
-"""Join tokens into a text, as the reference's WordPiece decoder does."""
+"""Join tokens into a text, as the reference's decoders do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fst.metadata import Decoder
+from fst.joining import joined
+from fst.metadata import AnyDecoder, StepsDecoder
 
 CLEANED = (
     (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"), (" 'm", "'m"),
@@ -12,7 +13,7 @@ CLEANED = (
 )  # fmt: skip
 
 
-def decoded(tokens: Sequence[str], decoder: Decoder | None) -> str:
+def decoded(tokens: Sequence[str], decoder: AnyDecoder | None) -> str:
     """Join tokens.
 
     Args:
@@ -20,11 +21,14 @@ def decoded(tokens: Sequence[str], decoder: Decoder | None) -> str:
         decoder: the decoder's settings; None: join with blanks.
 
     Example:
+        >>> from fst.metadata import Decoder
         >>> decoded(["un", "##able", "!"], Decoder(prefix="##", cleanup=True))
         'unable!'
     """
     if decoder is None:
         return " ".join(tokens)
+    if isinstance(decoder, StepsDecoder):
+        return joined(decoder.steps, tokens)
     prefix = decoder.prefix
     continued = (token.removeprefix(prefix) if token.startswith(prefix) else f" {token}" for token in tokens[1:])
     pieces = [*tokens[:1], *continued]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from codecs import getincrementaldecoder, utf_8_decode
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import index
 from typing import Any, NamedTuple
@@ -16,6 +16,7 @@ from fst.jit import Deferred
 from fst.machines.bpe import BpeTables
 from fst.machines.byte_letters import bytes_of
 from fst.machines.decoding_arguments import SIZE_BITS, STEP
+from fst.machines.token_letters import byte_of
 from fst.runtime.batch import Batch
 from fst.runtime.texts import Ints
 
@@ -131,15 +132,16 @@ def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
     Args:
         table: the table.
         spell: whether an added token spelled in GPT-2's letters for bytes decodes to these bytes, as in the reference, and not to its own
-            characters.
+            characters. Names in other letters are text, but for fallbacks.
     """
     begins, sizes = np.concatenate([[0], table.token_ends[:-1]]), np.diff(table.token_ends, prepend=0)
     contents, size = [table.token_bytes.tobytes()], len(table.token_bytes)
-    known = table.metadata.model.model_tokens
+    model = table.metadata.model
+    known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else fallback_of
     changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
     for place, content in enumerate(table.contents[known:], known):
         name = changed.get(int(table.token_ids[place]), content.decode())
-        data = (spell and bytes_of(name)) or name.encode()
+        data = (spell and spelled(name)) or name.encode()
         if data != content:
             begins[place], sizes[place] = size, len(data)
             contents.append(data)
@@ -147,6 +149,20 @@ def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
     spans = np.zeros(int(table.token_ids.max()) + 2, np.uint64)
     spans[table.token_ids] = begins.astype(np.uint64) << np.uint64(SIZE_BITS) | sizes.astype(np.uint64)  # of equal ids the last counts
     return ByteDecoder(np.frombuffer(b"".join([*contents, bytes(STEP)]), np.uint8), spans)
+
+
+def fallback_of(name: str) -> bytes | None:
+    """The byte of a fallback; None for another name."""
+    byte = byte_of(name)
+    return None if byte is None else bytes([byte])
+
+
+def decoder_of_contents(contents: Mapping[int, bytes]) -> ByteDecoder:
+    """The decoder of ids with the bytes that each stands for."""
+    sizes = np.array([len(content) for content in contents.values()], np.uint64)
+    spans = np.zeros(max(contents, default=0) + 2, np.uint64)
+    spans[[*contents]] = (np.cumsum(sizes) - sizes) << np.uint64(SIZE_BITS) | sizes
+    return ByteDecoder(np.frombuffer(b"".join([*contents.values(), bytes(STEP)]), np.uint8), spans)
 
 
 def _is_whole(batch: Batch) -> bool:
@@ -172,13 +188,11 @@ class DecodeStream:
     The texts from `write` and `close`, joined, are the text that `fst.Tokenizer.decode` makes of all ids. The stream holds back only bytes
     that may still become a character, at most three.
 
-    Args:
-        bytes_of: gives the bytes of a row of ids.
+    In a vocabulary with tokens such as ``<0xC3>``, a run of them that is not UTF-8 as a whole decodes to U+FFFD for each. A stream has
+    given the complete characters of such a run already; only what follows becomes U+FFFD.
     """
 
-    def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
-        self._bytes_of = bytes_of
-        self._decoder = getincrementaldecoder("utf-8")("replace")
+    def __init__(self) -> None:
         self._is_closed = False
 
     def write(self, ids: IdsLike) -> str:
@@ -196,12 +210,7 @@ class DecodeStream:
             ValueError: the stream is closed.
         """
         self._check_open()
-        text = self._decoder.decode(self._bytes_of(ids))
-        held, _ = self._decoder.getstate()
-        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, though it is no character
-            self._decoder.reset()
-            text += text_of(held)
-        return text
+        return self._added(ids)
 
     def close(self) -> str:
         """End the text.
@@ -214,8 +223,40 @@ class DecodeStream:
         """
         self._check_open()
         self._is_closed = True
-        return self._decoder.decode(b"", final=True)
+        return self._rest()
+
+    def _added(self, ids: IdsLike) -> str:
+        """The text that ids add."""
+        raise NotImplementedError
+
+    def _rest(self) -> str:
+        """The text that is left at the end."""
+        raise NotImplementedError
 
     def _check_open(self) -> None:
         if self._is_closed:
             raise ValueError("the stream is closed")
+
+
+class ByteStream(DecodeStream):
+    """Decodes ids whose bytes together are UTF-8.
+
+    Args:
+        bytes_of: gives the bytes of a row of ids.
+    """
+
+    def __init__(self, bytes_of: Callable[[Any], bytes]) -> None:
+        super().__init__()
+        self._bytes_of = bytes_of
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+
+    def _added(self, ids: IdsLike) -> str:
+        text = self._decoder.decode(self._bytes_of(ids))
+        held, _ = self._decoder.getstate()
+        if held[:1] == b"\xed" and held[1:] >= b"\xa0":  # a surrogate: Python holds it back, though it is no character
+            self._decoder.reset()
+            text += text_of(held)
+        return text
+
+    def _rest(self) -> str:
+        return self._decoder.decode(b"", final=True)

@@ -12,13 +12,15 @@ from fst.dropout import Dropout
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
-from fst.runtime.dropout import dropout_of
+from fst.runtime.randomness import random_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream
 from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, check, rows_of
 from fst.runtime.trim import cut, in_bytes
+from fst.runtime.windows import in_windows, window
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
+from fst.sampling import Sampling
 
 OFFSETS = (False, True, "chars", "bytes")
 NO_FRAME: Frame = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -37,7 +39,16 @@ class Encoder:
         self._table = table
 
     def encode(
-        self, text: str | bytes, *, add_special_tokens: bool = True, errors: str = "strict", dropout: float = 0, seed: int | None = None
+        self,
+        text: str | bytes,
+        *,
+        add_special_tokens: bool = True,
+        errors: str = "strict",
+        dropout: float = 0,
+        sample: bool = False,
+        alpha: float = 0.1,
+        nbest_size: int = -1,
+        seed: int | None = None,
     ) -> Ids:
         """The ids of one text.
 
@@ -47,15 +58,19 @@ class Encoder:
             errors: "strict", or "replace": lone surrogates, and bytes that are not UTF-8, become U+FFFD.
             dropout: of byte-level BPE, the probability to skip a merge at each step (BPE-Dropout, Provilkov et al. 2020), from 0 to 1. The
                 ids then are random, and stand for the same text.
-            seed: of dropout, from 0 to 2**64 - 1. The same seed gives the same ids. None: a new random seed for each call.
+            sample: of Unigram, draw a segmentation at random (Kudo 2018, "Subword Regularization"). Its probability is in proportion to
+                exp(`alpha` · its score).
+            alpha: of `sample`, any number. With 0 all segmentations are equally probable; the greater it is, the more the best prevails.
+            nbest_size: of `sample`. -1: draw from all segmentations; n > 1, up to 1024: from the n best of the text; 0 or 1: take the best.
+            seed: of `dropout` and `sample`, from 0 to 2**64 - 1. The same seed gives the same ids. None: a new random seed for each call.
 
         Returns:
             int32[n].
 
         Raises:
             TextError: the argument is not text.
-            UnsupportedError: `dropout` is above 0, and the vocabulary is no BPE.
-            ValueError: `errors`, `dropout` or `seed` has a value that it cannot have.
+            UnsupportedError: `dropout` is above 0, and the vocabulary is no BPE; or `sample` is True, and it is no Unigram.
+            ValueError: `errors`, `dropout`, `sample`, `alpha`, `nbest_size` or `seed` has a value that it cannot have.
 
         Example:
             >>> import fst
@@ -65,14 +80,16 @@ class Encoder:
         """
         runner = self._ids_runner
         frame = self._frame if add_special_tokens else NO_FRAME
-        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and not dropout and seed is None:
+        is_random = dropout or sample is not False or seed is not None
+        if type(text) is str and len(text) <= SHORT and errors == "strict" and runner.is_plain and not is_random:
             ids = runner.encode_text(text, frame)
             if ids is not None:
                 return ids
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
         one: Any = [text]
-        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors, dropout=dropout_of(dropout, seed)).ids
+        by = random_of(dropout, sample, alpha, nbest_size, seed)
+        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors, by=by).ids
 
     def encode_batch(
         self,
@@ -84,6 +101,9 @@ class Encoder:
         threads: int | None = None,
         errors: str = "strict",
         dropout: float = 0,
+        sample: bool = False,
+        alpha: float = 0.1,
+        nbest_size: int = -1,
         seed: int | None = None,
         first_row: int = 0,
     ) -> Batch:
@@ -101,16 +121,18 @@ class Encoder:
                 ``FST_NUM_THREADS``, which is read at each use, or else the number of cores that this process may use, by affinity and
                 control groups.
             errors: as in `encode`.
-            dropout, seed: as in `encode`. The random numbers are a function of the seed, of the number of the row and of the place in it.
-                So neither the number of threads nor other rows change the ids of a row. A single long text takes one thread.
-            first_row: the number of the first row, for dropout: some of many rows get the ids that they have in a call with all of them.
+            dropout, sample, alpha, nbest_size, seed: as in `encode`. The random numbers are a function of the seed, of the number of the
+                row and of the place in it. So neither the number of threads nor other rows change the ids of a row. A single long text
+                takes one thread.
+            first_row: the number of the first row, for random ids: some of many rows get the ids that they have in a call with all of them.
 
         Returns:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
             TextError: a row is not text; the message names it.
-            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` as in `encode`.
+            UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` and
+                `sample` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
                 around a text, `offsets` has an unknown value, `first_row` is no whole number of at least 0; or as in `encode`.
 
@@ -126,7 +148,7 @@ class Encoder:
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
         rows = rows_of(texts)
-        asked = dropout or seed is not None or first_row  # a call takes longer than to ask
+        asked = dropout or sample is not False or seed is not None or first_row  # a call takes longer than to ask
         batch = self._encode(
             rows,
             frame=frame,
@@ -134,7 +156,7 @@ class Encoder:
             max_ids=max_ids,
             threads=threads,
             errors=errors,
-            dropout=dropout_of(dropout, seed, first_row) if asked else None,
+            by=random_of(dropout, sample, alpha, nbest_size, seed, first_row) if asked else None,
         )
         if max_ids is not None:
             batch = cut(batch, max_ids, frame[1])
@@ -146,10 +168,15 @@ class Encoder:
         *,
         add_special_tokens: bool = True,
         max_length: int | None = None,
+        stride: int | None = None,
+        offsets: bool = False,
         padding: bool = False,
         threads: int | None = None,
         errors: str = "strict",
         dropout: float = 0,
+        sample: bool = False,
+        alpha: float = 0.1,
+        nbest_size: int = -1,
         seed: int | None = None,
         first_row: int = 0,
     ) -> Any:
@@ -159,17 +186,23 @@ class Encoder:
             column: an Array or ChunkedArray of pyarrow, or an object with Arrow's PyCapsule interface, such as a column of polars, pandas
                 or DuckDB. Its type is ``string``, ``large_string``, ``binary`` or ``large_binary``, all of UTF-8, which are read in place;
                 or ``string_view``, ``binary_view``, or a ``dictionary`` of any of these.
-            add_special_tokens, max_length, threads, errors, dropout, seed, first_row: as in `encode_batch`; nulls are no rows.
-            padding: pad rows to `max_length`.
+            add_special_tokens, max_length, threads, errors, dropout, sample, alpha, nbest_size, seed, first_row: as in
+                `encode_batch`; nulls are no rows.
+            stride: split a text of more than `max_length` ids into windows, of which each shares so many ids with the one before. None:
+                cut its ids off.
+            offsets: also give the span of each id in characters.
+            padding: pad rows, or windows, to `max_length`.
 
         Returns:
-            ``list<int32>``, or with `padding` ``fixed_size_list<int32>[max_length]``; null rows stay null. An Array gives an Array, any
-            other column a ChunkedArray with the same chunks.
+            ``list<int32>``; with `offsets` ``list<struct<id, start, end: int32>>``, with `padding` ``fixed_size_list<int32>[max_length]``;
+            and with `stride` a list of these, the windows of each row. Null rows stay null. An Array gives an Array, any other column a
+            ChunkedArray with the same chunks.
 
         Raises:
             TextError: a row is not text, or the column does not hold texts; the message names the row, or the type.
-            UnsupportedError: `dropout` as in `encode`.
-            ValueError: as in `encode_batch`; or `padding` without `max_length`, or without a padding token in the vocabulary.
+            UnsupportedError: `dropout` and `sample` as in `encode`.
+            ValueError: as in `encode_batch`; or `padding` or `stride` without `max_length`, `padding` with `offsets`, or without a padding
+                token in the vocabulary; or windows do not go beyond the one before.
             ImportError: pyarrow is not installed.
 
         Example:
@@ -179,22 +212,28 @@ class Encoder:
             >>> tok = fst.Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
             >>> tok.encode_arrow(pa.array(["unable", None, "un un"])).to_pylist()
             [[1, 2], None, [1, 1]]
+            >>> tok.encode_arrow(pa.array(["un unable"]), max_length=2, stride=1).to_pylist()
+            [[[1, 1], [1, 2]]]
         """
-        from fst.runtime.arrow import Filling, encoded
+        from fst.runtime.arrow import Filling, encoded, windowed
 
-        if padding and max_length is None:
-            raise ValueError("padding=True: rows of a column are filled up to max_length, and there is none")
+        if padding and (max_length is None or offsets):
+            raise ValueError("padding=True: rows are filled up to max_length, and there is none; or spans are to be beside ids")
         frame = self._frame if add_special_tokens else NO_FRAME
-        max_ids, drops = _max_ids(max_length, frame), dropout_of(dropout, seed, first_row)
+        max_ids, by = _max_ids(max_length, frame), random_of(dropout, sample, alpha, nbest_size, seed, first_row)
+        step = None if stride is None else window(max_ids, stride, frame)
 
         def encode_rows(rows: Source) -> Batch:
-            nonlocal drops
-            batch = self._encode(rows, frame=frame, max_ids=max_ids, threads=threads, errors=errors, dropout=drops)
-            drops = drops and drops._replace(first_row=drops.first_row + len(rows))
-            return batch if max_ids is None else cut(batch, max_ids, frame[1])
+            nonlocal by
+            around, most = (frame, max_ids) if step is None else (NO_FRAME, None)
+            batch = self._encode(rows, frame=around, with_spans=offsets, max_ids=most, threads=threads, errors=errors, by=by)
+            by = by and by._replace(first_row=by.first_row + len(rows))
+            return batch if most is None else cut(batch, most, frame[1])
 
         filling = Filling(max_ids, *self._padding()) if padding and max_ids is not None else None
-        return encoded(column, encode_rows, filling, by_row=drops is not None)
+        if step is None:
+            return encoded(column, encode_rows, filling, with_spans=offsets, by_row=by is not None)
+        return windowed(column, lambda rows: in_windows(encode_rows(rows), step), filling, with_spans=offsets, by_row=by is not None)
 
     def count_tokens(
         self,
@@ -204,12 +243,15 @@ class Encoder:
         threads: int | None = None,
         errors: str = "strict",
         dropout: float = 0,
+        sample: bool = False,
+        alpha: float = 0.1,
+        nbest_size: int = -1,
         seed: int | None = None,
     ) -> Ints:
         """The number of ids of each text. The ids are not kept, so memory does not grow with the texts.
 
         Args:
-            texts, add_special_tokens, threads, errors, dropout, seed: as in `encode_batch`.
+            texts, add_special_tokens, threads, errors, dropout, sample, alpha, nbest_size, seed: as in `encode_batch`.
 
         Returns:
             int64[rows].
@@ -224,8 +266,8 @@ class Encoder:
             array([2, 0, 2])
         """
         frame = self._frame if add_special_tokens else NO_FRAME
-        drops = dropout_of(dropout, seed)
-        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True, dropout=drops)
+        by = random_of(dropout, sample, alpha, nbest_size, seed)
+        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True, by=by)
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:
@@ -274,15 +316,17 @@ class Encoder:
         counted: bool = False,
         threads: int | None = None,
         errors: str = "strict",
-        dropout: Dropout | None = None,
+        by: Dropout | Sampling | None = None,
     ) -> Batch:
-        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`."""
+        """The ids of rows; `max_ids` and `counted` are as in `fst.runtime.batch.Job`, and `by` says how they are random."""
         if threads is not None:
             thread_count(threads)
         check(errors)
         plain = self._spans_runner if with_spans else self._ids_runner
-        runner = self._dropping_runner(dropout, with_spans) if dropout else plain
-        cuts = None if runner.fallback or runner.rewriter or dropout else self._safe_cuts
+        runner = self._random_runner(by, with_spans) if by else plain
+        if isinstance(by, Sampling) and by.nbest_size > 0:
+            max_ids = None  # the best segmentations are those of a whole row
+        cuts = None if runner.fallback or runner.rewriter or by else self._safe_cuts
         return Job(source, frame, errors, runner, max_ids, counted, cuts).run(threads)
 
     @Lazy
@@ -304,8 +348,14 @@ class Encoder:
     def _spans_runner(self) -> Runner:
         raise UnsupportedError(f"offsets of {self._table.kind} tables: there are ids alone")
 
+    def _random_runner(self, by: Dropout | Sampling, with_spans: bool) -> Runner:
+        return self._dropping_runner(by, with_spans) if isinstance(by, Dropout) else self._sampling_runner(by, with_spans)
+
     def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:  # noqa: ARG002 - of machines that have dropout
         raise UnsupportedError(f"dropout with {self._table.kind} tables: only BPE has merges to skip")
+
+    def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:  # noqa: ARG002 - of machines that sample
+        raise UnsupportedError(f"sample=True with {self._table.kind} tables: only Unigram has segmentations to sample; BPE has dropout")
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         return self._spans_runner if with_spans else self._ids_runner

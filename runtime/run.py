@@ -99,6 +99,7 @@ class Runner:
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
+        self._find = kernel_of(table.kernel, "find_in_string", len(self._output._fields))
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
         """`room_for` the runner's machine."""
@@ -200,7 +201,10 @@ class Runner:
         )
         state[BEFORE] = 0
         own = rewritten.text[: rewritten.starts[-1]]
-        read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers)
+        read = 0
+        if not (more and workspace.rewriting.waits(len(own), int(state[KEPT]))):
+            read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers)
+            workspace.rewriting.waits_for = 0 if read else 2 * len(own)
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             restore.call(output, count, state[COUNT], rewritten)
         rewriter.keep(rewritten, read, state)
@@ -214,33 +218,43 @@ class Runner:
     def encode_text(self, text: str, frame: Frame) -> Ids | None:
         """The ids of one text of at most `SHORT` characters, without the overhead of a batch; None if it needs more."""
         workspace = self.workspaces.take()
-        ids = None
-        if lay_out(text, workspace.text, workspace.short_starts) and self._leaves(workspace):
+        ids, own, starts, machine = None, workspace.text, workspace.short_starts, self.arguments
+        is_read, by = lay_out(text, own, starts), self.rewriter
+        if is_read and by is not None and not by.leaves(own, starts, workspace.state, workspace.memo):
+            is_read = isinstance(by, TextRewriter)
+            if is_read:
+                rewritten = by.rewrite(own, starts, workspace.state, workspace.rewriting, is_inside=False, with_spans=False)
+                own, starts, machine = rewritten.text, rewritten.starts, by.arguments
+        if is_read:
             if workspace.frame is not frame:
                 workspace.frame_short(frame)
-            self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, workspace.short_output, workspace.work)
+            self._rows.call(own, starts, NO_MORE, machine, workspace.short_output, workspace.work)
             ids = workspace.short_ids[: workspace.short_ends.item()].copy()
         self.workspaces.give_back(workspace)
         return ids
 
-    def find_in_text(self, text: str) -> tuple[list[int], list[int]] | None:
-        """The ids of one text of at most `SHORT` characters and their offsets, begins and ends in turns, as `encode_text` gives ids.
+    def find_in_text(self, text: str) -> bytes | None:
+        """The matches in one text of at most `SHORT` characters, as `encode_text` gives ids.
 
-        Only a runner that finds spans, and has no other reason against `is_plain`, may be asked.
+        Only a runner of keywords that finds spans, and has no other reason against `is_plain`, may be asked.
+
+        Returns:
+            int32[3 * n], of each match the keyword, the start and the end; or None.
         """
         workspace = self.workspaces.take()
         found = None
-        if lay_out(text, workspace.text, workspace.short_starts) and self._leaves(workspace):
-            output = workspace.short_spans
-            self._rows.call(workspace.text, workspace.short_starts, NO_MORE, self.arguments, output, workspace.work)
-            count = workspace.short_ends.item()
-            found = output.ids[:count].tolist(), output.offsets[: 2 * count].tolist()
+        if self.rewriter is None or self._laid_out(text, workspace):
+            rows, short = [text], workspace.short_search
+            count = self._find.call(id(rows), self.arguments, short, workspace.work)
+            found = short.found[: 3 * count].tobytes() if count >= 0 else None
         self.workspaces.give_back(workspace)
         return found
 
-    def _leaves(self, workspace: Workspace) -> bool:
-        """Whether the short text in a workspace needs no rewriting."""
-        return self.rewriter is None or self.rewriter.leaves(workspace.text, workspace.short_starts, workspace.state, workspace.memo)
+    def _laid_out(self, text: str, workspace: Workspace) -> bool:
+        """Lay out a short text in a workspace. Returns whether kernels can read it as it is."""
+        starts = workspace.short_starts
+        is_text = lay_out(text, workspace.text, starts)
+        return is_text and (self.rewriter is None or self.rewriter.leaves(workspace.text, starts, workspace.state, workspace.memo))
 
     def encode_texts(self, texts: Sequence[Any], limits: Limits, frame: Frame) -> tuple[Ids, Ints] | None:
         """The ids of a few texts, without the overhead of a batch; None if they exceed `limits`, or one is not text, or must

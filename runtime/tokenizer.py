@@ -9,11 +9,13 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError
+from fst.joining import PIECES
 from fst.lazy import Lazy
-from fst.metadata import Settings
+from fst.metadata import Settings, StepsDecoder
 from fst.runtime.decoder import decoded
 from fst.runtime.decoding import DecodeStream, row_of
 from fst.runtime.encoder import Encoder
+from fst.runtime.joining import StepDecoder
 from fst.runtime.templates import frame
 from fst.runtime.transformers.call import Caller
 from fst.runtime.transformers.encoding import BatchEncoding
@@ -232,7 +234,7 @@ class Tokenizer(Encoder):
         return self._decoded_rows(sequences, skip_special_tokens)
 
     def decode_stream(self, *, skip_special_tokens: bool = True) -> DecodeStream:
-        """Decode ids that come one by one, such as from a model that generates them. Only for byte-level BPE, see `fst.runtime.bpe`.
+        """Decode ids that come one by one, such as from a model that generates them.
 
         Args:
             skip_special_tokens: as in `decode`.
@@ -245,17 +247,39 @@ class Tokenizer(Encoder):
         """
         return self._stream_of(skip_special_tokens)
 
-    def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:  # noqa: ARG002
+    def _stream_of(self, skip_special_tokens: bool) -> DecodeStream:
+        if self._by_steps:
+            return self._by_steps[skip_special_tokens].stream()
+        if self._settings.decoder is None:
+            raise UnsupportedError("decode_stream: without a decoder, the vocabulary joins tokens with blanks; decode all ids at once")
         kind = self._table.kind
         raise UnsupportedError(f"decode_stream of {kind} tables: the text of a token depends on its neighbours; decode all ids at once")
 
+    @property
+    def _has_control(self) -> bool:
+        """Whether the tokens to skip are pieces of sentencepiece for control."""
+        decoder = self._settings.decoder
+        return isinstance(decoder, StepsDecoder) and any(step["type"] == PIECES for step in decoder.steps)
+
+    @Lazy
+    def _by_steps(self) -> tuple[StepDecoder, StepDecoder] | None:
+        """The decoders of all ids, and of those that are not skipped, if the source has a decoder in steps."""
+        if not isinstance(self._settings.decoder, StepsDecoder):
+            return None
+        whole = StepDecoder(self._tokens_by_id, self._settings.decoder.steps)
+        return whole, whole.skipping(self._skipped)
+
     def _decoded(self, ids: Any, skip_special_tokens: bool) -> str:
+        if self._by_steps:
+            return self._by_steps[skip_special_tokens].text(ids)
         skipped = self._skipped if skip_special_tokens else frozenset[int]()
         names = self._tokens_by_id
         tokens = [names[number] for number in row_of(ids) if number in names and number not in skipped]
         return decoded(tokens, self._metadata.settings.decoder)
 
     def _decoded_rows(self, sequences: Iterable[Any], skip_special_tokens: bool) -> list[str]:
+        if self._by_steps:
+            return self._by_steps[skip_special_tokens].texts(sequences)
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def token_to_id(self, token: str) -> int | None:
@@ -293,8 +317,10 @@ class Tokenizer(Encoder):
     @Lazy
     def _skipped(self) -> frozenset[int]:
         # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
-        # special token.
+        # special token. Pieces of sentencepiece for control are in no text, and skipped.
         added = self._metadata.added_tokens
+        if self._has_control:
+            return frozenset(added.skipped)
         written = {content for content, number in added.ids.items() if number in added.skipped}
         return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,26 @@ from numpy.typing import NDArray
 from fst.lazy import Lazy
 from fst.machines.kernel_call import COUNT, KEPT, IdsOutput, SpansOutput
 from fst.runtime.rewriter import Room
-from fst.runtime.texts import ROOMS, UNIT_TYPES
+from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints
 
 Ids = NDArray[np.int32]
 Frame = tuple[Ids, Ids]  # the ids before and after a text
+
+
+class ShortSearch(NamedTuple):
+    """The arrays for one short text in which keywords are sought, an argument of `fst.runtime.kernels.keywords.find_in_string`.
+
+    Attributes:
+        text: uint8[n], the text in UTF-8.
+        starts: int64[2], 0, and where the text ends.
+        output: room for all matches.
+        found: int32[3 * n], of each match the keyword, the start and the end.
+    """
+
+    text: NDArray[np.uint8]
+    starts: Ints
+    output: SpansOutput
+    found: Ids
 
 
 class Workspace:
@@ -48,11 +64,12 @@ class Workspace:
         self.frame, self.short_output = frame, IdsOutput(*frame, self.short_ids, self.short_ends)
 
     @Lazy
-    def short_spans(self) -> SpansOutput:
-        """The output for one short text without a frame, with spans."""
+    def short_search(self) -> ShortSearch:
+        """The arrays for one short text, of a machine that finds matches."""
         nothing, room = np.empty(0, np.int32), len(self.short_ids)
         offsets, words = np.empty(2 * room, np.int32), np.empty(room, np.int32)
-        return SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
+        output = SpansOutput(nothing, nothing, self.short_ids, self.short_ends, offsets, words, np.empty(0, np.uint8))
+        return ShortSearch(self.text, self.short_starts, output, np.empty(3 * room, np.int32))
 
     @property
     def kept(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import VocabularyError, cut
+from fst.reference_numbers import reference_float
 
 MAX_SOURCE_BYTES = 1 << 28
 GZIP = b"\x1f\x8b"
@@ -25,7 +26,7 @@ def read_text(path: Path, *, drop_mark: bool = False) -> str:
         VocabularyError: it is too large, is damaged, is not UTF-8, or begins with a byte-order mark.
         OSError: it cannot be read.
     """
-    data = _contents(path)
+    data = contents(path)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
@@ -56,7 +57,13 @@ def beginning(path: Path, size: int) -> bytes:
     return found if found or member.eof else begun
 
 
-def _contents(path: Path) -> bytes:
+def contents(path: Path) -> bytes:
+    """The bytes of a file, or of what is in it if it is packed with gzip.
+
+    Raises:
+        VocabularyError: it is too large, or damaged.
+        OSError: it cannot be read.
+    """
     too_large = f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is"
     if path.stat().st_size > MAX_SOURCE_BYTES:
         raise VocabularyError(too_large)
@@ -89,6 +96,6 @@ def _unpacked(data: bytes) -> bytes:
 def parse_json(text: str, path: Path) -> Any:
     """The value of a JSON file; a VocabularyError names `path` if the text is not JSON."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=reference_float)
     except (ValueError, RecursionError) as error:
         raise VocabularyError(f"{path} is not JSON: {cut(str(error))}") from None

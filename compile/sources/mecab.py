@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
-from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, Kind
+from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # of a matrix
@@ -194,7 +194,7 @@ def read_categories(path: Path, encoding: str, *, skip_spaces: bool) -> Categori
 
     Raises:
         VocabularyError: it is missing or malformed; the message names the line.
-        UnsupportedError: a space has another category, too.
+        UnsupportedError: a space has another category, too; or there are too many lists of categories.
     """
     categories: dict[str, Kind] = {}
     ranges: list[tuple[int, int, tuple[str, ...]]] = []
@@ -249,6 +249,8 @@ def _mapped(
     kind_of = np.zeros(1 << 16, np.int64)
     for low, high, names in ranges:
         kind_of[low : high + 1] = numbers.setdefault(names, len(numbers))
+        if len(numbers) > MAX_KINDS:
+            raise UnsupportedError(f"{path}: there are more than {MAX_KINDS:,} lists of categories; let more characters share one")
     bits = [sum({categories[name].categories for name in names}) for names in numbers]
     spaces = bits[kind_of[ord(" ")]] if skip_spaces else 0
     for names, found in zip(numbers, bits, strict=True):

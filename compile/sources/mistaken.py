@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fst.compile.sources.files import beginning
 
-ONLY = "only WordPiece, WordLevel and byte-level BPE vocabularies, such as BERT's and GPT-2's, can be compiled"
+ONLY = "only WordPiece, WordLevel, BPE and Unigram vocabularies, such as BERT's, GPT-2's and T5's, can be compiled"
 COMPRESSED = "is compressed with {}: decompress it first"
 
 _BEGINNINGS = (
@@ -23,7 +23,6 @@ _BEGINNINGS = (
     (rb"\s*<(!doctype|html|\?xml)", "is an HTML or XML page, as failed downloads leave it: download the file itself"),
     (rb"\xff\xfe\0\0|\0\0\xfe\xff", "is text in UTF-32: save it as UTF-8"),
     (rb"\xff\xfe|\xfe\xff|[^\0]\0[^\0]\0|\0[^\0]\0[^\0]", "is text in UTF-16: save it as UTF-8"),
-    (rb"\n.\n.{1,200}?\x18[\x01-\x06]", f"is a SentencePiece model: {ONLY}"),
     (rb"#version: ", "holds the merges of a BPE tokenizer: compile its folder, with the vocab.json in it"),
     (rb".{4}\0{4}\{\"", "holds the weights of a model, as safetensors: name the vocabulary beside it"),
     (rb"GGUF", "is a GGUF model: name a vocab.txt or a tokenizer.json"),

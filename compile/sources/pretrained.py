@@ -3,8 +3,8 @@
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides what counts. Some
 classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
 it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
-module makes it. A folder of ``vocab.json`` and ``merges.txt`` that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes
-of them.
+module makes it. For a class that it does not know, ``transformers`` does, where it is installed. A folder of ``vocab.json`` and
+``merges.txt`` that names no class is what ``ByteLevelBPETokenizer`` of ``tokenizers`` makes of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.compile.compilers import compiler_of, model_of
-from fst.compile.sources import byte_level_classes, merges_txt
+from fst.compile.sources import byte_level_classes, live, merges_txt
 from fst.compile.sources.byte_level_classes import ByteLevelFamily
 from fst.compile.sources.conventions import BERT_NAMES, ROBERTA_NAMES, named_tokens
 from fst.compile.sources.files import parse_json, read_text
@@ -129,6 +129,10 @@ class Files:
     is_made: bool = False
 
 
+class OtherClassError(UnsupportedError):
+    """A class of tokenizers that this module does not know."""
+
+
 def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     """Read a folder.
 
@@ -143,6 +147,8 @@ def read(folder: Path) -> tuple[Json, dict[str, Any]]:
     files = _files(folder)
     try:
         return _outcome(files)
+    except OtherClassError as error:
+        return live.of_folder(folder, f"{folder}: {error}")
     except UnsupportedError as error:
         raise UnsupportedError(f"{folder}: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
@@ -203,7 +209,7 @@ def _files(folder: Path) -> Files:
             names = sorted(path.name for path in folder.iterdir())
             found = f", but {listed(names)}" if names else ""
             both = f"{merges_txt.VOCABULARY} and {merges_txt.MERGES}"
-            needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {both}, nor a tekken.json or a file of tiktoken"
+            needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {both}, nor a tekken.json, a file of tiktoken or a .model"
             raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
     config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
     return Files(document, lines, config, specials, added, model, is_made)
@@ -276,15 +282,15 @@ def _class(files: Files) -> str | None:
     if not stated and kind:
         stated = {**MODEL_TYPES, **byte_level_classes.MODEL_TYPES}.get(kind)
         if stated is None:
-            raise UnsupportedError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
+            raise OtherClassError(f"{MODEL} names the type of model {quoted(kind)}, and no file a tokenizer_class; {ELSE}")
     if not stated:
         return None
     name = str(stated).removesuffix("Fast")
     if name in byte_level_classes.FAMILIES and kind and byte_level_classes.MODEL_TYPES.get(kind) != name:
-        raise UnsupportedError(f"tokenizer_class {name} with the type of model {quoted(kind)} in {MODEL}; {ELSE}")
+        raise OtherClassError(f"tokenizer_class {name} with the type of model {quoted(kind)} in {MODEL}; {ELSE}")
     if name not in _FAMILIES and name not in AS_IT_STANDS:
         known = ", ".join([*_FAMILIES, "PreTrainedTokenizerFast"])
-        raise UnsupportedError(f"tokenizer_class {cut(str(stated))}: supported are {known}; {ELSE}")
+        raise OtherClassError(f"tokenizer_class {cut(str(stated))}: supported are {known}; {ELSE}")
     if name in AS_IT_STANDS and (files.document is None or files.is_made):
         raise UnsupportedError(f"tokenizer_class {stated} without a {DOCUMENT}")
     return name

@@ -10,8 +10,8 @@ from types import NoneType
 from typing import Any
 
 from fst.compile.compilers import need_kind
-from fst.compile.sources import hub, pretrained, tekken, tiktoken, tokenizer_json
-from fst.compile.sources.files import parse_json, read_text
+from fst.compile.sources import hub, live, pretrained, sentencepiece_model, sentencepiece_source, tekken, tiktoken, tokenizer_json
+from fst.compile.sources.files import beginning, contents, parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.sources.templates import added_ids
@@ -26,6 +26,10 @@ PRE_TOKENIZERS = {"bert": ({"type": "BertPreTokenizer"},), "none": ()}
 TEXT_OPTIONS = (*FLAGS, "pre_tokenizer")  # the other options of WordPiece are the model's
 OPTIONS = (*TEXT_OPTIONS, "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", *tiktoken.OPTIONS)
 
+LOOKED_AT = 1 << 14  # bytes that tell a model of sentencepiece
+SINGLE = (tiktoken.SUFFIX, sentencepiece_model.SUFFIX)
+LIVE = "the tokenizer"  # its name in messages
+
 Given = Mapping[str, Any]
 
 
@@ -33,7 +37,8 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
     """Read a source; options that are not None override it.
 
     Args:
-        source: a file, a folder, the name of a model, the tokens of WordPiece, or a ``tiktoken.Encoding``.
+        source: a file, a folder, the name of a model, the tokens of WordPiece, or a live tokenizer of tiktoken, tokenizers or
+            transformers.
         options: options of the compiler.
         kind: the kind of model that it must have; None: any.
 
@@ -51,6 +56,8 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         need_kind("BPE", kind)
         _refuse(given, "a tiktoken.Encoding says it itself")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
+    if live.is_live(source):
+        return _checked(_of_statement(live.stated(source), Path(LIVE), given, kind), LIVE)
     need_kind("WordPiece", kind)
     tokens = {token: number for number, token in enumerate(source)}
     return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
@@ -75,26 +82,56 @@ def _of_path(path: Path, given: Given, where: str, kind: str | None) -> Source[A
         raise
 
 
-def files_of_ranks(folder: Path) -> list[Path]:
-    """The files of tiktoken's ranks in a folder, and its tekken.json, also packed with gzip."""
+def single_files(folder: Path) -> list[Path]:
+    """The files in a folder that state a vocabulary by themselves, also packed with gzip.
+
+    They are files of tiktoken's ranks, a tekken.json, and models of sentencepiece.
+    """
     names = {path: path.name.removesuffix(".gz") for path in sorted(folder.iterdir())}
-    return [path for path, name in names.items() if name == tekken.FILE or name.endswith(tiktoken.SUFFIX)]
+    return [path for path, name in names.items() if name == tekken.FILE or name.endswith(SINGLE)]
+
+
+def is_model(path: Path) -> bool:
+    """Whether a file is a model of sentencepiece, by its content or by its name. Llama 3's tokenizer.model is one of tiktoken.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    begun = beginning(path, LOOKED_AT)
+    is_named = path.name.removesuffix(".gz").endswith(sentencepiece_model.SUFFIX)
+    return sentencepiece_model.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    found = [] if pretrained.holds_vocabulary(path) else files_of_ranks(path)
+    found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")
     if found:
+        _warn_of_others(path, found[0])
         return _of_file(found[0], given, kind)
-    document, settings = pretrained.read(path)
+    return _of_statement(pretrained.read(path), path, given, kind)
+
+
+def _warn_of_others(folder: Path, model: Path) -> None:
+    """Warn of files beside a model of sentencepiece, which say how transformers would use it."""
+    others = [name for name in (pretrained.CONFIG, pretrained.SPECIALS, pretrained.ADDED) if (folder / name).is_file()]
+    if others and is_model(model):
+        told = f"{folder} is compiled as sentencepiece reads {model.name}, without {listed(others)} beside it"
+        logging.getLogger("fst").warning("fst: %s; for what transformers makes of them, save its tokenizer.json", told)
+
+
+def _of_statement(statement: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:
+    """The source that a tokenizer.json and further settings state."""
+    document, settings = statement
     source = tokenizer_json.of_document(document, path, kind)
     return _with_options(replace(source, settings=replace(source.settings, **settings)), given)
 
 
 def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    text = read_text(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix
+    if is_model(path):
+        return _of_model(path, given, kind)
+    text = read_text(path)
     if suffix == tiktoken.SUFFIX or tiktoken.is_ranks(text):
         need_kind("BPE", kind)
         return _of_ranks(text, path, given)
@@ -106,6 +143,13 @@ def _of_file(path: Path, given: Given, kind: str | None) -> Source[Any]:
     if contradiction:
         logging.getLogger("fst").warning("fst: %s", contradiction)
     return _with_options(of_tokens(parse_lines(text), given), given)
+
+
+def _of_model(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    _refuse(given, f"{path} says it itself")
+    source = sentencepiece_source.of_bytes(contents(path), str(path))
+    need_kind(source.model.kind, kind)
+    return source
 
 
 def _of_json(document: Any, path: Path, given: Given, kind: str | None) -> Source[Any]:

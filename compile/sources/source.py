@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from fst import metadata
 from fst.compile.text.components import Component
-from fst.metadata import AddedTokens, Settings, Templates
+from fst.machines.piece_facts import PieceFacts
+from fst.metadata import TOKENIZERS, AddedTokens, Settings, Templates
 
 
 class Model(Protocol):
@@ -73,6 +75,8 @@ NO_SETTINGS = Settings(
     clean_up_tokenization_spaces=False,
 )
 
+TIKTOKEN, MISTRAL, SENTENCEPIECE = "tiktoken 0.14.0", "mistral-common 1.13.1", f"{metadata.SENTENCEPIECE} 0.2.3"
+
 AnyModel_co = TypeVar("AnyModel_co", bound=Model, covariant=True)
 
 
@@ -87,6 +91,8 @@ class Source(Generic[AnyModel_co]):
         templates: which ids stand around texts.
         settings: what the source asks for beside ids; `fst.compile.sources.read` checks the values.
         trimming: what the offsets of tokens leave out; None: nothing.
+        reference: the library whose ids these are, and its version.
+        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
     """
 
     model: AnyModel_co
@@ -95,3 +101,5 @@ class Source(Generic[AnyModel_co]):
     templates: Templates
     settings: Settings
     trimming: Trimming | None = None
+    reference: str = TOKENIZERS
+    sentencepiece: PieceFacts | None = None

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fst.compile.bpe import BpeModel
-from fst.compile.sources.source import Source
+from fst.compile.bpe_model import BpeModel
+from fst.compile.sources.source import MISTRAL, Source
 from fst.compile.sources.tiktoken import base64_bytes, source_of
 from fst.compile.text.components import field_of, mapping, only, sequence
 from fst.errors import FstError, VocabularyError, quoted, reason
@@ -57,7 +57,7 @@ def _of_parts(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
     if len(model.names) < len(tokens) + len(names):
         raise ValueError("a token has the name of a special token")
     skipped = tuple(range(specials))
-    return source_of(model, pattern, AddedTokens(specials={}, contextual={}, context=None, skipped=skipped))
+    return source_of(model, pattern, AddedTokens(specials={}, contextual={}, context=None, skipped=skipped), MISTRAL)
 
 
 def _special(listed: Any, most: int, version: Any) -> dict[str, int]:

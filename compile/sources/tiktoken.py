@@ -17,8 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fst.compile.bpe import BpeModel
-from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+from fst.compile.bpe_model import BpeModel
+from fst.compile.sources.source import NO_SETTINGS, TIKTOKEN, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.added_tokens import numbered
 from fst.compile.text.splits import BYTES, Pattern, tiktoken_split
@@ -116,10 +116,10 @@ def of_ranks(ranks: Mapping[bytes, int], encoding: Encoding, where: str) -> Sour
     return source_of(BpeModel.of_ranks(ranks, {}), encoding.pattern, numbered(encoding.special))
 
 
-def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens) -> Source[BpeModel]:
-    """The source of a model that tiktoken runs: no id stands around a text."""
+def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: str = TIKTOKEN) -> Source[BpeModel]:
+    """The source of a model that tiktoken runs, maybe called by another library: no id stands around a text."""
     settings = replace(NO_SETTINGS, decoder=BYTE_LEVEL, model_input_names=INPUTS)
-    return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings)
+    return Source(model, TextPipeline((), (tiktoken_split(pattern), BYTES)), added, BARE, settings, reference=reference)
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:

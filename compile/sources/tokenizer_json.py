@@ -9,13 +9,13 @@ from typing import Any
 from fst.compile.compilers import compiler_of, model_of, need_kind
 from fst.compile.sources import pretrained
 from fst.compile.sources.conventions import model_input_names, named_tokens, side
+from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
 from fst.compile.sources.source import NO_SETTINGS, Source
 from fst.compile.sources.templates import of_post_processor, trimming
 from fst.compile.text.added_tokens import added_tokens
-from fst.compile.text.components import field_of, kind_of, only, sequence
-from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
-from fst.metadata import BYTE_LEVEL, Decoder
+from fst.compile.text.components import only
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
@@ -62,14 +62,14 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     part = model_of(source)
     compiler = compiler_of(part)
     need_kind(compiler.kind, kind)
-    model = compiler.model(part)
+    text = compiler.text(source.get("normalizer"), source.get("pre_tokenizer"))
+    model = compiler.model(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
-    text = compiler.text(source.get("normalizer"), source.get("pre_tokenizer"))
     truncation, padding = source.get("truncation"), source.get("padding")
     settings = replace(
         NO_SETTINGS,
-        decoder=_decoder(source.get("decoder"), compiler.decoder),
+        decoder=decoder_of(source.get("decoder"), compiler.decoder),
         truncation=truncation,
         padding=padding,
         named_tokens=named_tokens(added.ids, model.unk_token, padding),
@@ -78,21 +78,3 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
         padding_side=side(padding),
     )
     return Source(model, text, added, templates, settings, trimming(source.get("post_processor")))
-
-
-def _decoder(part: dict[str, Any] | None, supported: str) -> Decoder | None:
-    if part is None:
-        return None
-    kind = kind_of(part, "decoder")
-    if kind == "Sequence" and len(sequence(field_of(part, "decoders", "decoder"), "decoders of a decoder Sequence")) == 1:
-        return _decoder(part["decoders"][0], supported)
-    if kind != supported:
-        raise UnsupportedError(f"decoder {cut(kind)}: only {supported} is supported")
-    if kind == BYTE_LEVEL.kind:
-        only(part, "decoder", "type add_prefix_space trim_offsets use_regex")
-        return BYTE_LEVEL
-    only(part, "decoder", "type prefix cleanup")
-    prefix, cleanup = (field_of(part, name, "decoder") for name in ("prefix", "cleanup"))
-    if not isinstance(prefix, str) or not isinstance(cleanup, bool):
-        raise ValueError("a decoder's prefix is a string, and its cleanup true or false")
-    return Decoder(prefix, cleanup)

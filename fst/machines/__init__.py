@@ -13,6 +13,7 @@ from fst.machines.keywords import KeywordTables
 from fst.machines.maxmatch import MaxMatchTables
 from fst.machines.mecab import MecabTables
 from fst.machines.overlapping import OverlappingTables
+from fst.machines.unigram import UnigramTables
 from fst.machines.wordpiece import Tables
 from fst.table import need_kind
 
@@ -23,6 +24,7 @@ MACHINES: dict[str, type[Any]] = {
     "maxmatch": MaxMatchTables,
     "mecab": MecabTables,
     "overlapping-keywords": OverlappingTables,
+    "unigram": UnigramTables,
     "wordpiece": Tables,
 }
 

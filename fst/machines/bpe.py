@@ -1,87 +1,52 @@
 """Byte-level BPE: the table that a kernel walks, and a slow walk that is the kernel's specification.
 
-A text becomes ids in three steps, each with arrays of its own:
-
-1. Special tokens are cut out of the raw text: at each place the longest that begins there.
-2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
-   ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
-   decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
-   elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
-3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
-   others, ``entries`` is the automaton of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run
-   the ``merges`` themselves, see `fst.merge_list`. With dropout they always do, so every table has the merges.
-
-A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
-the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
-displacements are as in `fst.machines.words`.
+A text is cut into pieces as `fst.machines.piece_table` says. Of each piece that is not one token, ``entries`` makes tokens, the automaton
+of the merges, see `fst.merging`. If no automaton is exact, ``entries`` is empty, and kernels run the ``merges`` themselves, see
+`fst.merge_list`. With dropout they always do, so every table has the merges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from fst import dropout, merge_list, merging
-from fst.affixes import Affixes, codes_of
+from fst.affixes import ABSENT, Affixes, codes_of
 from fst.dropout import Dropout
 from fst.errors import quoted
 from fst.lazy import Lazy
-from fst.machines.bpe_arguments import KEY_PARTS, Arguments, MergeArguments, Work, arguments, merge_arguments, work
+from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
-from fst.machines.bpe_windows import AROUND, MAX_WINDOW
-from fst.machines.byte_letters import bytes_of, spelled
-from fst.machines.rewriting_arguments import growth, marks, prove_rewriting
+from fst.machines.piece_table import PieceTable
+from fst.machines.rewriting_arguments import prove_rewriting
+from fst.machines.token_letters import byte_of, fallback
+from fst.merge_list import NO_ALPHABET, Alphabet, alphabet
 from fst.proof import need, need_ids, need_none, prove_around
-from fst.rewriting import NOTHING, without_context
-from fst.rows import CODE_POINTS, MAX_OUTPUT, PAGE_BITS, Array
-from fst.splitting import Splitter, prove_moves
-from fst.table import Each, Table, member
+from fst.rows import MAX_OUTPUT, Array
+from fst.table import Each, member
 
-WORD_BYTES = 8 * KEY_PARTS
+UTF8_LENGTH = 4  # most bytes of a character
 
 
 @dataclass(frozen=True, eq=False)
-class BpeTables(Table):
-    """A compiled byte-level BPE machine.
+class BpeTables(PieceTable):
+    """A compiled byte-level BPE machine. Most of its arrays are those of `PieceTable`.
 
     Attributes:
-        about: the JSON form of `metadata`.
-        pages: uint16[8704], the block of each 128 code points.
-        blocks: uint8[128 * n], the class of each code point of a block.
-        moves: uint16[states, classes + 1], see `fst.splitting.Splitter`.
-        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
-        symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
-        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
         entries: uint32[slots], depths: uint16[states], see `fst.merging`; both empty for a table without an automaton.
         merges: int32[merges, 3], all merges of the source, see `fst.merge_list`.
-        words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
-        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8. The
-            bytes include a prefix or suffix, since the reference decodes it, too.
-        token_ends: int64[tokens], where each token ends in `token_bytes`.
-        token_ids: int32[tokens], the id of each token.
+        token_bytes: as in `PieceTable`. The bytes include a prefix or suffix, since the reference decodes it, too.
     """
 
     kind: ClassVar[str] = "bpe"
-    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
     face: ClassVar[str] = "fst.runtime.bpe.BpeTokenizer"
 
-    pages: Array = member("<u2")
-    blocks: Array = member("|u1")
-    moves: Array = member("<u2", axes=2)
-    drops: Array = member("|u1")
-    symbols: Array = member("|u1")
-    decisions: Array = member("|u1")
     entries: Array = member("<u4")
     depths: Array = member("<u2")
     merges: Array = member("<i4", axes=2)
-    words: Array = member("<u8")
-    displacements: Array = member("<u2")
-    token_bytes: Array = member("|u1")
-    token_ends: Array = member("<i8")
-    token_ids: Array = member("<i4")
 
     @Lazy
     def metadata(self) -> BpeMetadata:
@@ -103,37 +68,17 @@ class BpeTables(Table):
         return len(self.entries) > 0
 
     @property
-    def growth(self) -> int:
-        """The most bytes that rewriting makes of one."""
-        by = self.metadata.text.rewriting
-        return growth(by) if by else 1
-
-    @property
     def ids_per_unit(self) -> int:
         """The room for ids that each byte of text needs: the growth by rewriting, times the scratch of a queue of merges."""
         return self.growth * (1 if self.has_automaton else merge_list.SCRATCH)
 
-    @property
-    def class_count(self) -> int:
-        """The number of classes of characters."""
-        return int(self.moves.shape[1]) - 1
-
-    def content(self, token: int) -> bytes:
-        """The bytes of a token, given by its number in ``token_ids``."""
-        begin = int(self.token_ends[token - 1]) if token else 0
-        return self.token_bytes[begin : int(self.token_ends[token])].tobytes()
-
-    @Lazy
-    def contents(self) -> tuple[bytes, ...]:
-        """The bytes of each token, in the order of ``token_ids``."""
-        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
-        return tuple(data[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True))
-
     @Lazy
     def tokens(self) -> tuple[str, ...]:
-        """The tokens as users see them: those of the model in GPT-2's letters for bytes."""
-        known = self.metadata.model.model_tokens
-        return (*map(spelled, self.contents[:known]), *(content.decode() for content in self.contents[known:]))
+        """The tokens as users see them: those of the model in its letters."""
+        model, contents = self.metadata.model, self.contents
+        known, spelled = model.model_tokens, model.model_tokens - model.fallbacks
+        names = map(model.letters.spelled, contents[:spelled])
+        return (*names, *(fallback(byte) for (byte,) in contents[spelled:known]), *(content.decode() for content in contents[known:]))
 
     @Lazy
     def lengths(self) -> Array:
@@ -145,14 +90,15 @@ class BpeTables(Table):
             sizes = np.array([len(self.affixes.part(name).body) for name in self.contents[:known]])
         lengths[self.token_ids[:known]] = sizes
         if self.metadata.model.unk_id is not None:
-            lengths[self.metadata.model.unk_id] = 0 if self.metadata.model.fuse_unk else 1
+            lengths[self.metadata.model.unk_id] = 1 if self.metadata.model.letters.are_bytes and not self.metadata.model.fuse_unk else 0
         return lengths
 
     @Lazy
     def affixes(self) -> Affixes:
         """The prefix and suffix in the names of the model's tokens."""
         model = self.metadata.model
-        return Affixes(bytes_of(model.continuing_subword_prefix) or b"", bytes_of(model.end_of_word_suffix) or b"")
+        spellings = model.continuing_subword_prefix, model.end_of_word_suffix
+        return Affixes(*(model.letters.bytes_of(spelling) or b"" for spelling in spellings))
 
     @Lazy
     def byte_tokens(self) -> Array:
@@ -169,10 +115,12 @@ class BpeTables(Table):
         return missing
 
     @property
-    def drops_bytes(self) -> bool:
-        """Whether bytes that are no tokens vanish, so that ids do not tell where they stand."""
+    def lost(self) -> str:
+        """What becomes of bytes that are no tokens if ids do not tell where they stand; "" if ids tell."""
         model = self.metadata.model
-        return model.missing_bytes > 0 and model.unk_id is None
+        if not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
+            return ""
+        return "vanish without unk_token" if model.unk_id is None else "change places with others that have fallbacks"
 
     @property
     def fused(self) -> int:
@@ -182,14 +130,56 @@ class BpeTables(Table):
 
     @Lazy
     def atoms(self) -> Array:
-        """int32[CODES], the id that each byte becomes, by its code; -1 if it vanishes."""
+        """int32[CODES], the id that each byte becomes, by its code, or -1: it vanishes, or it is a part of characters alone."""
         atoms, unk_id = self.byte_tokens.copy(), self.metadata.model.unk_id
-        if unk_id is not None:
+        if unk_id is not None and self.metadata.model.letters.are_bytes:
             atoms.reshape(-1, 256)[:, self.missing > 0] = unk_id
         return atoms
 
+    @Lazy
+    def characters(self) -> Mapping[tuple[int, bytes], int]:
+        """The known characters, each as its place and its bytes, and their tokens, see `fst.merge_list.Alphabet`; empty over bytes."""
+        model, found = self.metadata.model, dict[tuple[int, bytes], int]()
+        if model.letters.are_bytes:
+            return found
+        tokens = zip(self.contents[: model.model_tokens - model.fallbacks], self.token_ids.tolist(), strict=False)
+        for content, number in tokens:
+            body, is_first, is_last = self.affixes.part(content)
+            if len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1:
+                place = (not is_first) | bool(self.affixes.suffix and is_last) << 1
+                found[place, body] = number
+        return found
+
+    @property
+    def alphabet_rules(self) -> tuple[int, ...]:
+        """``rules`` of `fst.merge_list.Alphabet`."""
+        model, (prefix, suffix) = self.metadata.model, self.affixes
+        if model.letters.are_bytes:
+            return ()
+        unknown = ABSENT if model.unk_id is None else model.unk_id
+        return bool(prefix) | bool(suffix) << 1, unknown, model.fuse_unk, model.fallbacks > 0
+
+    @Lazy
+    def alphabet(self) -> Alphabet:
+        """The characters for kernels."""
+        return NO_ALPHABET if self.metadata.model.letters.are_bytes else alphabet(self.characters, self.alphabet_rules)
+
+    @property
+    def alphabet_of_unknown(self) -> Alphabet:
+        """The characters for kernels, if some have neither a token nor fallbacks."""
+        return self.alphabet if self.metadata.model.missing_bytes else NO_ALPHABET
+
+    def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
+        """See `PieceTable.fallbacks_of`."""
+        model, wanted = self.metadata.model, {*bytes_}
+        alone = range(model.model_tokens - model.fallbacks, model.model_tokens)
+        return [int(self.token_ids[token]) for token in alone if self.content(token)[0] in wanted]
+
     def atoms_of(self, piece: bytes) -> list[int]:
         """The tokens with which BPE begins on a piece."""
+        if not self.metadata.model.letters.are_bytes:
+            rules = np.array(self.alphabet_rules)
+            return merge_list.atoms_of_characters(piece.decode(), self.characters, rules, self.byte_tokens)
         return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
 
     @Lazy
@@ -201,6 +191,8 @@ class BpeTables(Table):
         """
         lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
         need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
+        for (_, body), number in self.characters.items():
+            need(self.lengths[number] == len(body), f"character {body.decode()!a} is token {number} of {self.lengths[number]} bytes")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
         return self.merges
 
@@ -210,33 +202,29 @@ class BpeTables(Table):
         return merge_list.ranks_of(self.proven_merges)
 
     @Lazy
-    def splitter(self) -> Splitter:
-        """The splitter, for the slow walk."""
-        codes = np.arange(CODE_POINTS)
-        classes = self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
-        return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
-
-    @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
         """With `ignore_merges`, the id of each token: a whole piece that equals a token is that token, whatever the merges say."""
         model = self.metadata.model
         if not model.ignore_merges:
             return {}
-        return dict(zip(self.contents[: model.model_tokens], self.token_ids.tolist(), strict=False))
+        known = model.model_tokens - model.fallbacks
+        return {**dict(zip(self.contents[:known], self.token_ids.tolist(), strict=False)), **self.spelled_fallbacks}
+
+    @Lazy
+    def spelled_fallbacks(self) -> Mapping[bytes, int]:
+        """With `ignore_merges`, the names of fallbacks, which a whole piece may spell, and their ids."""
+        model = self.metadata.model
+        if not (model.ignore_merges and model.byte_fallback) or model.letters.are_bytes:
+            return {}
+        named = zip(self.tokens, self.token_ids.tolist(), strict=True)
+        return {name.encode(): number for name, number in named if byte_of(name) is not None}
 
     @Lazy
     def long_pieces(self) -> Mapping[bytes, int]:
         """Those of `whole_pieces` that no merges make and ``words`` does not hold, most because they are too long."""
         model = self.metadata.model
         found = np.flatnonzero(np.isin(self.token_ids[: model.model_tokens], model.long_pieces)).tolist()
-        return {self.content(token): int(self.token_ids[token]) for token in found}
-
-    def run(self, text: str) -> list[int]:
-        """The token ids of a text, without a template, in slow and plain Python."""
-        ids: list[int] = []
-        for part, special in self.parts(text):
-            ids += self.run_piece(part.encode()) if special is None else [special]
-        return ids
+        return {**{self.content(token): int(self.token_ids[token]) for token in found}, **self.spelled_fallbacks}
 
     def run_dropping(self, text: str, by: Dropout, row: int = 0) -> list[int]:
         """The token ids of a text with dropout, in slow and plain Python; `row` is its number in the call."""
@@ -247,19 +235,6 @@ class BpeTables(Table):
             place += 0 if special is not None else len(piece)
         return ids
 
-    def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
-        """The pieces of a text, without dropped ones, each with None; and its added tokens, each with its id."""
-        by = self.metadata.text.rewriting or NOTHING
-        for stretch in by.stretches(text, self.metadata.added_tokens):
-            if stretch.token is None:
-                yield from self._pieces(stretch.text)
-            else:
-                yield stretch.text, stretch.token
-
-    def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
-        """The pieces of a stretch without special tokens."""
-        return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
-
     def run_piece(self, piece: bytes) -> Sequence[int]:
         """The token ids of a piece."""
         if piece in self.whole_pieces:
@@ -268,14 +243,10 @@ class BpeTables(Table):
             return merging.walk(self.entries, self.lengths, piece)
         return merge_list.merged(self.ranks, self.merges, self.atoms_of(piece))
 
-    def arguments(self) -> Arguments | MergeArguments:
-        """The arguments of the table's kernel for texts that were not rewritten."""
-        known = without_context(self.metadata.added_tokens)
-        return self._arguments({spelling.encode(): number for spelling, number in known.items()})
-
-    def marked_arguments(self) -> Arguments | MergeArguments:
-        """The arguments of the table's kernel, for rewritten texts."""
-        return self._arguments(marks(self.metadata.added_tokens))
+    @property
+    def joins_words(self) -> bool:
+        """See `PieceTable.joins_words`."""
+        return self.metadata.model.joins_words
 
     def _arguments(self, specials: Mapping[bytes, int]) -> Arguments | MergeArguments:
         plain = arguments(self, specials)
@@ -293,6 +264,7 @@ class BpeTables(Table):
         self._prove_windows()
         self._prove_merges(each)
         self._prove_words()
+        self._prove_long_pieces()
 
     def _prove_tokens(self) -> None:
         """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
@@ -303,13 +275,11 @@ class BpeTables(Table):
         sizes = np.diff(ends, prepend=0)
         need_none((sizes < 0) | (sizes > merging.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")
         need(ends[-1] == len(self.token_bytes), f"the last token ends at byte {ends[-1]} of {len(self.token_bytes)}")
+        if self.metadata.model.sentencepiece:
+            self.metadata.model.sentencepiece.prove(int(ids.max()) + 1)
         self._prove_unknown()
-        try:
-            str(self.token_bytes[ends[known - 1] :].data, "utf-8")
-        except UnicodeDecodeError as error:
-            need(False, f"token_bytes is not UTF-8 at byte {ends[known - 1] + error.start}")
-        begins = ends[known - 1 : -1][sizes[known:] > 0]
-        need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
+        self._prove_letters()
+        self._prove_text(known, len(ends))
         added = self.metadata.added_tokens
         named = np.zeros(int(ids.max()) + 1, np.bool_)
         named[ids] = True
@@ -318,43 +288,45 @@ class BpeTables(Table):
         prove_rewriting(self.metadata.text.rewriting, added)
         special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
         held = {(self.content(token), int(ids[token])) for token in special.tolist()}
+        letters = self.metadata.model.letters
         for content, number in added.ids.items():
-            spellings = (content.encode(), bytes_of(content))  # an added token may share the id of a token of the model with its name
+            spellings = (content.encode(), letters.bytes_of(content))  # it may share the id of a token of the model with its name
             is_held = any((token, number) in held for token in spellings)
             need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
+
+    def _prove_letters(self) -> None:
+        """Prove that the model's tokens have names: bytes that have fallbacks, and text if symbols are characters."""
+        model, begins = self.metadata.model, np.append(0, self.token_ends[:-1])
+        letters, spelled = model.letters, model.model_tokens - model.fallbacks
+        need(spelled > 0, f"all {model.model_tokens} tokens of the model are fallbacks")
+        need(not (letters.are_bytes and (model.fallbacks or letters.symbol)), "fallbacks or a symbol beside letters for bytes")
+        need(len(letters.symbol) <= 1, f"the symbol for blanks is {quoted(letters.symbol)}, not one character")
+        need(not (model.fallbacks and self.affixes), "fallbacks beside a prefix or suffix")
+        sizes = self.token_ends[spelled : model.model_tokens] - begins[spelled : model.model_tokens]
+        need_none(sizes != 1, lambda place: f"fallback {place} stands for {sizes[place]} bytes")
+        if not letters.are_bytes:
+            self._prove_text(0, spelled)
+
+    def _prove_text(self, first: int, last: int) -> None:
+        """Prove that each of some tokens is UTF-8."""
+        begins, ends = np.append(0, self.token_ends[:-1])[first:last], self.token_ends[first:last]
+        if not len(ends):
+            return
+        try:
+            str(self.token_bytes[begins[0] : ends[-1]].data, "utf-8")
+        except UnicodeDecodeError as error:
+            need(False, f"token_bytes is not UTF-8 at byte {begins[0] + error.start}")
+        begins = begins[ends > begins]
+        need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
 
     def _prove_unknown(self) -> None:
         """Prove that the unknown token has its name, and that there is one only for missing bytes."""
         model = self.metadata.model
         if model.unk_id is not None:
             need(model.missing_bytes > 0, f"unk_id is {model.unk_id}, and no bytes are missing")
-            spellings = ((model.unk_token or "").encode(), bytes_of(model.unk_token or ""))
+            spellings = ((model.unk_token or "").encode(), model.letters.bytes_of(model.unk_token or ""))
             held = (self.content(token) in spellings for token in np.flatnonzero(self.token_ids == model.unk_id).tolist())
             need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
-
-    def _prove_classes(self) -> None:
-        """Prove that code points lead to classes, that moves lead to states, and that searches end."""
-        pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
-        columns = self.moves.shape[1]
-        need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
-        need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
-        need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
-        need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
-        prove_moves(self.moves)
-        need(len(self.drops) == columns - 1, f"drops has {len(self.drops)} elements for {columns - 1} classes")
-        need_none(self.drops > 1, lambda number: f"drops says {self.drops[number]} of class {number}; it is 0 or 1")
-
-    def _prove_windows(self) -> None:
-        """Prove that every window has a decision."""
-        symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
-        need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
-        need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
-        need(size & size - 1 == 0 and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
-        wrong = (self.decisions > 3) | (self.decisions == 2)
-        need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
-        windows = np.arange(size)
-        first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
-        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
 
     def _prove_merges(self, each: Each) -> None:
         """Prove the automaton, or that there is none and the merges are sound. Beside an automaton, they are proven before their use."""
@@ -365,24 +337,13 @@ class BpeTables(Table):
         else:
             need(not len(self.depths), f"there are {len(self.depths)} depths, and no automaton")
             model = self.metadata.model
-            apart = self.affixes, model.ignore_merges, model.missing_bytes
+            apart = self.affixes, model.ignore_merges, model.missing_bytes and model.letters.are_bytes
             need(sum(map(bool, apart)) < 2, "more than one of affixes, ignore_merges and missing bytes")
             _ = self.proven_merges
 
-    def _prove_words(self) -> None:
-        """Prove that every hash leads to a slot, and that each word and each long piece has as many bytes as its token."""
-        words, buckets = self.words, len(self.displacements)
-        slots = len(words) // 4
-        is_power = slots > 1 and slots & slots - 1 == 0
-        need(len(words) % 4 == 0 and is_power, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
-        need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
-        values = words[3::4]
-        ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
+    def _prove_long_pieces(self) -> None:
+        """Prove that each long piece has as many bytes as its token."""
         need(not self.long_pieces or self.metadata.model.ignore_merges, "there are long pieces without ignore_merges")
-        for piece, number in self.long_pieces.items():
+        for piece, number in self.long_pieces.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]
             need(len(piece) == size, f"a long piece has {len(piece)} bytes, and its token {number} has {size}")
-        wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
-        wrong |= self.lengths.take(ids, mode="clip") != sizes
-        wrong &= values > 0
-        need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

@@ -13,10 +13,11 @@ from fst.machines.bpe_windows import factors
 from fst.machines.kernel_call import CHUNK, MARGIN
 from fst.machines.reading_arguments import borrowable
 from fst.matching import Trie, trie
+from fst.merge_list import Alphabet
 from fst.rows import Array
 
 # Indices into `Arguments.params`.
-WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT = range(6)
+WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS = range(7)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
@@ -34,10 +35,10 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.bpe` reads.
 
     Attributes:
-        params: uint64[6].
+        params: uint64[7].
             `WINDOW_BITS`: the number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `COLUMNS`: the number
             of columns of `moves`; the last stands for the end of a text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`:
-            the shifts, below 64, that turn a hash into a bucket and a slot.
+            the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are one word.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
@@ -48,6 +49,7 @@ class Arguments(NamedTuple):
         drops: as in `BpeTables`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
         missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes.
+        alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
             its key.
         specials: the special tokens in UTF-8; the value of each is its id.
@@ -67,6 +69,7 @@ class Arguments(NamedTuple):
     entries: Array
     lengths: Array
     missing: Array
+    alphabet: Alphabet
     words: Array
     displacements: Array
     key_masks: Array
@@ -83,6 +86,7 @@ class MergeArguments(NamedTuple):
         made: int32[merges], the token that each merge makes.
         atoms: int32[CODES], the id that each byte becomes, by its code, see `fst.affixes`; -1 if it vanishes.
         fused: int32[1], the id of which a run becomes a single one; `fst.merge_list.NOT_FUSED` if there is none.
+        alphabet: the characters; `NO_ALPHABET` if symbols are bytes.
     """
 
     beside: Arguments
@@ -90,6 +94,7 @@ class MergeArguments(NamedTuple):
     made: Array
     atoms: Array
     fused: Array
+    alphabet: Alphabet
 
 
 class DropoutArguments(NamedTuple):
@@ -110,9 +115,10 @@ class Work(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state: uint64[10]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
+        state: uint64[11]; `COUNT`, `OPEN`, `BEFORE` and `WORD` are as in `fst.machines.kernel_call.Work`. `KEPT`, `KEPT_CHARACTERS`: the
             numbers of rewritten bytes, and of their characters, that are kept from the last call, see `fst.runtime.rewriter`. With dropout,
             `FIRST_ROW` is the number of the first row, which the caller writes, and `PLACE_IN_ROW` the bytes of the row's pieces so far.
+            `IN_WORD`: with `JOINS_WORDS`, 1 if the open text ends in a word.
         symbols: empty; the kernels keep no symbols from one call to the next.
         begins: uint32[room], where pieces begin or may begin, see `fst.runtime.kernels.pieces`.
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
@@ -156,7 +162,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     return Arguments(
-        params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift], np.uint64),
+        params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift, table.joins_words], np.uint64),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
@@ -169,6 +175,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
         missing=np.empty(0, np.uint8) if table.fused == merge_list.NOT_FUSED else table.missing,
+        alphabet=table.alphabet_of_unknown,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),
         key_masks=KEY_MASKS,
@@ -181,7 +188,7 @@ def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
     """The arguments of a table for kernels that merge."""
     merges = table.proven_merges
     made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
-    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32))
+    return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)
 
 
 def work() -> Work:
@@ -191,7 +198,7 @@ def work() -> Work:
         return np.empty(times * PIECES, dtype)
 
     return Work(
-        state=np.zeros(10, np.uint64),
+        state=np.zeros(11, np.uint64),
         symbols=np.empty(0, np.uint8),
         begins=room(np.uint32),
         pieces=room(np.uint32),

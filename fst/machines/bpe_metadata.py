@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fst.forms import FLAG, IDS, TEXT, number, or_null, stored_as, whole
+from fst.forms import FLAG, IDS, TEXT, number, or_null, record, stored_as, whole
+from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
+from fst.machines.token_letters import Letters
 from fst.metadata import COMPONENTS, AddedTokens, Sections, Settings, Templates, form_of
 from fst.rewriting import Rewriting
 from fst.rows import MAX_NEXT, MAX_OUTPUT
@@ -38,22 +40,32 @@ class BpeModel:
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
         long_pieces: with `ignore_merges`, the ids of tokens that no merges make and that the table of words does not hold, most because
             they are too long.
+        letters: how the names of the model's tokens spell bytes, and whether symbols are bytes; otherwise they are characters.
+        fallbacks: the number of tokens such as ``<0x0A>`` that stand for bytes of characters that are no tokens; the last of the model's.
+        joins_words: whether the pieces of a stretch are one word, since the compiler has found the cuts between them.
         missing_bytes: the number of bytes that text may have and that are no tokens; 0 for nearly all vocabularies.
-        unk_id: the token for these bytes; None if there are none, or if they vanish.
+        unk_id: the token for these bytes, or for characters with any of them; None if there are none, or if they vanish.
         unk_token: the token that the source names as unknown, if any.
-        fuse_unk: whether a run of bytes that are no tokens becomes one `unk_id`.
+        fuse_unk: whether a run of such bytes or characters becomes one `unk_id`.
+        byte_fallback: whether the source asks for fallbacks.
+        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
     dropout: float = stored_as(number(0, 1))
     ignore_merges: bool = stored_as(FLAG)
+    letters: Letters = stored_as(record(Letters, "a mapping of 'are_bytes', true or false, and 'symbol', a character or nothing"))
+    fallbacks: int = stored_as(whole(0, 256))
+    joins_words: bool = stored_as(FLAG)
     missing_bytes: int = stored_as(whole(0, 256))
     unk_id: int | None = stored_as(or_null(whole(0, MAX_OUTPUT)))
     unk_token: str | None = stored_as(or_null(TEXT))
     fuse_unk: bool = stored_as(FLAG)
+    byte_fallback: bool = stored_as(FLAG)
     continuing_subword_prefix: str = stored_as(TEXT)
     end_of_word_suffix: str = stored_as(TEXT)
     long_pieces: Sequence[int] = stored_as(IDS)
+    sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
 
 
 PREFIX_SPACE = {"type": "PrefixSpace"}  # in place of a ByteLevel that puts a blank before a text
@@ -67,12 +79,14 @@ class BpeText:
         normalizers, pre_tokenizers: the components, in the forms of `fst.compile.text.normalizers` and `fst.compile.text.splits`.
         rewriting: how texts are rewritten before they are split; None if only special tokens are cut out.
         trimming: None if offsets include the blanks at the ends of tokens. Otherwise they do not; True if the first blank of a text stays.
+        reference: the library whose ids these are, and its version.
     """
 
     normalizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "normalizer_parts")
     pre_tokenizers: Sequence[Mapping[str, Any]] | None = stored_as(COMPONENTS, "pre_tokenizer_parts")
     rewriting: Rewriting | None = stored_as(form_of(Rewriting))
     trimming: bool | None = stored_as(or_null(FLAG))
+    reference: str = stored_as(TEXT)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ SLACK = 16  # ids that a kernel may write past the last counted one
 IDS_ALONE = len(("prefix", "suffix", "ids", "ends"))  # fields of `IdsOutput`; numba then compiles no code for spans and suspects
 
 # Indices into `Work.state`.
-KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW = range(10)
+KEPT, COUNT, ROW, OPEN, BEFORE, WORD, BESIDE, KEPT_CHARACTERS, FIRST_ROW, PLACE_IN_ROW, IN_WORD = range(11)
 # Indices into `Work.reading`.
 AT, READ_ROW, RANKS, RUN_BEGIN, RUN_STOP, RUN_AT, RUN_TURN, RUN_SPAN = range(8)
 

@@ -16,14 +16,15 @@ import numpy as np
 from fst import affixes
 from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, IDS_ALONE
+from fst.merge_list import FUSES, UNKNOWN
 from fst.pairs import NO_RANK, rank_of
 from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, long_piece, put_other
+from fst.runtime.kernels.characters import ABSENT, falls_back, next_character
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import locate
 from fst.runtime.kernels.pieces import KIND, LONG, find_pieces
 
-ABSENT = np.int32(affixes.ABSENT)
 CONTINUES, ENDS = np.uint64(affixes.CONTINUES), np.uint64(affixes.ENDS)
 
 
@@ -109,13 +110,34 @@ def join(numbers, at, size, place, token, pairs, count):
     return count
 
 
-@inlined
-def begin_merging(text, begin, length, machine, numbers, at):
-    """Write the atoms of a piece (`fst.merge_list.atoms_of`), and for each the places of the next one and of the one before, see `merge`.
+@part
+def put_characters(text, begin, length, machine, numbers, at):
+    """Write the atoms of a piece (`fst.merge_list.atoms_of_characters`). Returns their number."""
+    alphabet, atoms, size, place, waits = machine.alphabet, machine.atoms, U0, begin, False
+    unknown, fuses = alphabet.rules[UNKNOWN], alphabet.rules[FUSES]
+    while place < begin + length:
+        token, after = next_character(text, begin, place, begin + length, alphabet)
+        if token != ABSENT:
+            numbers[at + size] = unknown
+            size += np.uint64(waits)
+            numbers[at + size] = token
+            size, waits = size + U1, False
+        elif falls_back(text, place, after, alphabet.rules, atoms):
+            for byte in range(place, after):
+                numbers[at + size] = atoms[text[byte]]
+                size += U1
+        elif unknown != ABSENT:
+            numbers[at + size] = unknown
+            size += np.uint64(waits and not fuses)
+            waits = True
+        place = after
+    numbers[at + size] = unknown
+    return size + np.uint64(waits)
 
-    Returns:
-        The number of atoms.
-    """
+
+@part
+def put_bytes(text, begin, length, machine, numbers, at):
+    """Write the atoms of a piece (`fst.merge_list.atoms_of`). Returns their number."""
     atoms, fused, last, size = machine.atoms, machine.fused[0], ABSENT, U0
     for index in range(length):
         place = np.uint64(index)
@@ -125,6 +147,20 @@ def begin_merging(text, begin, length, machine, numbers, at):
             numbers[at + size] = atom
             size += U1
         last = atom
+    return size
+
+
+@inlined
+def begin_merging(text, begin, length, machine, numbers, at):
+    """Write the atoms of a piece, and for each the places of the next one and of the one before, see `merge`.
+
+    Returns:
+        The number of atoms.
+    """
+    if len(machine.alphabet.rules):
+        size = put_characters(text, begin, length, machine, numbers, at)
+    else:
+        size = put_bytes(text, begin, length, machine, numbers, at)
     for index in range(size):
         place = np.uint64(index)
         numbers[at + size + place] = place + U1

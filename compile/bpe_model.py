@@ -1,0 +1,282 @@
+"""The models of byte-pair encoding that can be compiled: over bytes, and over characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from fst.affixes import NO_AFFIXES, Affixes
+from fst.compile.sources.merges_txt import pairs
+from fst.compile.text.components import field_of, mapping, only, sequence
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.byte_letters import spelled
+from fst.machines.token_letters import BYTE_LETTERS, Letters, byte_of
+from fst.merging import UTF8_BYTES
+
+Merge = tuple[bytes, bytes]
+
+UTF8_LENGTH = 4  # most bytes of a character
+
+FIELDS = "type vocab merges dropout unk_token continuing_subword_prefix end_of_word_suffix fuse_unk byte_fallback ignore_merges"
+
+
+@dataclass(frozen=True)
+class BpeModel:
+    """A BPE model over bytes or characters, named as in Hugging Face's ``tokenizers``.
+
+    The symbols of byte-level BPE are bytes. Otherwise they are characters. A character that is no token becomes the fallbacks of its bytes,
+    if there are all of them; or else the `unk_token`.
+
+    Attributes:
+        vocabulary: the bytes of each token → id; last the bytes that have only a fallback.
+        merges: pairs of tokens, the lowest rank first. None, as in tiktoken: a pair may merge if its bytes are a token, and the id of this
+            token is the rank.
+        ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say; always true in tiktoken.
+        names: tokens as users see them → id. This includes tokens that no text has, such as special ones.
+        unk_token: the token that the source names as unknown. It stands for symbols that are no tokens; in byte-level BPE there are nearly
+            always none.
+        fuse_unk: whether one `unk_token` stands for a whole run of such symbols.
+        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such symbols.
+        affixes: ``continuing_subword_prefix`` and ``end_of_word_suffix``, as bytes. The tokens in `vocabulary` and `merges` include them.
+        dropout: the probability to skip a merge that the source states. The table tells it, and calls ignore it.
+        letters: how names spell the bytes of tokens, and whether symbols are bytes.
+        fallbacks: the number of bytes in `vocabulary` that have only a fallback.
+    """
+
+    kind: ClassVar[str] = "BPE"
+    vocabulary: Mapping[bytes, int]
+    merges: Sequence[Merge] | None
+    ignore_merges: bool
+    names: Mapping[str, int]
+    unk_token: str | None = None
+    fuse_unk: bool = False
+    byte_fallback: bool = False
+    affixes: Affixes = NO_AFFIXES
+    dropout: float = 0.0
+    letters: Letters = BYTE_LETTERS
+    fallbacks: int = 0
+
+    @classmethod
+    def of_json(cls, model: Mapping[str, Any], letters: Letters = BYTE_LETTERS) -> BpeModel:
+        """The model of a ``tokenizer.json``.
+
+        Args:
+            model: its part of the file.
+            letters: how names spell the bytes of tokens.
+
+        Raises:
+            UnsupportedError: the model has an unknown field, or an unsupported setting that changes ids.
+            ValueError: it is not laid out as a model.
+        """
+        only(model, "model", FIELDS)
+        _refuse(model)
+        names = dict(mapping(field_of(model, "vocab", "model"), "vocab of the model"))
+        _need_ids(names)
+        prefix, suffix = _affix(model, "continuing_subword_prefix", letters), _affix(model, "end_of_word_suffix", letters)
+        merges = _known(_pairs(sequence(field_of(model, "merges", "model"), "merges of the model")), names, prefix)
+        affixes = Affixes(letters.bytes_of(prefix) or b"", letters.bytes_of(suffix) or b"")
+        fallbacks = _fallbacks(names) if _flag(model, "byte_fallback") and not letters.are_bytes else {}
+        spellings = ((letters.bytes_of(name), number) for name, number in names.items() if name not in fallbacks)
+        vocabulary = {token: number for token, number in spellings if token}
+        alone = {byte: names[name] for name, byte in fallbacks.items() if byte not in vocabulary}
+        _need_apart(merges, fallbacks)
+        return cls(
+            vocabulary={**vocabulary, **alone},
+            merges=_ranked(merges, affixes, letters),
+            ignore_merges=_flag(model, "ignore_merges"),
+            names=names,
+            unk_token=model.get("unk_token"),
+            fuse_unk=_flag(model, "fuse_unk"),
+            byte_fallback=_flag(model, "byte_fallback"),
+            affixes=affixes,
+            dropout=_dropout(model),
+            letters=letters,
+            fallbacks=len(alone),
+        )
+
+    @classmethod
+    def of_ranks(cls, ranks: Mapping[bytes, int], others: Mapping[str, int]) -> BpeModel:
+        """The model of tiktoken's ranks, which are ids too.
+
+        Args:
+            ranks: the bytes of each token → id.
+            others: tokens that no text has → id.
+        """
+        names = {spelled(token): number for token, number in ranks.items()}
+        return cls(vocabulary=ranks, merges=None, ignore_merges=True, names={**names, **others})
+
+    @property
+    def tokens(self) -> Mapping[str, int]:
+        """Token → id, as `fst.compile.sources.source.Model` has it."""
+        return self.names
+
+    @property
+    def made(self) -> Iterator[str]:
+        """The tokens that merges make, of a model over characters without affixes."""
+        return ((left + right).decode() for left, right in self.merges or ())
+
+    @property
+    def characters(self) -> set[str]:
+        """The characters that are tokens, of the same."""
+        texts = [*self.vocabulary][: len(self.vocabulary) - self.fallbacks]
+        return {char for token in texts if len(token) <= UTF8_LENGTH and len(char := token.decode()) == 1}
+
+    @property
+    def may_be_cut(self) -> bool:
+        """Whether a piece may be cut between characters that stand together in no token.
+
+        It may not if a place in a piece counts, if unknown characters vanish, so that the characters around one meet, or if one may fuse
+        or change its place with another. Two of them, but for blanks, are never cut apart.
+        """
+        is_told = not self.missing or (self.unk_token is not None and b" " in self.vocabulary and not self.fallbacks)
+        return is_told and not self.ignore_merges and not self.affixes
+
+    def spells(self, name: str, number: int) -> bool:
+        """Whether a name with an id spells one of `vocabulary`."""
+        byte = byte_of(name) if self.fallbacks else None
+        token = self.letters.bytes_of(name) if byte is None else bytes([byte])
+        return token is not None and self.vocabulary.get(token) == number
+
+    @property
+    def symbols(self) -> Iterable[bytes]:
+        """The bytes of each symbol that text may have; of characters, those that may be tokens."""
+        if self.letters.are_bytes:
+            return (bytes([byte]) for byte in UTF8_BYTES)
+        prefix, suffix = map(len, self.affixes)
+        bodies = (name[begin : len(name) - end] for name in self.vocabulary for begin in (0, prefix) for end in (0, suffix))
+        return {body for body in bodies if len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1}
+
+    def check(self, where: str) -> None:
+        """Raise an error if the model cannot be compiled; `where` begins the message."""
+        if self.missing:
+            count = len(self.missing)
+            self._check_unknown(f"{where} has no tokens for {count} of the bytes that text may have, such as {self.missing[0]:#04x}")
+        holders: dict[int, str] = {}
+        for name, number in self.names.items():
+            if holders.setdefault(number, name) != name:
+                raise VocabularyError(f"{where}: tokens {quoted(holders[number])} and {quoted(name)} have one id, {number}")
+
+    @cached_property
+    def missing(self) -> Sequence[int]:
+        """The bytes that text may have and that are no tokens, in some place of a piece."""
+        names = ((byte, map(self.affixes.name, self.affixes.places(byte))) for byte in UTF8_BYTES)
+        return [byte for byte, places in names if any(name not in self.vocabulary for name in places)]
+
+    def _check_unknown(self, lacking: str) -> None:
+        """Raise an error if symbols are missing and it is not clear what becomes of them; `lacking` begins the message."""
+        if self.letters.are_bytes:
+            self._check_missing_bytes(lacking)
+        if self.fallbacks and self.affixes:
+            raise UnsupportedError(f"{lacking}: with byte_fallback and affixes, they must all be tokens")
+        if self.unk_token is None:
+            return
+        if self.unk_token not in self.names:
+            raise VocabularyError(f"{lacking}, and unk_token {quoted(self.unk_token)} is no token either")
+        unknown = self.letters.bytes_of(self.unk_token)
+        if unknown and (self._is_symbol(unknown) or any(unknown in (left, right, left + right) for left, right in self.merges or ())):
+            raise UnsupportedError(f"{lacking}, and their unk_token {quoted(self.unk_token)} is a {self._symbol} or part of a merge")
+        if self.ignore_merges:
+            raise UnsupportedError(f"{lacking}, and with ignore_merges their unk_token {quoted(self.unk_token)} may also be a whole piece")
+
+    def _check_missing_bytes(self, lacking: str) -> None:
+        """Raise an error if all bytes must be tokens; `lacking` begins the message."""
+        flags = {"ignore_merges": self.ignore_merges, "byte_fallback": self.byte_fallback, "affixes": bool(self.affixes)}
+        hindering = [name for name, flag in flags.items() if flag]
+        if self.merges is None or hindering:
+            raise UnsupportedError(f"{lacking}: with {' and '.join(hindering) or 'ranks alone'}, they must all be tokens")
+
+    def _is_symbol(self, name: bytes) -> bool:
+        """Whether the name of a token is that of a symbol."""
+        return len(name) == 1 if self.letters.are_bytes else len(self.affixes.part(name).body.decode()) == 1
+
+    @property
+    def _symbol(self) -> str:
+        return "byte" if self.letters.are_bytes else "character"
+
+
+def _refuse(model: Mapping[str, Any]) -> None:
+    """Refuse unsupported settings that change ids."""
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(name) and model.get("ignore_merges"):
+            raise UnsupportedError(f"model BPE with ignore_merges and {name} {quoted(model[name])}")
+    if not isinstance(model.get("unk_token"), str | None):
+        raise ValueError(f"unk_token is {quoted(model['unk_token'])}; it is a string or null")
+
+
+def _dropout(model: Mapping[str, Any]) -> float:
+    """The probability to skip a merge; 0 if there is none."""
+    dropout = model.get("dropout")
+    if dropout is not None and not (type(dropout) in (int, float) and 0 <= dropout <= 1):
+        raise ValueError(f"dropout is {quoted(dropout)}; it is a number from 0 to 1, or null")
+    return float(dropout or 0)
+
+
+def _affix(model: Mapping[str, Any], name: str, letters: Letters) -> str:
+    """A prefix or suffix; "" if there is none."""
+    affix = model.get(name)
+    if not isinstance(affix, str | None):
+        raise ValueError(f"{name} is {quoted(affix)}; it is a string or null")
+    if affix and letters.bytes_of(affix) is None:
+        raise UnsupportedError(f"model BPE with {name} {quoted(affix)}, which has letters of no byte")
+    return affix or ""
+
+
+def _flag(model: Mapping[str, Any], name: str) -> bool:
+    flag = model.get(name, False)
+    if not isinstance(flag, bool):
+        raise ValueError(f"{name} is {quoted(flag)}; it is true or false")
+    return flag
+
+
+def _need_ids(names: Mapping[str, Any]) -> None:
+    for name, number in names.items():
+        if type(number) is not int:
+            raise ValueError(f"token {quoted(name)} has the id {quoted(number)}; ids are whole numbers")
+
+
+def _pairs(merges: Sequence[Any]) -> Sequence[tuple[str, str]]:
+    """Merges as pairs. A file has either strings or lists."""
+    if all(isinstance(merge, str) for merge in merges):
+        return pairs(merges)
+    for rank, merge in enumerate(merges, 1):
+        if not (isinstance(merge, list) and len(merge) == 2 and all(isinstance(part, str) for part in merge)):
+            raise ValueError(f"merge {rank} is {quoted(merge)}; merges are all strings, or all lists of two tokens")
+    return [(first, second) for first, second in merges]
+
+
+def _known(merges: Sequence[tuple[str, str]], names: Mapping[str, int], prefix: str) -> Sequence[tuple[str, str]]:
+    """Merges, if the vocabulary has the tokens that they join and make. A merge cuts the prefix's number of bytes off its second token."""
+    for rank, (first, second) in enumerate(merges, 1):
+        rest = second.encode()[len(prefix.encode()) :].decode(errors="replace") if prefix else second
+        for token in (first, second, first + rest):
+            if token not in names:
+                pair = f"{quoted(first)} and {quoted(second)}"
+                raise ValueError(f"merge {rank}, {pair}, needs the token {quoted(token)}, and the vocabulary does not have it")
+    return merges
+
+
+def _fallbacks(names: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of the names that are fallbacks."""
+    return {name: bytes([byte]) for name in names if (byte := byte_of(name)) is not None}
+
+
+def _need_apart(merges: Sequence[tuple[str, str]], fallbacks: Mapping[str, bytes]) -> None:
+    """Refuse merges of fallbacks, or into them: a token is either a byte or text."""
+    for rank, (first, second) in enumerate(merges, 1):
+        if fallbacks and not fallbacks.keys().isdisjoint((first, second, first + second)):
+            raise UnsupportedError(f"merge {rank}, {quoted(first)} and {quoted(second)}, with byte_fallback: one of its tokens is a byte")
+
+
+def _ranked(merges: Iterable[tuple[str, str]], affixes: Affixes, letters: Letters) -> list[Merge]:
+    """Merges of bytes, the lowest rank first. If a merge is listed twice, its last rank counts.
+
+    Merges that never apply are left out: their tokens spell nothing, or cannot be neighbours.
+    """
+    ranks: dict[Merge, int] = {}
+    for rank, (first, second) in enumerate(merges):
+        left, right = letters.bytes_of(first), letters.bytes_of(second)
+        if left and right and (not affixes or affixes.joined(affixes.part(left), affixes.part(right))):
+            ranks[left, right] = rank
+    return sorted(ranks, key=ranks.__getitem__)

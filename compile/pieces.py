@@ -1,0 +1,43 @@
+"""What compilers of machines over pieces share: the arrays of the splitter, and the table of the pieces that are one token."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.classes import paged
+from fst.compile.windows import windows
+from fst.compile.word_hash import hashed
+from fst.machines.piece_table import WORD_BYTES
+from fst.splitting import Splitter
+from fst.trie import Ints
+
+
+def splitter_arrays(split: Splitter) -> tuple[dict[str, NDArray[Any]], int]:
+    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the bits of a symbol in windows."""
+    window = windows(split)
+    pages, blocks = paged(split.classes)
+    drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
+    arrays = {"pages": pages, "blocks": blocks, "moves": split.moves, "drops": drops}
+    return {**arrays, "symbols": window.symbols, "decisions": window.decisions}, window.bits
+
+
+def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """``words`` and ``displacements`` of a `fst.machines.piece_table.PieceTable`.
+
+    Args:
+        symbols: the bytes of tokens.
+        starts, lengths, ids: int64[pieces], where each piece that is one token lies in `symbols`, and its token. Those that are too long
+            are left out.
+    """
+    chosen = np.flatnonzero(lengths <= WORD_BYTES)
+    chosen = chosen[np.argsort(ids[chosen], kind="stable")]
+    starts, lengths, ids = starts[chosen], lengths[chosen], ids[chosen]
+    columns = np.arange(WORD_BYTES)
+    bytes_at = np.append(symbols, np.zeros(WORD_BYTES, np.uint8))[starts[:, None] + columns]
+    keys = np.zeros((1 + len(chosen), WORD_BYTES), np.uint8)
+    keys[1:] = np.where(columns < lengths[:, None], bytes_at, 0)
+    values = np.append(0, lengths << 32 | ids).astype(np.uint64)
+    return hashed(keys.view(np.uint64), values)

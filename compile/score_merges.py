@@ -1,0 +1,134 @@
+"""Merge lists of models of sentencepiece: a pair is merged by the score of the piece that it makes, the leftmost of equal scores.
+
+A merge list has a rank for each pair, so pieces of equal scores need an order. Any order does unless their pairs may share a part, see
+`_ordered`. `fst.compile.merges` says which pair makes a piece: no other one but its last merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import groupby, pairwise
+from math import copysign
+
+from fst.errors import UnsupportedError, quoted
+
+Key = tuple[float, float]  # a score; that of the piece that is made first is the lowest
+Pair = tuple[str, str]
+
+
+def merges_of_scores(scores: Mapping[str, float], characters: Collection[str]) -> list[Pair]:
+    """The merge list, the lowest rank first.
+
+    Args:
+        scores: the score of each piece of several characters that merges may make.
+        characters: the characters that are pieces.
+
+    Raises:
+        UnsupportedError: pieces have equal scores, and no order of them does the same.
+    """
+    keys = {piece: _key(score) for piece, score in scores.items()}
+    splits = dict[str, list[Pair]]()
+    for piece in sorted(keys, key=len):
+        if found := [*_splits(piece, splits, characters)]:
+            splits[piece] = found
+    merges = list[Pair]()
+    for _, group in groupby(sorted(splits, key=keys.__getitem__), keys.__getitem__):
+        for piece in _ordered([*group], keys, splits):
+            merges += splits[piece]
+    return merges
+
+
+def _key(score: float) -> Key:
+    """The key of a score. Sentencepiece compares bits, so that 0 is above -0."""
+    return -score, -copysign(1, score)
+
+
+def _splits(piece: str, made: Collection[str], characters: Collection[str]) -> Iterator[Pair]:
+    """The pairs of parts that make a piece."""
+    for place in range(1, len(piece)):
+        pair = piece[:place], piece[place:]
+        if all(part in characters or part in made for part in pair):
+            yield pair
+
+
+def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Sequence[str]:
+    """Pieces of one score, in an order that has the same effect.
+
+    If the last part of one is the first part of another, and no piece has the score of its parts, then the one goes first, as it is to the
+    left.
+    """
+    if len(tied) == 1:
+        return tied
+    runs = _runs(tied, splits)
+    if runs is not None:
+        return runs
+    last = {piece: pair for piece in tied if (pair := _last_merge(piece, keys))}
+    users = _users(last, keys, splits)
+    for piece, user in users:
+        if keys[user] <= keys[piece]:
+            raise UnsupportedError(f"piece {quoted(user)} has the part {quoted(piece)}, whose score is equal or lower, as others' is")
+    followers = dict[str, list[str]]()
+    for piece, (first, _) in last.items():
+        followers.setdefault(first, []).append(piece)
+    graph = {piece: set[str]() for piece in last}
+    for piece, (_, second) in last.items():
+        for other in followers.get(second, ()):
+            if other != piece:
+                graph[other].add(piece)
+    try:
+        return [*TopologicalSorter(graph).static_order()]
+    except CycleError as error:
+        cycle = error.args[1]
+        raise UnsupportedError(f"pieces {quoted(cycle[0])} and {quoted(cycle[1])} have one score, and each may overlap the other") from None
+
+
+def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str, Sequence[Pair]]) -> Iterator[Pair]:
+    """The parts among some pieces of the pieces whose last merge has them."""
+    for user, pairs in splits.items():
+        if any(part in pieces for pair in pairs for part in pair):
+            for part in _last_merge(user, keys) or ():
+                if part in pieces:
+                    yield part, user
+
+
+def _last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
+    """The last merge of a piece by itself; None if its characters become no single piece."""
+    parts = [*piece]
+    while len(parts) > 2:
+        found = [(keys[pair], place) for place, pair in enumerate(map("".join, pairwise(parts))) if pair in keys and pair != piece]
+        if not found:
+            return None
+        _, place = min(found)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]
+    return parts[0], parts[1]
+
+
+def _runs(tied: Sequence[str], splits: Mapping[str, Sequence[Pair]]) -> list[str] | None:
+    """The order of pieces that are runs of one character, of which no other piece has two in a row; None if they are not.
+
+    The piece at the left grows first, so the longest piece goes first. But if all go by the powers of two in their sizes, and the result is
+    the same, then a piece comes after its parts, and the merges have an automaton.
+    """
+    char = tied[0][0]
+    if any({*piece} != {char} for piece in tied) or any(char * 2 in piece and {*piece} != {char} for piece in splits):
+        return None
+    if len({*map(len, tied)}) < sum({*piece} == {char} for piece in splits):
+        return None
+    longest = max(map(len, tied))
+    by_power = sorted(map(len, tied), key=lambda size: (size & size - 1 > 0, -(size & -size) if size & size - 1 else 0, size))
+    by_size = sorted(map(len, tied), reverse=True)
+    is_same = all(_cut(count, by_power) == _cut(count, by_size) for count in range(4 * longest))
+    return [char * size for size in (by_power if is_same else by_size)]
+
+
+def _cut(count: int, order: Iterable[int]) -> list[int]:
+    """The sizes of the pieces of a run of some characters, if pieces of these sizes are made in this order."""
+    ranks = {size: rank for rank, size in enumerate(order)}
+    parts = [1] * count
+    while True:
+        found = [(ranks[size], place) for place, size in enumerate(map(sum, pairwise(parts))) if size in ranks]
+        if not found:
+            return parts
+        _, place = min(found)
+        parts[place : place + 2] = [parts[place] + parts[place + 1]]

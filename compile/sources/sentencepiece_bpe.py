@@ -1,0 +1,80 @@
+"""Models of sentencepiece of the kinds bpe and char, as models of byte-pair encoding over characters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from fst.compile.bpe_model import BpeModel
+from fst.compile.score_merges import merges_of_scores
+from fst.compile.sources.sentencepiece_model import BYTE, BYTES, NORMAL, UNUSED, USER_DEFINED, SentencePieceModel
+from fst.compile.text.sentencepiece import SYMBOL
+from fst.errors import UnsupportedError, quoted
+from fst.machines.token_letters import Letters
+
+BLANK = " "
+
+
+def bpe_model(model: SentencePieceModel) -> BpeModel:
+    """The model, of the kind bpe or char. The latter makes no pieces of several characters.
+
+    Raises:
+        UnsupportedError: no list of merges does the same.
+    """
+    letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
+    pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
+    characters = {piece for piece in pieces if len(piece) == 1}
+    merges = []
+    if model.kind == "bpe":
+        scores = {piece: model.scores[number] for piece, number in pieces.items() if piece not in characters}
+        _need_known_parts(model, characters, scores)
+        merges = merges_of_scores(scores, characters)
+    made = {left + right for left, right in merges}
+    vocabulary = {letters.bytes_of(piece) or b"": number for piece, number in pieces.items() if piece in characters or piece in made}
+    alone = _bytes_alone(model, vocabulary)
+    return BpeModel(
+        vocabulary={**vocabulary, **alone},
+        merges=[(letters.bytes_of(left) or b"", letters.bytes_of(right) or b"") for left, right in merges],
+        ignore_merges=False,
+        names={piece: number for number, piece in enumerate(model.pieces)},
+        unk_token=model.pieces[model.unk_id],
+        fuse_unk=True,
+        byte_fallback=model.byte_fallback,
+        letters=letters,
+        fallbacks=len(alone),
+    )
+
+
+def _bytes_alone(model: SentencePieceModel, vocabulary: Mapping[bytes, int]) -> dict[bytes, int]:
+    """The bytes that have only a fallback, and its id."""
+    if not model.byte_fallback:
+        return {}
+    blank = SYMBOL if model.normalizer.escape_whitespaces else BLANK
+    types = dict(zip(model.pieces, model.types, strict=True))
+    if types.get(blank) not in (NORMAL, USER_DEFINED) and blank == SYMBOL:
+        raise UnsupportedError(f"byte_fallback, and {quoted(SYMBOL)}, which stands for a blank, is no piece")
+    ids = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == BYTE}
+    return {bytes([byte]): ids[name] for byte, name in enumerate(BYTES) if bytes([byte]) not in vocabulary}
+
+
+def _need_known_parts(model: SentencePieceModel, characters: Collection[str], scores: Collection[str]) -> None:
+    """Refuse pieces that merges may make of unknown characters, and pieces that are made and then taken apart.
+
+    Users' own pieces are in no merge.
+    """
+    unused = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == UNUSED and len(piece) > 1}
+    own = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == USER_DEFINED}
+    made = set[str]()
+    for piece in sorted((*scores, *unused), key=len):
+        for left, right in _pairs(piece):
+            if not all((len(part) == 1 or part in made) and part not in own for part in (left, right)):
+                continue
+            if piece in unused:
+                raise UnsupportedError(f"piece {quoted(piece)} is of type UNUSED, and merges may make it")
+            unknown = [part for part in (left, right) if len(part) == 1 and part not in characters]
+            if unknown:
+                raise UnsupportedError(f"merges may make piece {quoted(piece)} of {quoted(unknown[0])}, which is no piece")
+            made.add(piece)
+
+
+def _pairs(piece: str) -> Iterator[tuple[str, str]]:
+    return ((piece[:place], piece[place:]) for place in range(1, len(piece)))

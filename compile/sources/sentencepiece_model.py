@@ -1,0 +1,217 @@
+"""Read SentencePiece's ``.model`` files, by the description of their fields that the package `sentencepiece` brings.
+
+The reference is sentencepiece 0.2.3. Whatever a file asks for that this version does not do is refused here, by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.machines.piece_facts import SCORE, PieceFacts
+
+SUFFIX = ".model"
+NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)  # the types of pieces
+KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+DAMAGED = "is no model of sentencepiece, or is damaged or cut short: download it again"
+EXTRA = "pip install sentencepiece protobuf"
+_BEGINNING = re.compile(rb"\n.\n.{1,200}?\x18[\x01-\x06]", re.DOTALL)  # of a first piece that has a type
+
+
+@dataclass(frozen=True)
+class Normalizer:
+    """How sentencepiece normalises a text.
+
+    Attributes:
+        charsmap: replacements of strings, see `fst.compile.text.charsmaps`; empty: none.
+        add_dummy_prefix: whether a blank is put before each text, or behind it with `SentencePieceModel.is_suffix`.
+        remove_extra_whitespaces: whether blanks at the ends go, and runs of blanks become one.
+        escape_whitespaces: whether ▁ takes the place of a blank.
+    """
+
+    charsmap: bytes
+    add_dummy_prefix: bool
+    remove_extra_whitespaces: bool
+    escape_whitespaces: bool
+
+
+@dataclass(frozen=True)
+class SentencePieceModel:
+    """A model of sentencepiece.
+
+    Attributes:
+        kind: unigram, bpe, word or char.
+        pieces: the pieces, in the order of their ids.
+        scores: of each piece, exact values of float32.
+        types: of each piece, such as `NORMAL`.
+        byte_fallback: whether pieces such as ``<0x0A>`` stand for characters that no piece has.
+        is_suffix: whether ▁ ends a word instead of beginning it.
+        unk_surface: what an unknown piece is decoded to.
+        special: the pieces that the model names as ``unk``, ``bos``, ``eos`` and ``pad``; some may be no pieces.
+        normalizer: how texts are normalised.
+    """
+
+    kind: str
+    pieces: Sequence[str]
+    scores: Sequence[float]
+    types: Sequence[int]
+    byte_fallback: bool
+    is_suffix: bool
+    unk_surface: str
+    special: Mapping[str, str]
+    normalizer: Normalizer
+
+    @property
+    def unk_id(self) -> int:
+        """The id of the unknown piece."""
+        return self.types.index(UNKNOWN)
+
+    @property
+    def facts(self) -> PieceFacts:
+        """What tables keep of the pieces beside what makes ids and texts."""
+        return PieceFacts(
+            kind=self.kind,
+            unk_id=self.unk_id,
+            bos_id=self._control("bos"),
+            eos_id=self._control("eos"),
+            pad_id=self._control("pad"),
+            control=self._of_type(CONTROL),
+            user_defined=self._of_type(USER_DEFINED),
+            unused=self._of_type(UNUSED),
+            byte=self._of_type(BYTE),
+            scores=np.array(self.scores, SCORE).tobytes(),
+        )
+
+    def _control(self, name: str) -> int | None:
+        """The id of a special piece; None if there is none, or if it is of another type."""
+        number = self.pieces.index(self.special[name]) if self.special[name] in self.pieces else self.unk_id
+        return number if self.types[number] == CONTROL else None
+
+    def _of_type(self, kind: int) -> tuple[int, ...]:
+        """The ids of the pieces of a type."""
+        return tuple(number for number, found in enumerate(self.types) if found == kind)
+
+
+def begins_model(data: bytes) -> bool:
+    """Whether some bytes are the beginning of nearly any model, and of hardly anything else."""
+    return _BEGINNING.match(data) is not None
+
+
+def parse(data: bytes, where: str) -> SentencePieceModel:
+    """The model of a file.
+
+    Args:
+        data: the bytes of the file.
+        where: its name in messages.
+
+    Raises:
+        VocabularyError: it is no model of sentencepiece, or a damaged one.
+        UnsupportedError: it asks for something that is not supported, or sentencepiece or protobuf is not installed.
+    """
+    proto = _proto(data, where)
+    try:
+        _need_known(proto)
+        model = _of_proto(proto)
+        _check(model)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{where}: {error}") from None
+    except ValueError as error:
+        raise VocabularyError(f"{where}: {error}") from None
+    return model
+
+
+def _proto(data: bytes, where: str) -> Any:
+    """The fields of a file."""
+    try:
+        from google.protobuf.message import DecodeError
+        from sentencepiece import sentencepiece_model_pb2
+    except ImportError:
+        raise UnsupportedError(f"{where}: models of sentencepiece take the packages sentencepiece and protobuf: {EXTRA}") from None
+    described: Any = sentencepiece_model_pb2  # whose classes are made when it is imported
+    proto = described.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except DecodeError:
+        raise VocabularyError(f"{where} {DAMAGED}") from None
+    if not (proto.HasField("trainer_spec") and proto.HasField("normalizer_spec")):  # they stand at the end
+        raise VocabularyError(f"{where} {DAMAGED}")
+    return proto
+
+
+def _need_known(proto: Any) -> None:
+    """Refuse fields that the package does not describe: they may change ids."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    parts = {"the model": proto, "its trainer_spec": proto.trainer_spec, "its normalizer_spec": proto.normalizer_spec}
+    for name, part in parts.items():
+        for field in UnknownFieldSet(part):
+            raise UnsupportedError(f"{name} has the field {field.field_number}, which sentencepiece 0.2.3 does not know")
+    if proto.denormalizer_spec.precompiled_charsmap:
+        raise UnsupportedError("the model has a denormalizer_spec, which changes text when it is decoded")
+
+
+def _of_proto(proto: Any) -> SentencePieceModel:
+    trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
+    return SentencePieceModel(
+        kind=KINDS[trainer.model_type],
+        pieces=[piece.piece for piece in proto.pieces],
+        scores=[piece.score for piece in proto.pieces],
+        types=[piece.type for piece in proto.pieces],
+        byte_fallback=trainer.byte_fallback,
+        is_suffix=trainer.treat_whitespace_as_suffix,
+        unk_surface=trainer.unk_surface,
+        special={name: getattr(trainer, f"{name}_piece") for name in ("unk", "bos", "eos", "pad")},
+        normalizer=Normalizer(
+            normalizer.precompiled_charsmap,
+            normalizer.add_dummy_prefix,
+            normalizer.remove_extra_whitespaces,
+            normalizer.escape_whitespaces,
+        ),
+    )
+
+
+def _check(model: SentencePieceModel) -> None:
+    """Refuse what sentencepiece refuses, and scores by which nothing can be compared.
+
+    Raises:
+        ValueError: the model is not sound.
+    """
+    if not isinstance(model.unk_surface, str):
+        raise ValueError(f"unk_surface is {quoted(model.unk_surface)}, which is not UTF-8")
+    first: dict[str, int] = {}
+    for number, piece in enumerate(model.pieces):
+        if not isinstance(piece, str):  # protobuf leaves bytes that are not UTF-8 as they are
+            raise ValueError(f"piece {number} is {quoted(piece)}, which is not UTF-8")
+        if not piece or "\0" in piece:
+            raise ValueError(f"piece {number} is {'empty' if not piece else f'{quoted(piece)}, which has a NUL'}")
+        if first.setdefault(piece, number) != number:
+            raise ValueError(f"pieces {first[piece]} and {number} are both {quoted(piece)}; each piece stands once")
+        if not isfinite(model.scores[number]):
+            raise ValueError(f"piece {number}, {quoted(piece)}, has the score {model.scores[number]}; scores are finite")
+    unknown = [number for number, kind in enumerate(model.types) if kind == UNKNOWN]
+    if len(unknown) != 1:
+        raise ValueError(f"{len(unknown) or 'no'} pieces are of type UNKNOWN; there is one")
+    named = model.special["unk"]
+    if first.get(named, model.unk_id) != model.unk_id:
+        raise UnsupportedError(f"the model names the piece {quoted(named)} as unknown, which is of another type")
+    _check_bytes(model, first)
+
+
+def _check_bytes(model: SentencePieceModel, numbers: Mapping[str, int]) -> None:
+    """Refuse a byte_fallback without all bytes, and bytes without it."""
+    of_bytes = {piece for piece, kind in zip(model.pieces, model.types, strict=True) if kind == BYTE}
+    if not of_bytes <= {*BYTES}:
+        raise ValueError(f"piece {quoted(min(of_bytes - {*BYTES}))} is of type BYTE; these are called {BYTES[0]} to {BYTES[-1]}")
+    if of_bytes and not model.byte_fallback:
+        raise ValueError(f"piece {quoted(min(of_bytes))} is of type BYTE, and the model has no byte_fallback")
+    lacking = [piece for piece in BYTES if piece not in of_bytes] if model.byte_fallback else []
+    if lacking:
+        told = "of another type" if lacking[0] in numbers else "missing"
+        raise ValueError(f"the model has byte_fallback, and the piece {lacking[0]} is {told}")

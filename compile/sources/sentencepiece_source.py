@@ -1,0 +1,96 @@
+"""Sources of the form of sentencepiece's ``.model`` files. The reference is sentencepiece 0.2.3, with no ids around a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from fst.compile.sources import sentencepiece_model
+from fst.compile.sources.sentencepiece_bpe import bpe_model
+from fst.compile.sources.sentencepiece_model import BYTES, CONTROL, USER_DEFINED, SentencePieceModel
+from fst.compile.sources.source import NO_SETTINGS, SENTENCEPIECE, Model, Source, TextPipeline
+from fst.compile.sources.templates import BARE
+from fst.compile.text import sentencepiece
+from fst.compile.unigram import UnigramModel
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.joining import ALL, FIRST, NONE, PIECES, Step, byte_of
+from fst.metadata import AddedTokens, ContextualToken, StepsDecoder
+from fst.unigram import WHOLE
+
+INPUTS = ["input_ids", "attention_mask"]
+
+
+def _unigram_model(model: SentencePieceModel) -> UnigramModel:
+    """The model, of the kind unigram."""
+    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, WHOLE, model.types)
+
+
+MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {"bpe": bpe_model, "char": bpe_model, "unigram": _unigram_model}
+FINDS_OWN = ("bpe", "char")  # the kinds that find users' own pieces in normalised text, wherever they stand
+
+
+def of_bytes(data: bytes, where: str) -> Source[Model]:
+    """The source that the bytes of a file are.
+
+    Args:
+        data: the bytes.
+        where: the file's name in messages.
+
+    Raises:
+        VocabularyError: it is no model of sentencepiece, or a damaged one.
+        UnsupportedError: it asks for something that is not supported, or sentencepiece or protobuf is not installed.
+    """
+    model = sentencepiece_model.parse(data, where)
+    try:
+        return _of_model(model)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{where}: {error}") from None
+    except ValueError as error:
+        raise VocabularyError(f"{where}: {error}") from None
+
+
+def _of_model(model: SentencePieceModel) -> Source[Model]:
+    _refuse(model)
+    by = model.normalizer
+    own = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == USER_DEFINED}
+    normalizers = sentencepiece.components(
+        by.charsmap,
+        [*own],
+        add_dummy_prefix=by.add_dummy_prefix,
+        remove_extra_whitespaces=by.remove_extra_whitespaces,
+        escape_whitespaces=by.escape_whitespaces,
+        are_found=model.kind in FINDS_OWN,
+    )
+    control = [number for number, kind in enumerate(model.types) if kind == CONTROL]
+    findable = {piece: number for piece, number in own.items() if model.kind in FINDS_OWN and not (by.escape_whitespaces and " " in piece)}
+    added = AddedTokens(
+        specials={},
+        contextual={piece: ContextualToken(number, False, False, False, True, piece) for piece, number in findable.items()},
+        context=None,
+        skipped=tuple(control),
+    )
+    decoder = StepsDecoder((_decoder(model),))
+    settings = replace(NO_SETTINGS, decoder=decoder, model_input_names=INPUTS, named_tokens={"unk_token": model.pieces[model.unk_id]})
+    text = TextPipeline(normalizers, ())
+    return Source(MODELS[model.kind](model), text, added, BARE, settings, reference=SENTENCEPIECE, sentencepiece=model.facts)
+
+
+def _decoder(model: SentencePieceModel) -> Step:
+    """The step that decodes as sentencepiece does."""
+    by = model.normalizer
+    leading = ALL if by.remove_extra_whitespaces else FIRST if by.add_dummy_prefix else NONE
+    names = {"unknown": model.pieces[model.unk_id], "surface": model.unk_surface}
+    return {"type": PIECES, **names, "leading": leading, "has_bytes": model.byte_fallback}
+
+
+def _refuse(model: SentencePieceModel) -> None:
+    """Refuse what is not supported."""
+    if model.is_suffix:
+        raise UnsupportedError("treat_whitespace_as_suffix")
+    if not model.unk_surface or byte_of(model.unk_surface) is not None:
+        raise UnsupportedError(f"unk_surface {quoted(model.unk_surface)}")
+    for piece in model.pieces if model.byte_fallback else ():
+        if byte_of(piece) is not None and piece not in BYTES:
+            raise UnsupportedError(f"piece {quoted(piece)} with byte_fallback, which looks like one of type BYTE")
+    if model.kind not in MODELS:
+        raise UnsupportedError(f"a model of the kind {model.kind}: supported are {', '.join(MODELS)}")

@@ -1,0 +1,223 @@
+"""Compile Unigram: from a source to a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.blanks import BREAKS
+from fst.compile.byte_tries import byte_trie
+from fst.compile.pieces import splitter_arrays, word_table
+from fst.compile.sources.source import Source
+from fst.compile.text import metaspace
+from fst.compile.text.components import field_of, only, sequence
+from fst.compile.text.metaspace import Pipeline
+from fst.compile.text.token_cuts import between_tokens
+from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.forms import is_text
+from fst.jit import Deferred
+from fst.machines.bpe_metadata import BpeText
+from fst.machines.token_letters import fallback
+from fst.machines.unigram import UnigramTables
+from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
+from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
+from fst.reference_numbers import reference_float
+from fst.rows import MAX_OUTPUT
+from fst.splitting import Splitter
+from fst.trie import Ints
+from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORDS, are_certain
+
+FIELDS = "type vocab unk_id byte_fallback"
+find_whole = Deferred("fst.compile.whole_pieces", "find_whole")
+
+
+@dataclass(frozen=True)
+class UnigramModel:
+    """A Unigram model, named as in Hugging Face's ``tokenizers``.
+
+    Attributes:
+        names: the tokens in the order of their ids.
+        scores: the score of each.
+        unk_id: the token for characters that are no tokens.
+        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
+        sums: `fst.unigram.WORDS` if sums are added as ``tokenizers`` does, or `fst.unigram.WHOLE` as ``sentencepiece`` does.
+        types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.unigram.NORMAL`; else empty.
+    """
+
+    kind: ClassVar[str] = "Unigram"
+    names: Sequence[str]
+    scores: Sequence[float]
+    unk_id: int | None
+    byte_fallback: bool = False
+    sums: str = WORDS
+    types: Sequence[int] = ()
+
+    @classmethod
+    def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
+        """The model of a ``tokenizer.json``.
+
+        Raises:
+            UnsupportedError: the model has an unknown field.
+            ValueError: it is not laid out as a model.
+        """
+        only(model, "model", FIELDS)
+        rows = sequence(field_of(model, "vocab", "model"), "vocab of the model")
+        unk_id, fallback = model.get("unk_id"), model.get("byte_fallback", False)
+        if type(unk_id) not in (int, type(None)) or not isinstance(fallback, bool):
+            raise ValueError(f"unk_id is {quoted(unk_id)}, byte_fallback {quoted(fallback)}; they are an id or null, and true or false")
+        for number, row in enumerate(rows):
+            if not (isinstance(row, list) and len(row) == 2 and is_text(row[0]) and type(row[1]) in (int, float)):
+                raise ValueError(f"token {number} of vocab is {quoted(row)}; it is a string and its score")
+        return cls([name for name, _ in rows], [_score(*row) for row in rows], unk_id, fallback)
+
+    @cached_property
+    def tokens(self) -> Mapping[str, int]:
+        """Token → id, as `fst.compile.sources.source.Model` has it."""
+        return {name: number for number, name in enumerate(self.names)}
+
+    @property
+    def in_text(self) -> Sequence[int]:
+        """The ids of the tokens that texts may have."""
+        return [number for number in range(len(self.names)) if self.sums == WORDS or self.types[number] in IN_TEXT]
+
+    @property
+    def unk_token(self) -> str | None:
+        """The name of the unknown token."""
+        return self.names[self.unk_id] if self.unk_id is not None and 0 <= self.unk_id < len(self.names) else None
+
+    def check(self, where: str) -> None:
+        """Raise an error if the model cannot be compiled; `where` begins the message."""
+        if not self.names or len(self.names) > MAX_OUTPUT:
+            raise VocabularyError(f"{where} has {len(self.names):,} tokens; 1 to {MAX_OUTPUT:,} are possible")
+        if self.unk_id is None:
+            raise VocabularyError(f"{where} has no unk_id, so that unknown characters have no ids: name the unknown token's id")
+        if self.unk_token is None:
+            raise VocabularyError(f"{where} has the unk_id {self.unk_id}, and {len(self.names):,} tokens")
+        if self.sums == WHOLE and (len(self.types) != len(self.names) or self.types[self.unk_id] != UNKNOWN):
+            raise VocabularyError(f"{where} has {len(self.names):,} tokens and {len(self.types):,} types, or its unk_id is of another type")
+        for number, name in enumerate(self.names):
+            if self.tokens[name] != number:
+                raise VocabularyError(f"{where} has token {quoted(name)} twice, as {number} and {self.tokens[name]}: leave one out")
+
+
+def _score(name: str, score: float) -> float:
+    found = reference_float(str(score)) if type(score) is int else score
+    if not isfinite(found):
+        raise ValueError(f"token {quoted(name)} has the score {score}; scores are finite")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Spelled:
+    """The tokens that texts may have, as texts have them.
+
+    Attributes:
+        symbols: uint8[n], their bytes, one after the other.
+        starts, lengths, ids: int64[tokens].
+    """
+
+    symbols: NDArray[np.uint8]
+    starts: Ints
+    lengths: Ints
+    ids: Ints
+
+    @property
+    def characters(self) -> Ints:
+        """The number of characters of each."""
+        return np.add.reduceat(self.symbols & 0xC0 != 0x80, self.starts, dtype=np.int64)
+
+    @classmethod
+    def of(cls, model: UnigramModel, line: Pipeline) -> _Spelled:
+        """The tokens of a model behind a text pipeline."""
+        spellings = ((line.spelled(model.names[number]), number) for number in model.in_text)
+        kept = [(spelling.encode(), number) for spelling, number in spellings if spelling]
+        lengths = np.array([len(spelling) for spelling, _ in kept], np.int64)
+        if len(kept) and lengths.max() > MAX_DEPTH:
+            raise UnsupportedError(f"a token of {lengths.max()} bytes: there is room for {MAX_DEPTH}")
+        symbols = np.frombuffer(b"".join(spelling for spelling, _ in kept), np.uint8)
+        return cls(symbols, np.cumsum(lengths) - lengths, lengths, np.array([number for _, number in kept], np.int64))
+
+
+def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noqa: ARG001 - tries have one layout
+    """The tables of a source."""
+    model = source.model
+    line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
+    added, by = line.rewriting(source.added)
+    split, restarts = _splitter(model, line)
+    arrays, window_bits = splitter_arrays(split)
+    spelled = _Spelled.of(model, line)
+    _need_known_blank(model, line)
+    if not len(spelled.ids):
+        raise VocabularyError("no token of the model can be in a text")
+    trie = byte_trie(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
+    others = {name: number for name, number in added.ids.items() if name not in model.tokens}
+    contents = [*(name.encode() for name in model.names), *(name.encode() for name in others)]
+    assert model.unk_id is not None
+    assert model.unk_token is not None
+    metadata = UnigramMetadata(
+        automaton=UnigramTrie(
+            UnigramTables.kind, int((trie & np.uint64(0xFF) == HEAD).sum()), int(spelled.lengths.max()), window_bits, restarts
+        ),
+        model=UnigramModelMetadata(
+            len(model.names), model.unk_id, model.unk_token, model.byte_fallback, model.sums, source.sentencepiece
+        ),
+        text=BpeText(source.text.normalizers, source.text.pre_tokenizers, by, None, source.reference),
+        added_tokens=added,
+        templates=source.templates,
+        settings=source.settings,
+    )
+    tables = UnigramTables(
+        about=metadata.to_json(),
+        **arrays,
+        words=np.zeros(0, np.uint64),
+        displacements=np.zeros(0, np.uint16),
+        token_bytes=np.frombuffer(b"".join(contents), np.uint8),
+        token_ends=np.cumsum([len(content) for content in contents], dtype=np.int64),
+        token_ids=np.array([*range(len(model.names)), *others.values()], np.int32),
+        trie=trie,
+        scores=np.array(model.scores, np.float64),
+        types=np.array(model.types, np.uint8),
+    )
+    words, displacements = _word_table(tables, spelled)
+    return replace(tables, words=words, displacements=displacements)
+
+
+def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
+    """The splitter of texts, and where sums begin anew. It cuts where no token can be, unless the words are others than those at blanks."""
+    if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.sums == WHOLE):
+        if model.sums == WHOLE:
+            raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
+        return line.splitter(), PIECE
+    spellings = [spelling for spelling in (line.spelled(model.names[number]) for number in model.in_text) if spelling]
+    known = {spelling for spelling in spellings if len(spelling) == 1}
+    if model.sums == WORDS:  # the unknown token is one with unknown characters beside it
+        known -= {*(line.spelled(model.unk_token or "") or "")}
+    return between_tokens(spellings, known, before_blanks=line.cuts), BLANK if line.cuts else STRETCH
+
+
+def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """The table of the tokens that are the best path through their own bytes."""
+    found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
+    sums, nodes = np.zeros(1 << longest.bit_length(), np.float64), np.zeros(longest, np.int32)
+    scores, unknown = tables.path_scores.astype(np.float64), np.float64(tables.unknown)
+    find_whole.call(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids, tables.trie, scores, unknown, sums, nodes, found, gaps)
+    if tables.restarts != PIECE:
+        found &= are_certain(gaps, spelled.characters, tables.most, tables.metadata.model.sums)
+    whole = np.flatnonzero(found)
+    return word_table(spelled.symbols, spelled.starts[whole], spelled.lengths[whole], spelled.ids[whole])
+
+
+def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
+    """Refuse fallbacks for the symbol of a blank: text has one byte for it, and the fallbacks are those of its own bytes."""
+    symbol = line.blanks.symbol
+    number = model.tokens.get(symbol, model.unk_id)
+    is_unknown = symbol and (number == model.unk_id or (model.sums == WORDS and symbol in (model.unk_token or "")))
+    is_unknown = is_unknown or (symbol and number not in model.in_text)
+    if model.byte_fallback and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
+        raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which stands for a blank, is unknown")

@@ -1,0 +1,45 @@
+"""A kernel of the compiler: which tokens are the best path through their own bytes, so that a piece that is one needs no search.
+
+It also finds how much better a token is than the best of all other paths through its bytes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import kernel, part
+from fst.unigram_paths import U0, U1, character_size, find_best, token_of
+
+
+@part
+def best_other(symbols, begin, end, trie, scores, unknown, sums):
+    """The sum of the best path through a token of two nodes or more; minus infinity if there is none. `sums` are those of `find_best`."""
+    best, place, mask = -np.inf, begin + character_size(symbols[begin]), np.uint64(len(sums)) - U1
+    while place < end:
+        after = place + character_size(symbols[place])
+        value = token_of(symbols, place, end, trie)
+        if value:
+            best = max(best, sums[place & mask] + scores[value - U1])
+        elif after == end:
+            best = max(best, sums[place & mask] + unknown)
+        place = after
+    return best
+
+
+@kernel
+def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, nodes, found, gaps):
+    """Find these tokens.
+
+    Args:
+        symbols: uint8[n], bytes.
+        starts, lengths, ids: int64[tokens], where each token lies in `symbols`.
+        trie, scores, unknown, sums: as in `fst.unigram_paths.find_best`.
+        nodes: int32[bytes of the longest token], scratch.
+        found: uint8[tokens], filled: 1 for a token that is the best path.
+        gaps: float64[tokens], filled: how much better a token is than all other paths.
+    """
+    for token in range(len(starts)):
+        begin, size = np.uint64(starts[token]), np.uint64(lengths[token])
+        find_best(symbols, begin, begin + size, trie, scores, unknown, 0.0, np.inf, sums, nodes, U0)
+        found[token] = nodes[size - U1] == ids[token]
+        gaps[token] = scores[ids[token]] - best_other(symbols, begin, begin + size, trie, scores, unknown, sums)

@@ -1,0 +1,216 @@
+"""Decoders in steps: tokens become other tokens step by step, and in the end a text. A step is a decoder of ``tokenizers``, by its name.
+
+- ``Replace``: in each token a string is replaced.
+- ``Strip``: each token loses a character at its ends, up to a number of times.
+- ``Metaspace``: in each token the symbol becomes a blank; in the first one it vanishes, unless texts get no leading blank.
+- ``BPEDecoder``: in each token the suffix becomes a blank; in the last one it vanishes.
+- ``ByteFallback``: a run of tokens such as ``<0xC3>`` becomes its text; or, if its bytes are not UTF-8, U+FFFD for each of them.
+- ``Fuse``: all tokens become one.
+
+The decoder of sentencepiece is a single step of its own, ``SentencePiece``: ▁ becomes a blank, the unknown token its surface, and bytes
+become characters, those that are none U+FFFD each. An empty token ends a run of bytes, as pieces for control do. At the beginning of the
+text, ▁ vanishes from no token, from the first one, or from all up to the first one that leaves some text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+UNKNOWN = "\ufffd"
+BLANK = " "
+REPLACE, STRIP, METASPACE, SUFFIX, BYTES, FUSE = "Replace", "Strip", "Metaspace", "BPEDecoder", "ByteFallback", "Fuse"
+PIECES, SYMBOL = "SentencePiece", "▁"
+NONE, FIRST, ALL = LEADING = "none", "first", "all"  # the tokens from which ▁ vanishes at the beginning
+MAX_STEPS = 64
+MAX_CUTS = (1 << 31) - 1
+
+_ESCAPED = re.compile("[\udc80-\udcff]")
+
+Step = Mapping[str, Any]
+Steps = Sequence[Step]
+Fields = Mapping[str, Callable[[Any], bool]]
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def _is_character(value: Any) -> bool:
+    return _is_string(value) and len(value) == 1
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_CUTS
+
+
+def _is_pattern(value: Any) -> bool:
+    return isinstance(value, Mapping) and value.keys() == {"String"} and _is_string(value["String"]) and value["String"] != ""
+
+
+KNOWN: Mapping[str, Fields] = {
+    REPLACE: {"pattern": _is_pattern, "content": _is_string},
+    STRIP: {"content": _is_character, "start": _is_count, "stop": _is_count},
+    METASPACE: {
+        "replacement": _is_character,
+        "prepend_scheme": lambda value: value in ("always", "first", "never"),
+        "split": lambda value: type(value) is bool,
+    },
+    SUFFIX: {"suffix": lambda value: _is_string(value) and value != ""},
+    BYTES: {},
+    FUSE: {},
+}
+PIECES_FIELDS: Fields = {
+    "unknown": _is_string,
+    "surface": lambda value: _is_string(value) and value != "",
+    "leading": lambda value: value in LEADING,
+    "has_bytes": lambda value: type(value) is bool,
+}
+
+
+def is_step(value: Any) -> bool:
+    """Whether a value is a step, in the form of a ``tokenizer.json``."""
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    fields = {**KNOWN, PIECES: PIECES_FIELDS}.get(kind) if isinstance(kind, str) else None
+    return fields is not None and value.keys() == {"type", *fields} and all(holds(value[name]) for name, holds in fields.items())
+
+
+def are_steps(value: Any) -> bool:
+    """Whether a value is a list of steps."""
+    is_list = isinstance(value, list | tuple) and len(value) <= MAX_STEPS and all(map(is_step, value))
+    return is_list and (len(value) == 1 or all(step["type"] != PIECES for step in value))
+
+
+def joined(steps: Steps, tokens: Sequence[str]) -> str:
+    """The text of tokens.
+
+    Example:
+        >>> strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+        >>> joined([{"type": "ByteFallback"}, {"type": "Fuse"}, strip], [" caf", "<0xC3>", "<0xA9>"])
+        'café'
+    """
+    for step in steps:
+        tokens = _after(step, tokens)
+    return "".join(tokens)
+
+
+def _after(step: Step, tokens: Sequence[str]) -> Sequence[str]:
+    """Tokens after a step."""
+    if step["type"] == PIECES:
+        return [_of_pieces(step, tokens)]
+    if step["type"] == FUSE:
+        return ["".join(tokens)]
+    if step["type"] == BYTES:
+        return [*_without_bytes(tokens)]
+    last = len(tokens) - 1
+    return [changed(step, token, is_first=place == 0, is_last=place == last) for place, token in enumerate(tokens)]
+
+
+def changed(step: Step, token: str, *, is_first: bool, is_last: bool) -> str:
+    """A token after a step that changes each by itself."""
+    kind = step["type"]
+    if kind == REPLACE:
+        return token.replace(step["pattern"]["String"], step["content"])
+    if kind == PIECES:
+        text = step["surface"] if token == step["unknown"] else token.replace(SYMBOL, BLANK)
+        return text[leading(step, token) :] if is_first else text
+    if kind == SUFFIX:
+        return token.replace(step["suffix"], "" if is_last else BLANK)
+    if kind == METASPACE:
+        return token.replace(step["replacement"], "" if is_first and step["prepend_scheme"] != "never" else BLANK)
+    return _stripped(token, step["content"], step["start"], step["stop"])
+
+
+def leading(step: Step, token: str) -> int:
+    """How many characters a step `PIECES` takes from the beginning of a token that begins a text."""
+    return int(step["leading"] != NONE and token != step["unknown"] and token.startswith(SYMBOL))
+
+
+def _of_pieces(step: Step, tokens: Sequence[str]) -> str:
+    """The text of tokens after a step `PIECES`."""
+    text, data, is_first = "", bytearray(), True
+    for token in tokens:
+        if not token:
+            text += each_byte_unknown(data.decode(errors="surrogateescape"))
+            data.clear()
+            continue
+        byte = byte_of(token) if step["has_bytes"] else None
+        data += changed(step, token, is_first=is_first, is_last=False).encode() if byte is None else bytes([byte])
+        is_first = is_first and not text and not data and step["leading"] == ALL
+    return text + each_byte_unknown(data.decode(errors="surrogateescape"))
+
+
+def each_byte_unknown(text: str) -> str:
+    """A text with U+FFFD for each byte that was no character, as which Python's ``surrogateescape`` leaves a surrogate."""
+    return _ESCAPED.sub(UNKNOWN, text)
+
+
+def _stripped(token: str, content: str, start: int, stop: int) -> str:
+    begin = min(len(token) - len(token.lstrip(content)), start)
+    return token[begin : max(len(token) - min(len(token) - len(token.rstrip(content)), stop), begin)]
+
+
+def _without_bytes(tokens: Sequence[str]) -> Iterator[str]:
+    """Tokens, with the text of each run of bytes as a single one."""
+    for is_byte, run in groupby(((byte_of(token), token) for token in tokens), lambda pair: pair[0] is not None):
+        if is_byte:
+            yield text_of(bytes(byte or 0 for byte, _ in run))
+        else:
+            yield from (token for _, token in run)
+
+
+def text_of(run: bytes) -> str:
+    """The text of a run of bytes."""
+    try:
+        return run.decode()
+    except UnicodeDecodeError:
+        return UNKNOWN * len(run)
+
+
+def byte_of(token: str) -> int | None:
+    """The byte that a token stands for, as the reference reads it: the digits may be small, and the first may be a plus; None if none."""
+    if len(token) != 6 or not token.isascii() or not (token.startswith("<0x") and token.endswith(">")):
+        return None
+    digits = token[3:5].removeprefix("+")
+    return int(digits, 16) if all(digit in "0123456789abcdefABCDEF" for digit in digits) and digits else None
+
+
+class Plan(NamedTuple):
+    """Steps in three parts, as nearly all decoders have them.
+
+    Attributes:
+        alone: those that change each token by itself.
+        has_bytes: whether ``ByteFallback`` follows.
+        tail: the steps after ``Fuse``, for the text as a whole.
+    """
+
+    alone: Steps
+    has_bytes: bool
+    tail: Steps
+
+    def changed(self, token: str, *, is_first: bool = False, is_last: bool = False) -> str | int:
+        """A token after the steps that change each by itself; or the byte that it then stands for."""
+        for step in self.alone:
+            token = changed(step, token, is_first=is_first, is_last=is_last)
+        byte = byte_of(token) if self.has_bytes else None
+        return token if byte is None else byte
+
+    def content(self, token: str, *, is_first: bool = False, is_last: bool = False) -> bytes:
+        """The same in bytes."""
+        found = self.changed(token, is_first=is_first, is_last=is_last)
+        return found.encode() if isinstance(found, str) else bytes([found])
+
+
+def plan(steps: Steps) -> Plan | None:
+    """Steps in three parts; None if they have another order."""
+    kinds = [step["type"] for step in steps]
+    if kinds == [PIECES]:
+        return Plan(steps, bool(steps[0]["has_bytes"]), ())
+    count = next((place for place, kind in enumerate(kinds) if kind in (BYTES, FUSE)), len(kinds))
+    has_bytes = kinds[count : count + 1] == [BYTES]
+    rest = count + has_bytes
+    if kinds[rest : rest + 1] not in ([], [FUSE]):
+        return None
+    return Plan(steps[:count], has_bytes, steps[rest + 1 :])

@@ -1,0 +1,69 @@
+"""What a model of sentencepiece says of its pieces beside what makes ids and texts: `fst.sentencepiece` answers with it."""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fst.forms import IDS, Rule, is_text, one_of, or_null, record, stored_as, whole
+from fst.proof import need
+from fst.rows import MAX_OUTPUT, Array
+
+KINDS = UNIGRAM, BPE, WORD, CHAR = "unigram", "bpe", "word", "char"
+SCORE = np.dtype("<f4")
+
+
+def _is_scores(value: Any) -> bool:
+    try:
+        return is_text(value) and len(b64decode(value, validate=True)) % SCORE.itemsize == 0
+    except ValueError:
+        return False
+
+
+SCORES = Rule(
+    _is_scores, "numbers of 32 bits in base 64", lambda value: b64decode(value, validate=True), lambda value: b64encode(value).decode()
+)
+ID = or_null(whole(0, MAX_OUTPUT))
+
+
+@dataclass(frozen=True)
+class PieceFacts:
+    """What a model says of its pieces.
+
+    Attributes:
+        kind: unigram, bpe, word or char.
+        unk_id: the unknown piece.
+        bos_id, eos_id, pad_id: control pieces around texts; None if there is none.
+        control, user_defined, unused, byte: the ids of the pieces of these types. All others are normal, but for the unknown one.
+        scores: float32[pieces], as bytes.
+    """
+
+    kind: str = stored_as(one_of(*KINDS))
+    unk_id: int = stored_as(whole(0, MAX_OUTPUT))
+    bos_id: int | None = stored_as(ID)
+    eos_id: int | None = stored_as(ID)
+    pad_id: int | None = stored_as(ID)
+    control: Sequence[int] = stored_as(IDS)
+    user_defined: Sequence[int] = stored_as(IDS)
+    unused: Sequence[int] = stored_as(IDS)
+    byte: Sequence[int] = stored_as(IDS)
+    scores: bytes = stored_as(SCORES)
+
+    def prove(self, pieces: int) -> None:
+        """Prove that there is a score for each piece, and that all ids are those of pieces."""
+        need(len(self.scores) == SCORE.itemsize * pieces, f"sentencepiece has {len(self.scores)} bytes of scores for {pieces} pieces")
+        named = [number for number in (self.unk_id, self.bos_id, self.eos_id, self.pad_id) if number is not None]
+        highest = max((*named, *self.control, *self.user_defined, *self.unused, *self.byte), default=0)
+        need(highest < pieces, f"sentencepiece names the id {highest}; there are {pieces} pieces")
+
+    @property
+    def score_array(self) -> Array:
+        """float32[pieces], the score of each piece."""
+        return np.frombuffer(self.scores, SCORE)
+
+
+PIECE_FACTS = or_null(record(PieceFacts, "a mapping of what a model of sentencepiece says of its pieces"))

@@ -1,0 +1,194 @@
+"""Tables of machines over bytes that cut a text into pieces, and turn each piece into tokens by itself: what they share.
+
+A text becomes ids in three steps, each with arrays of its own:
+
+1. Special tokens are cut out of the raw text: at each place the longest that begins there.
+2. The splitter cuts the stretches between them into pieces, see `fst.splitting`. ``pages`` and ``blocks`` take a code point to its class,
+   ``blocks[pages[code_point >> 7] << 7 | code_point & 127]``, and ``moves`` is the automaton over classes. ``symbols`` and ``decisions``
+   decide nearly all places without the automaton, see `fst.compile.windows`; the kernel relies on them, and runs the automaton only
+   elsewhere. Some pieces are dropped, such as white space: ``drops`` marks the classes of their first characters.
+3. The bytes of each piece become tokens. ``words`` and ``displacements`` are a perfect hash table of the pieces that are one token. For all
+   others, each machine has arrays of its own.
+
+A word of up to `WORD_BYTES` bytes is a key of three 64-bit numbers: its bytes in the order of memory, then zeros. A slot of ``words`` is
+the key and ``length << 32 | id``: the length tells apart words that differ only in zero bytes at their ends. Hash, buckets and
+displacements are as in `fst.machines.words`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from fst.lazy import Lazy
+from fst.machines.bpe_arguments import KEY_PARTS
+from fst.machines.bpe_windows import AROUND, MAX_WINDOW
+from fst.machines.rewriting_arguments import growth, marks
+from fst.proof import need, need_none
+from fst.rewriting import NOTHING, without_context
+from fst.rows import CODE_POINTS, PAGE_BITS, Array
+from fst.splitting import Splitter, prove_moves
+from fst.table import Table, member
+
+WORD_BYTES = 8 * KEY_PARTS
+
+
+@dataclass(frozen=True, eq=False)
+class PieceTable(Table):
+    """A table of a machine that turns each piece of a text into tokens.
+
+    Attributes:
+        about: the JSON form of `metadata`.
+        pages: uint16[8704], the block of each 128 code points.
+        blocks: uint8[128 * n], the class of each code point of a block.
+        moves: uint16[states, classes + 1], see `fst.splitting.Splitter`.
+        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped, else 0.
+        symbols: uint8[classes + 2], the symbol in windows of each class, of the end of a text, and of the place before a text.
+        decisions: uint8[2^n], by window: `INSIDE` if no piece begins there, `BEGINS` if one does, `UNDECIDED` if the window leaves it open.
+        words: uint64[4 * slots], displacements: uint16[buckets]; slots and buckets are powers of two.
+        token_bytes: uint8[n], the bytes of all tokens, one after the other: first those of the model, then all other names as UTF-8.
+        token_ends: int64[tokens], where each token ends in `token_bytes`.
+        token_ids: int32[tokens], the id of each token.
+    """
+
+    unit: ClassVar[Literal["utf-8", "utf-16"]] = "utf-8"
+
+    pages: Array = member("<u2")
+    blocks: Array = member("|u1")
+    moves: Array = member("<u2", axes=2)
+    drops: Array = member("|u1")
+    symbols: Array = member("|u1")
+    decisions: Array = member("|u1")
+    words: Array = member("<u8")
+    displacements: Array = member("<u2")
+    token_bytes: Array = member("|u1")
+    token_ends: Array = member("<i8")
+    token_ids: Array = member("<i4")
+
+    @property
+    def joins_words(self) -> bool:
+        """Whether the pieces of a stretch are one word, since the compiler has found the cuts between them."""
+        return False
+
+    @property
+    @abstractmethod
+    def metadata(self) -> Any:
+        """What the file says beside the arrays: a `fst.metadata.Sections` with the text and the added tokens."""
+
+    @property
+    @abstractmethod
+    def lengths(self) -> Array:
+        """uint16[highest id + 1], the number of bytes that each token of the model stands for; 0 for other ids, and if it varies."""
+
+    @abstractmethod
+    def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
+        """The ids of the tokens that stand for some bytes of characters that are no tokens, as far as there are any."""
+
+    @abstractmethod
+    def run_piece(self, piece: bytes) -> Sequence[int]:
+        """The token ids of a piece, in slow and plain Python."""
+
+    @abstractmethod
+    def _arguments(self, specials: Mapping[bytes, int]) -> Any:
+        """The arguments of the table's kernel, with special tokens in UTF-8 or as marks → their ids."""
+
+    @property
+    def growth(self) -> int:
+        """The most bytes that rewriting makes of one."""
+        by = self.metadata.text.rewriting
+        return growth(by) if by else 1
+
+    @property
+    def class_count(self) -> int:
+        """The number of classes of characters."""
+        return int(self.moves.shape[1]) - 1
+
+    def content(self, token: int) -> bytes:
+        """The bytes of a token, given by its number in ``token_ids``."""
+        begin = int(self.token_ends[token - 1]) if token else 0
+        return self.token_bytes[begin : int(self.token_ends[token])].tobytes()
+
+    @Lazy
+    def contents(self) -> tuple[bytes, ...]:
+        """The bytes of each token, in the order of ``token_ids``."""
+        data, ends = self.token_bytes.tobytes(), self.token_ends.tolist()
+        return tuple(data[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True))
+
+    @Lazy
+    def splitter(self) -> Splitter:
+        """The splitter, for the slow walk."""
+        codes = np.arange(CODE_POINTS)
+        classes = self.blocks[self.pages[codes >> PAGE_BITS].astype(np.int64) << PAGE_BITS | codes & 127]
+        return Splitter(classes, self.moves, dropped=frozenset(np.flatnonzero(self.drops).tolist()))
+
+    def run(self, text: str) -> list[int]:
+        """The token ids of a text, without a template, in slow and plain Python."""
+        ids: list[int] = []
+        for part, special in self.parts(text):
+            ids += self.run_piece(part.encode()) if special is None else [special]
+        return ids
+
+    def parts(self, text: str) -> Iterator[tuple[str, int | None]]:
+        """The pieces of a text, without dropped ones, each with None; and its added tokens, each with its id."""
+        by = self.metadata.text.rewriting or NOTHING
+        for stretch in by.stretches(text, self.metadata.added_tokens):
+            if stretch.token is None:
+                yield from self._pieces(stretch.text)
+            else:
+                yield stretch.text, stretch.token
+
+    def _pieces(self, stretch: str) -> Iterator[tuple[str, None]]:
+        """The pieces of a stretch without special tokens."""
+        return ((stretch[begin:end], None) for begin, end in self.splitter.pieces(stretch))
+
+    def arguments(self) -> Any:
+        """The arguments of the table's kernel for texts that were not rewritten."""
+        known = without_context(self.metadata.added_tokens)
+        return self._arguments({spelling.encode(): number for spelling, number in known.items()})
+
+    def marked_arguments(self) -> Any:
+        """The arguments of the table's kernel, for rewritten texts."""
+        return self._arguments(marks(self.metadata.added_tokens))
+
+    def _prove_classes(self) -> None:
+        """Prove that code points lead to classes, that moves lead to states, and that searches end."""
+        pages, blocks, width = self.pages, self.blocks, 1 << PAGE_BITS
+        columns = self.moves.shape[1]
+        need(len(pages) == CODE_POINTS // width, f"there are {len(pages)} pages for {CODE_POINTS // width} blocks of code points")
+        need(len(blocks) and len(blocks) % width == 0, f"blocks has {len(blocks)} elements, not {width} for each block")
+        need_none(pages >= len(blocks) // width, lambda page: f"U+{page * width:04X} is on page {pages[page]}; there are fewer")
+        need_none(blocks >= columns - 1, lambda at: f"element {at} of blocks is class {blocks[at]}; there are {columns - 1}")
+        prove_moves(self.moves)
+        need(len(self.drops) == columns - 1, f"drops has {len(self.drops)} elements for {columns - 1} classes")
+        need_none(self.drops > 1, lambda number: f"drops says {self.drops[number]} of class {number}; it is 0 or 1")
+
+    def _prove_windows(self) -> None:
+        """Prove that every window has a decision."""
+        symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
+        need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
+        need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
+        is_of_symbols = size & size - 1 == 0 and (size.bit_length() - 1) % bits == 0
+        need(is_of_symbols and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
+        wrong = (self.decisions > 3) | (self.decisions == 2)
+        need_none(wrong, lambda window: f"the decision for window {window} is {self.decisions[window]}; it is 0, 1 or 3")
+        windows = np.arange(size)
+        first = (windows >> 2 * bits & (1 << bits) - 1) == int(symbols[-1])
+        need_none(first & (self.decisions > 0), lambda window: f"window {window} decides about the first character")
+
+    def _prove_words(self) -> None:
+        """Prove that every hash leads to a slot, and that each word has as many bytes as its token."""
+        words, buckets = self.words, len(self.displacements)
+        slots = len(words) // 4
+        is_power = slots > 1 and slots & slots - 1 == 0
+        need(len(words) % 4 == 0 and is_power, f"words has {len(words)} elements, not 4 for each of 2, 4, 8 … slots")
+        need(buckets > 1 and buckets & buckets - 1 == 0, f"there are {buckets} displacements, not 2, 4, 8 …")
+        values = words[3::4]
+        ids, sizes = (values & np.uint64((1 << 32) - 1)).astype(np.int64), values >> np.uint64(32)
+        wrong = (ids >= len(self.lengths)) | (sizes > WORD_BYTES)
+        wrong |= self.lengths.take(ids, mode="clip") != sizes
+        wrong &= values > 0
+        need_none(wrong, lambda slot: f"slot {slot} of the table of words holds {int(values[slot]):#x}, not a token and its length")

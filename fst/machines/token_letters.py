@@ -1,0 +1,70 @@
+r"""The letters with which the names of tokens spell their bytes.
+
+Names of byte-level vocabularies are in GPT-2's letters for bytes (`fst.machines.byte_letters`). All others are text. In SentencePiece's
+manner a symbol, mostly ▁, stands for a blank: a name with the symbol spells a blank, and one with a real blank spells nothing, as no text
+has one where the model reads it.
+
+A token such as ``<0xC3>`` is a *fallback*: it stands for a byte of a character that is no token.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fst.forms import FLAG, TEXT, stored_as
+from fst.machines import byte_letters
+
+BLANK = " "
+_FALLBACK = re.compile(r"<0x([0-9A-F]{2})>")
+
+
+@dataclass(frozen=True)
+class Letters:
+    """The letters of a vocabulary.
+
+    Attributes:
+        are_bytes: whether they are GPT-2's letters for bytes.
+        symbol: the character that stands for a blank; "" if there is none.
+    """
+
+    are_bytes: bool = stored_as(FLAG)
+    symbol: str = stored_as(TEXT)
+
+    def bytes_of(self, name: str) -> bytes | None:
+        r"""The bytes that a name spells; None if it spells nothing.
+
+        Example:
+            >>> BYTE_LETTERS.bytes_of("ĠcafÃ"), Letters(False, "▁").bytes_of("▁café")
+            (b' caf\xc3', b' caf\xc3\xa9')
+        """
+        if self.are_bytes:
+            return byte_letters.bytes_of(name)
+        if not self.symbol:
+            return name.encode()
+        return None if BLANK in name else name.replace(self.symbol, BLANK).encode()
+
+    def spelled(self, token: bytes) -> str:
+        """The name that spells some bytes."""
+        if self.are_bytes:
+            return byte_letters.spelled(token)
+        return token.decode().replace(BLANK, self.symbol or BLANK)
+
+
+BYTE_LETTERS = Letters(are_bytes=True, symbol="")
+
+
+def fallback(byte: int) -> str:
+    """The name of a byte's fallback.
+
+    Example:
+        >>> fallback(10)
+        '<0x0A>'
+    """
+    return f"<{byte:#04X}>".replace("X", "x")
+
+
+def byte_of(name: str) -> int | None:
+    """The byte for which a fallback stands; None for any other name."""
+    found = _FALLBACK.fullmatch(name)
+    return int(found[1], 16) if found else None

@@ -1,0 +1,290 @@
+"""Unigram: the table that a kernel walks, and a slow walk that is the kernel's specification.
+
+A text is cut into pieces as `fst.machines.piece_table` says. A piece that is not in the table of words has the tokens of its best path, see
+`fst.unigram`. In SentencePiece's manner the tokens have a symbol, mostly ▁, for a blank; texts and the trie have blanks, see `fst.blanks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from fst import unigram
+from fst.blanks import BLANK, NO_BLANKS
+from fst.errors import quoted
+from fst.lazy import Lazy
+from fst.machines.piece_table import PieceTable
+from fst.machines.rewriting_arguments import prove_rewriting
+from fst.machines.token_letters import fallback
+from fst.machines.unigram_arguments import UnigramArguments, UnigramWork, arguments, work
+from fst.machines.unigram_metadata import UnigramMetadata
+from fst.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
+from fst.proof import need, need_ids, need_none, prove_around
+from fst.rows import MAX_OUTPUT, Array
+from fst.table import Each, member
+
+NO_FALLBACK = -1
+MAX_SIZE = (1 << 16) - 1  # bytes of a token
+
+
+@dataclass(frozen=True, eq=False)
+class UnigramTables(PieceTable):
+    """A compiled Unigram machine. Most of its arrays are those of `PieceTable`.
+
+    Attributes:
+        trie: uint64[slots], see `fst.unigram`.
+        scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
+        types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
+            `NORMAL` or `USER_DEFINED` are in texts and in the trie.
+        token_bytes: as in `PieceTable`; all tokens are UTF-8, with the symbol for blanks.
+    """
+
+    kind: ClassVar[str] = "unigram"
+    face: ClassVar[str] = "fst.runtime.unigram.UnigramTokenizer"
+    fused: ClassVar[int] = NOT_FUSED
+    alphabet_of_unknown: ClassVar[Alphabet] = NO_ALPHABET
+    long_pieces: ClassVar[Mapping[bytes, int]] = {}
+    entries: ClassVar[Array] = np.empty(0, np.uint32)
+
+    trie: Array = member("<u8")
+    scores: Array = member("<f8")
+    types: Array = member("|u1")
+
+    @property
+    def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
+        """The module of the kernel: of one for each type of sums."""
+        return "fst.runtime.kernels.unigram_whole" if self.is_whole else "fst.runtime.kernels.unigram"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether sums are those of whole texts, as ``sentencepiece`` adds them."""
+        return self.metadata.model.sums == unigram.WHOLE
+
+    @property
+    def restarts(self) -> str:
+        """Where sums begin anew, see `fst.unigram`."""
+        return self.metadata.automaton.restarts
+
+    @property
+    def limit(self) -> float:
+        """The limit of sums."""
+        return unigram.LIMIT if self.is_whole else np.inf
+
+    @property
+    def joins_words(self) -> bool:
+        """See `PieceTable.joins_words`."""
+        return self.restarts != unigram.PIECE
+
+    @Lazy
+    def metadata(self) -> UnigramMetadata:
+        """What the file says beside the arrays.
+
+        Raises:
+            TableError: `about` is not of the form that this version writes.
+        """
+        return UnigramMetadata.from_json(self.about)
+
+    @property
+    def symbol(self) -> str:
+        """The character that stands for a blank in tokens; "" if there is none."""
+        by = self.metadata.text.rewriting
+        return (by.blanks if by else NO_BLANKS).symbol
+
+    @property
+    def ids_per_unit(self) -> int:
+        """The room for ids that each byte of text needs: the growth by rewriting."""
+        return self.growth
+
+    @Lazy
+    def path_scores(self) -> Array:
+        """What each token of the model adds to a path, in the type of sums."""
+        if not self.is_whole:
+            return self.scores
+        sizes = np.diff(self.token_ends[: len(self.types)], prepend=0)
+        own, in_text = self.types == unigram.USER_DEFINED, np.isin(self.types, unigram.IN_TEXT)
+        return np.where(own, unigram.BONUS * (sizes - 1), np.where(in_text, self.scores, 0)).astype(np.float32)
+
+    @Lazy
+    def unknown(self) -> Any:
+        """The score of a character that is no token, in the type of sums."""
+        normal = self.path_scores[self.types == unigram.NORMAL] if self.is_whole else self.scores
+        least = normal.min() if len(normal) else np.float32(0)
+        return least - least.dtype.type(unigram.PENALTY)
+
+    @Lazy
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens as users see them."""
+        return tuple(content.decode() for content in self.contents)
+
+    @Lazy
+    def lengths(self) -> Array:
+        """uint16[highest id + 1], the number of bytes of text that each token of the model stands for; 0 for other ids."""
+        known = self.metadata.model.model_tokens
+        ends = self.token_ends[:known]
+        sizes = np.diff(ends, prepend=0)
+        own = np.frombuffer(self.symbol.encode(), np.uint8)
+        if len(own) > 1:
+            data = self.token_bytes[: int(ends[-1])]
+            found = np.flatnonzero(data == own[0])
+            found = found[found <= len(data) - len(own)]
+            for place, byte in enumerate(own):
+                found = found[data[found + place] == byte]
+            begins = np.zeros(len(data) + 1, np.int32)
+            begins[found + 1] = 1
+            sizes = sizes - (len(own) - 1) * np.diff(np.cumsum(begins, dtype=np.int32)[ends], prepend=0)
+        lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
+        lengths[self.token_ids[:known]] = sizes
+        return lengths
+
+    @Lazy
+    def fallbacks(self) -> Array:
+        """int32[256], the id of the token that stands for each byte, or `NO_FALLBACK`."""
+        fallbacks = np.full(256, NO_FALLBACK, np.int32)
+        if self.metadata.model.byte_fallback:
+            ids = dict(zip(self.contents[: self.metadata.model.model_tokens], self.token_ids.tolist(), strict=False))
+            fallbacks[:] = [ids.get(fallback(byte).encode(), NO_FALLBACK) for byte in range(256)]
+        return fallbacks
+
+    def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
+        """See `PieceTable.fallbacks_of`."""
+        return [number for number in self.fallbacks[[*bytes_]].tolist() if number != NO_FALLBACK]
+
+    def run(self, text: str) -> list[int]:
+        """The token ids of a text, without a template, in slow and plain Python."""
+        ids, before = list[int](), self.path_scores.dtype.type(0)
+        for part, special in self.parts(text):
+            zero = before.dtype.type(0)
+            if special is not None:
+                before, ids = zero, [*ids, special]
+                continue
+            is_anew = self.restarts == unigram.PIECE or (self.restarts == unigram.BLANK and part.startswith(BLANK))
+            path, before = self.path(part.encode(), zero if is_anew else before)
+            ids += [number for number, _ in self.spans(part.encode(), path)]
+        return ids
+
+    @Lazy
+    def most(self) -> float:
+        """The greatest absolute score."""
+        return max(float(np.abs(self.path_scores).max()), abs(float(self.unknown)))
+
+    def run_piece(self, piece: bytes) -> Sequence[int]:
+        """The token ids of a piece, if a text begins with it."""
+        return [number for number, _ in self.spans(piece, self.path(piece)[0])]
+
+    def path(self, piece: bytes, before: Any = None) -> tuple[list[unigram.Node], Any]:
+        """The best path through a piece, and the sum after it.
+
+        Args:
+            piece: the piece.
+            before: the sum before it, in the type of sums; None: it is 0.
+        """
+        zero = self.path_scores.dtype.type(0)
+        return unigram.best_path(self.trie, self.path_scores, self.unknown, piece, zero if before is None else before, self.limit)
+
+    def spans(self, piece: bytes, path: Sequence[unigram.Node]) -> Iterator[tuple[int, tuple[int, int]]]:
+        """The token ids of a path through a piece, and for each the bytes for which it stands."""
+        run = 0  # where a run of unknown nodes begins
+        size = len(piece)
+        for first, last, number in [*path, (size, size, NO_FALLBACK)]:
+            if number is None or number == self.metadata.model.unk_id:
+                continue
+            if run < first:
+                for begin, end in self._shown(piece, run, first):
+                    yield from ((number, (begin, end)) for number in self._ids_of_unknown(piece[begin:end]))
+            if first < last:
+                yield number, (first, last)
+            run = last
+
+    def _shown(self, piece: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
+        """The spans of the ids of a run of unknown nodes: the run's; but if sums are of whole texts, bytes have their character's."""
+        are_apart = self.is_whole and bool((self.fallbacks >= 0).all())
+        starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
+        yield from pairwise([*starts, end])
+
+    def _ids_of_unknown(self, string: bytes) -> Sequence[int]:
+        """The ids of a run of unknown nodes."""
+        found = () if self.is_whole else unigram.tokens_at(self.trie, string, 0)
+        known = [number for end, number in found if end == len(string)]
+        bytewise = [int(self.fallbacks[byte]) for byte in string]
+        return known or (bytewise if NO_FALLBACK not in bytewise else [self.metadata.model.unk_id])
+
+    def _arguments(self, specials: Mapping[bytes, int]) -> UnigramArguments:
+        return arguments(self, specials)
+
+    def work(self) -> UnigramWork:
+        """The working arrays of the kernels for one thread."""
+        return work(self.metadata.automaton.longest, self.metadata.model.sums)
+
+    def prove(self, each: Each = map) -> None:
+        """Prove that the kernels are safe on this table; see `fst.table.Table.prove`."""
+        super().prove(each)
+        self._prove_tokens()
+        self._prove_classes()
+        self._prove_windows()
+        self._prove_trie(each)
+        self._prove_words()
+
+    def _prove_tokens(self) -> None:
+        """Prove that tokens lie within ``token_bytes``, that ids are in range, and that each added token has its own id."""
+        ends, ids, model = self.token_ends, self.token_ids, self.metadata.model
+        need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
+        need(0 < model.model_tokens <= len(ids), f"model_tokens is {model.model_tokens}; there are {len(ids)} tokens")
+        need_none((ids < 0) | (ids > MAX_OUTPUT), lambda token: f"token {token} has the id {ids[token]}; ids are 0 to {MAX_OUTPUT}")
+        known = np.arange(model.model_tokens)
+        need_none(ids[known] != known, lambda token: f"token {token} of the model has the id {ids[token]}")
+        sizes = np.diff(ends, prepend=0)
+        need_none((sizes < 0) | (sizes > MAX_SIZE), lambda token: f"token {token} has {sizes[token]} bytes")
+        need(ends[-1] == len(self.token_bytes), f"the last token ends at byte {ends[-1]} of {len(self.token_bytes)}")
+        try:
+            str(self.token_bytes.data, "utf-8")
+        except UnicodeDecodeError as error:
+            need(False, f"token_bytes is not UTF-8 at byte {error.start}")
+        begins = np.append(0, ends[:-1])[sizes > 0]
+        need_none(self.token_bytes[begins] & 0xC0 == 0x80, lambda token: f"a token begins at byte {begins[token]}, inside a character")
+        if model.sentencepiece:
+            model.sentencepiece.prove(int(ids.max()) + 1)
+        need(model.unk_id < model.model_tokens, f"unk_id is {model.unk_id}; there are {model.model_tokens} tokens")
+        unknown = self.content(model.unk_id)
+        need(unknown == model.unk_token.encode(), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and another name")
+        self._prove_added()
+
+    def _prove_added(self) -> None:
+        """Prove that each added token has an id, and a token of this name."""
+        ids, added = self.token_ids, self.metadata.added_tokens
+        named = np.zeros(int(ids.max()) + 1, np.bool_)
+        named[ids] = True
+        prove_around(added, self.metadata.templates, named)
+        need_ids((token.id for token in added.contextual.values()), named, "late")
+        prove_rewriting(self.metadata.text.rewriting, added)
+        special = np.flatnonzero(np.isin(ids, np.fromiter(added.ids.values(), np.int64)))
+        held = {(self.content(token), int(ids[token])) for token in special.tolist()}
+        for content, number in added.ids.items():
+            is_held = (content.encode(), number) in held
+            need(is_held, f"special token {quoted(content)} has the id {number}, and no token of the table has both")
+
+    def _prove_trie(self, each: Each) -> None:
+        """Prove the trie and the scores."""
+        known, automaton = self.metadata.model.model_tokens, self.metadata.automaton
+        need(len(self.scores) == known, f"there are {len(self.scores)} scores for {known} tokens")
+        need_none(~np.isfinite(self.scores), lambda token: f"token {token} has the score {self.scores[token]}")
+        if self.is_whole:
+            self._prove_types(known)
+        else:
+            need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
+        need(self.restarts == unigram.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
+        unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
+        states = int((self.trie & np.uint64(0xFF) == unigram.HEAD).sum())
+        need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
+
+    def _prove_types(self, known: int) -> None:
+        """Prove that tokens have types and scores as the reference has them."""
+        types = self.types
+        need(len(types) == known, f"there are {len(types)} types for {known} tokens")
+        need_none(~np.isin(types, unigram.TYPES), lambda token: f"token {token} is of type {types[token]}; types are 1 to 6")
+        with np.errstate(over="ignore"):
+            rounded = self.scores.astype(np.float32)
+        need_none(rounded != self.scores, lambda token: f"token {token} has the score {self.scores[token]}, which is no float32")

@@ -1,0 +1,66 @@
+"""The metadata of Unigram tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fst.forms import FLAG, TEXT, one_of, stored_as, whole
+from fst.machines.bpe_metadata import BpeText
+from fst.machines.piece_facts import PIECE_FACTS, PieceFacts
+from fst.metadata import AddedTokens, Sections, Settings, Templates
+from fst.rows import MAX_NEXT, MAX_OUTPUT
+from fst.unigram import MAX_DEPTH, RESTARTS, SUMS
+
+
+@dataclass(frozen=True)
+class UnigramTrie:
+    """How the machine is laid out.
+
+    Attributes:
+        kind: the kind of machine.
+        states: the number of states of the trie.
+        longest: the most bytes of a token in the trie.
+        window_bits: the number of bits of a symbol in a window.
+        restarts: where sums begin anew, see `fst.unigram`.
+    """
+
+    kind: str = stored_as(TEXT)
+    states: int = stored_as(whole(1, MAX_NEXT))
+    longest: int = stored_as(whole(1, MAX_DEPTH))
+    window_bits: int = stored_as(whole(2, 6))
+    restarts: str = stored_as(one_of(*RESTARTS))
+
+
+@dataclass(frozen=True)
+class UnigramModel:
+    """The model, named as in Hugging Face's ``tokenizers``.
+
+    Attributes:
+        model_tokens: the number of tokens that the model has; their ids are those below.
+        unk_id: the token for characters that are no tokens.
+        unk_token: its name.
+        byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
+        sums: how sums of scores are added, as one of two references does, see `fst.unigram`.
+        sentencepiece: what a model of sentencepiece says of its pieces; None if the source is none.
+    """
+
+    model_tokens: int = stored_as(whole(1, 1 << 31))
+    unk_id: int = stored_as(whole(0, MAX_OUTPUT))
+    unk_token: str = stored_as(TEXT)
+    byte_fallback: bool = stored_as(FLAG)
+    sums: str = stored_as(one_of(*SUMS))
+    sentencepiece: PieceFacts | None = stored_as(PIECE_FACTS)
+
+
+@dataclass(frozen=True)
+class UnigramMetadata(Sections):
+    """The metadata of a Unigram table, section by section."""
+
+    SECTIONS = (UnigramTrie, UnigramModel, BpeText, AddedTokens, Templates, Settings)
+
+    automaton: UnigramTrie
+    model: UnigramModel
+    text: BpeText
+    added_tokens: AddedTokens
+    templates: Templates
+    settings: Settings

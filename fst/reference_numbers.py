@@ -1,0 +1,84 @@
+"""Numbers of a JSON file as the reference reads them, which is not always the nearest float.
+
+``serde_json`` takes the digits as one whole number, of at most 64 bits, and divides it by a power of ten or multiplies it. Each of these
+steps rounds. Python rounds once.
+"""
+
+from __future__ import annotations
+
+import re
+from math import inf, isinf, nextafter
+
+MAX_DIGITS = (1 << 64) - 1
+MAX_POWER = 308
+_NEIGHBOURS = 8  # floats on either side that are tried
+_NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?")
+
+
+def reference_float(spelling: str) -> float:
+    """The float of a number in JSON, with a fraction or an exponent.
+
+    Raises:
+        ValueError: it is too large for a float.
+
+    Example:
+        >>> reference_float("-3.5449328422546387"), reference_float("-13.543037414550781"), reference_float("2e-3")
+        (-3.5449328422546387, -13.54303741455078, 0.002)
+    """
+    match = _NUMBER.fullmatch(spelling)
+    if not match:
+        raise ValueError(f"{spelling} is no number of JSON")
+    sign, whole, fraction, exponent = match.groups()
+    digits, power = _significand(whole, fraction or "")
+    found = _scaled(float(digits), power + int(exponent or 0))
+    if isinf(found):
+        raise ValueError(f"the number {spelling} is too large")
+    return -found if sign else found
+
+
+def _significand(whole: str, fraction: str) -> tuple[int, int]:
+    """The digits as a number of at most 64 bits, and the power of ten by which it is to be multiplied. More digits count for nothing."""
+    digits, power = int(whole), 0
+    if digits > MAX_DIGITS:
+        kept = len(whole)
+        while int(whole[:kept]) > MAX_DIGITS:
+            kept -= 1
+        return _with_fraction(int(whole[:kept]), len(whole) - kept, fraction)
+    return _with_fraction(digits, power, fraction)
+
+
+def _with_fraction(digits: int, power: int, fraction: str) -> tuple[int, int]:
+    if digits * 10 ** len(fraction) + int(fraction or 0) <= MAX_DIGITS:
+        return digits * 10 ** len(fraction) + int(fraction or 0), power - len(fraction)
+    for digit in map(int, fraction):
+        if digits * 10 + digit > MAX_DIGITS:
+            break
+        digits, power = digits * 10 + digit, power - 1
+    return digits, power
+
+
+def _scaled(number: float, power: int) -> float:
+    """A number times a power of ten, as ``serde_json`` multiplies it."""
+    while power < -MAX_POWER and number:
+        number, power = number / 1e308, power + MAX_POWER
+    if not number:
+        return number
+    if power > MAX_POWER:
+        return float("inf")
+    return number * float(f"1e{power}") if power >= 0 else number / float(f"1e{-power}")
+
+
+def spelled_as(number: float) -> float:
+    """The float whose shortest spelling the reference reads as some number: the number itself, or one beside it.
+
+    Example:
+        >>> reference_float(repr(spelled_as(-3.54)))
+        -3.54
+    """
+    below = above = number
+    for _ in range(_NEIGHBOURS):
+        for found in (below, above):
+            if reference_float(repr(found)) == number:
+                return found
+        below, above = nextafter(below, -inf), nextafter(above, inf)
+    return number

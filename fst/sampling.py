@@ -1,0 +1,140 @@
+"""Sampling of Unigram's segmentations (Kudo 2018, "Subword Regularization", https://arxiv.org/abs/1804.10959, section 3): what it is, and a
+slow walk that does it.
+
+A segmentation of a piece is a path of nodes, see `fst.unigram`; its score is the sum of their scores. It is drawn with a probability in
+proportion to exp(alpha · score). No node crosses the cut between two pieces, so those of a text are drawn one by one.
+
+**Weights.** The weight of a node is exp(alpha · score), and that of a path their product. A weight is a number times 2 to the power
+`DIGIT` times an *exponent*: paths of any length, with any alpha, have weights. An exponential is a polynomial, so that it is the same
+everywhere.
+
+**Drawing.** The places of a piece are gone through from left to right. The weight of a place is that of all paths to it: the sum, over the
+nodes that end there, of the weight of the place where the node begins times that of the node. Whenever a node is added to the sum, it
+becomes the place's *choice* with the probability of its share in the sum so far. So in the end each node is the choice with the probability
+of its share in the sum (a reservoir of one), and the choices, followed from the end of the piece to its begin, are a path with the
+probability of its share in all.
+
+**Random numbers** are those of `fst.dropout`: a function of the seed of the call, of the row, and of the place in the row, which is the
+number of bytes in the pieces before. A node of n bytes that ends at a place takes the number ``place | n << SIZE_SHIFT``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.dropout import SHARE_BITS, key, number_of
+from fst.rows import Array
+from fst.unigram import Node, tokens_at
+
+DIGIT = 256  # the bits of a step of an exponent
+STEP, LARGEST, LEAST = 2.0**-DIGIT, 2.0 ** (DIGIT // 2), 2.0 ** -(DIGIT // 2)  # numbers of final weights are LEAST to below LARGEST
+FAR = 4  # exponents so far apart: the smaller weight is nothing beside the other
+SIZE_SHIFT = 48
+MOST_PATHS = 1024  # of the best ones of a text
+MOST = 1e12  # of alpha · score: exponents of sums then are exact
+LOG_2, LOG_2_HIGH, LOG_2_LOW = 0.6931471805599453, 0.6931471803691238, 1.9082149292705877e-10  # the first is the sum of the others
+TERMS = 14  # of the series of exp, up to an error of 2 ** -63 for arguments up to LOG_2 / 2
+
+
+class Sampling(NamedTuple):
+    """What a call asks for.
+
+    Attributes:
+        alpha: how much scores count: with 0 all segmentations are equally probable, with large numbers the best one is certain.
+        nbest_size: -1: of all segmentations; n > 1: of the n best of a text.
+        seed: 0 to 2**64 - 1.
+        first_row: the number of its first row.
+    """
+
+    alpha: float
+    nbest_size: int
+    seed: int
+    first_row: int = 0
+
+
+class Weight(NamedTuple):
+    """A weight, ``number * 2 ** (DIGIT * exponent)``."""
+
+    number: float
+    exponent: int
+
+
+def exponentials(arguments: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The numbers and the exponents of exp of some arguments, which are at most `MOST` in size."""
+    powers = np.floor(arguments / LOG_2 + 0.5)
+    rest = (arguments - powers * LOG_2_HIGH) - powers * LOG_2_LOW
+    numbers = np.ones(len(arguments))
+    for term in range(TERMS, 0, -1):
+        numbers = numbers * rest / term + 1.0
+    exponents = np.floor(powers / DIGIT + 0.5)
+    return np.ldexp(numbers, (powers - exponents * DIGIT).astype(np.int64)), exponents.astype(np.int64)
+
+
+def weights(scores: Array, unknown: float, alpha: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The weights of all tokens, by their ids, and behind them that of an unknown character.
+
+    Raises:
+        ValueError: alpha times a score is more than `MOST`.
+    """
+    with np.errstate(over="ignore"):
+        arguments = np.append(scores, unknown) * alpha
+    if not (np.abs(arguments) <= MOST).all():
+        raise ValueError(f"alpha={alpha!r}: times a score of the vocabulary it is more than {MOST:.0e}")
+    return exponentials(arguments)
+
+
+def final(weight: Weight) -> Weight:
+    """A weight whose number is between `LEAST` and `LARGEST`. That of a place is one step off at most."""
+    number, exponent = weight
+    if number >= LARGEST:
+        return Weight(number * STEP, exponent + 1)
+    return Weight(number / STEP, exponent - 1) if number < LEAST else weight
+
+
+def sampled(trie: Array, weighed: tuple[Array, Array], piece: bytes, by: Sampling, row: int, place: int) -> list[Node]:
+    """The nodes of a path through a piece, drawn in slow and plain Python.
+
+    Args:
+        trie: see `fst.unigram`.
+        weighed: see `weights`.
+        piece: the bytes of the piece.
+        by: how it is drawn.
+        row: the row of the piece, counted from `first_row` on.
+        place: the bytes of the pieces before it in the row.
+    """
+    numbers, exponents = weighed
+    row_key = key(by.seed, by.first_row + row)
+    places, choices, begin = {0: Weight(1.0, 0)}, dict[int, Node](), 0
+    for char in piece.decode():
+        after = begin + len(char.encode())
+        found: list[tuple[int, int | None]] = [*tokens_at(trie, piece, begin)]
+        if after not in (end for end, _ in found):
+            found.append((after, None))
+        own = final(places[begin])
+        for end, number in found:
+            index = -1 if number is None else number
+            added = Weight(own.number * float(numbers[index]), own.exponent + int(exponents[index]))
+            if end not in places:
+                places[end], choices[end] = added, (begin, end, number)
+                continue
+            sum_, part = aligned(places[end], added)
+            places[end] = Weight(sum_.number + part, sum_.exponent)
+            share = (number_of(row_key, place + end | end - begin << SIZE_SHIFT) >> 64 - SHARE_BITS) / (1 << SHARE_BITS)
+            if share * places[end].number < part:
+                choices[end] = begin, end, number
+        begin = after
+    path, end = list[Node](), len(piece)
+    while end:
+        path.append(choices[end])
+        end = path[-1][0]
+    return path[::-1]
+
+
+def aligned(sum_: Weight, added: Weight) -> tuple[Weight, float]:
+    """A sum and the number of another weight, both with the larger of the two exponents."""
+    ahead = added.exponent - sum_.exponent
+    factor = STEP ** abs(ahead) if abs(ahead) < FAR else 0.0
+    return (Weight(sum_.number * factor, added.exponent), added.number) if ahead > 0 else (sum_, added.number * factor)

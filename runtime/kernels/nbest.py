@@ -1,0 +1,252 @@
+"""The n best segmentations of Unigram, or one of them at random. `fst.nbest` says what they are, and specifies the result.
+
+Each row is read twice. The first time, `scan` lists the best paths through each piece, and from these the best segmentations of the row so
+far; it keeps only their scores and deviations. The second time, `put_row` writes the segmentation that was asked for.
+
+Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
+"""
+
+from __future__ import annotations
+
+from math import floor, ldexp
+
+import numpy as np
+
+from fst import nbest, sampling
+from fst.jit import inlined, kernel, part
+from fst.machines import sampling_arguments
+from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, ROW
+from fst.runtime.kernels.bpe import begin_call, put_other
+from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.kernels.numbers import HALF, U0, U1, U16
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces, mark_dropped
+from fst.runtime.kernels.unigram import locate, put_nodes
+from fst.runtime.kernels.unigram_nodes import nodes_from
+from fst.unigram_paths import node_size
+
+LOG_2, LOG_2_HIGH, LOG_2_LOW, TERMS = sampling.LOG_2, sampling.LOG_2_HIGH, sampling.LOG_2_LOW, sampling.TERMS
+LEAST_ARGUMENT = nbest.LEAST_ARGUMENT
+PATHS, STEPS, MOST_PATHS = (np.uint64(size) for size in (sampling_arguments.PATHS, sampling_arguments.STEPS, sampling.MOST_PATHS))
+RANK = np.uint64((1 << 16) - 1)
+
+
+@part
+def exponential(argument):
+    """See `fst.sampling.exponentials`; 0 for very small ones."""
+    if argument < LEAST_ARGUMENT:
+        return 0.0
+    power = floor(argument / LOG_2 + 0.5)
+    rest = (argument - power * LOG_2_HIGH) - power * LOG_2_LOW
+    number = 1.0
+    for left in range(TERMS):
+        number = number * rest / (TERMS - left) + 1.0
+    return ldexp(number, int(power))
+
+
+@part
+def extend(work, most, begin, end, node, score):
+    """Merge the paths to a place, followed by a node, into those to the place where the node ends. Of equal ones, the latter come first."""
+    scores, nodes, ranks = work.scores, work.nodes, work.ranks
+    own, other, count, more = end * most, begin * most, np.uint64(work.places[end]), np.uint64(work.places[begin])
+    if count == most and scores[other] + score <= scores[own + most - U1]:
+        return
+    kept = taken = U0
+    total = min(count + more, most)
+    for index in range(total):
+        if kept < count and (taken == more or scores[own + kept] >= scores[other + taken] + score):
+            work.new_scores[index], work.new_nodes[index] = scores[own + kept], nodes[own + kept]
+            work.new_ranks[index] = ranks[own + kept]
+            kept += U1
+        else:
+            work.new_scores[index], work.new_nodes[index], work.new_ranks[index] = scores[other + taken] + score, node, taken
+            taken += U1
+    for index in range(total):
+        place = own + np.uint64(index)
+        scores[place], nodes[place], ranks[place] = work.new_scores[index], work.new_nodes[index], work.new_ranks[index]
+    work.places[end] = total
+
+
+@part
+def list_paths(text, begin, end, machine, most, work):
+    """List the best paths to each place of a piece, in ``work.scores``, ``nodes`` and ``ranks`` from ``place * most`` on.
+
+    Args:
+        text, begin, end: the piece, for which there is room.
+        machine: `fst.machines.unigram_arguments.UnigramArguments`.
+        most: how many paths are listed.
+        work: `fst.machines.sampling_arguments.NBestWork`.
+    """
+    size = end - begin
+    for index in range(size + U1):
+        work.places[index] = 0
+    work.places[0], work.scores[0] = 1, 0.0
+    at = begin
+    while at < end:
+        count, after = nodes_from(text, at, end, machine.trie, work.found, work.sizes)
+        for index in range(count):
+            node, place = work.found[index], at - begin
+            score = machine.scores[np.uint64(node)] if node >= 0 else machine.unknown[0]
+            extend(work, most, place, place + np.uint64(work.sizes[index]), node, score)
+        at = after
+
+
+@part
+def line_up(size, rank, most, lengths, work, nodes, at):
+    """Write the nodes of a path through a piece of some size, so that they end at ``nodes[at + size]``. Returns where they begin."""
+    left = out = size
+    while left:
+        place = left * most + rank
+        out -= U1
+        nodes[at + out] = work.nodes[place]
+        rank = np.uint64(work.ranks[place])
+        left -= node_size(work.nodes[place], lengths)
+    return at + out
+
+
+@inlined
+def copy_text(work, source, target):
+    """Copy a segmentation of the text."""
+    work.totals[target] = work.totals[source]
+    for step in range(work.steps[source * STEPS] + U1):
+        work.steps[target * STEPS + step] = work.steps[source * STEPS + step]
+
+
+@part
+def join(work, most, count, size, index):
+    """Extend the best segmentations of a text by the best paths through its next piece. Returns their number.
+
+    Args:
+        work: of `totals` and `steps`, the best segmentations so far, and after them room for as many.
+        most, count: how many are kept, and their number so far.
+        size: the bytes of the piece.
+        index: the number of pieces before it.
+    """
+    scores, totals, steps, heads, own, paths = work.scores, work.totals, work.steps, work.heads, size * most, np.uint64(work.places[size])
+    if paths == U1:
+        for text in range(count):
+            totals[text] += scores[own]
+        return count
+    total, open_paths, heads[0] = min(count * paths, most), U1, 0  # `heads`: of each path, how many segmentations were extended by it
+    for place in range(total):
+        best, value = open_paths, 0.0
+        for path in range(open_paths):
+            head = np.uint64(heads[path])
+            if head < count and (best == open_paths or totals[head] + scores[own + path] > value):
+                best, value = np.uint64(path), totals[head] + scores[own + path]
+        head, target = np.uint64(heads[best]), MOST_PATHS + np.uint64(place)
+        copy_text(work, head, target)
+        totals[target] = value
+        if best:
+            step = min(steps[target * STEPS] + U1, STEPS - U1)
+            steps[target * STEPS], steps[target * STEPS + step] = step, best | index << U16
+        if head == U0 and open_paths < paths:
+            heads[open_paths] = 0
+            open_paths += U1
+        heads[best] += np.uint32(1)
+    for place in range(total):
+        copy_text(work, MOST_PATHS + np.uint64(place), np.uint64(place))
+    return total
+
+
+@inlined
+def next_pieces(text, row, at, beside, work):
+    """Find the next pieces of the row between ``work.bounds``. Returns 1 after the last ones, else 0; where they end; and their number."""
+    row, at, count, _ = find_pieces(text, work.bounds, row, at, U0, beside, work)
+    if len(beside.drops):
+        mark_dropped(text, work.pieces, count, beside)
+    return row, at, count
+
+
+@part
+def scan(text, machine, work):
+    """Find the best segmentations of a row. Returns their number; 0 if a piece has more paths than there is room for."""
+    most, pieces, own = machine.most[0], work.pieces, machine.own
+    row, at, index, texts = U0, np.uint64(work.bounds[0]), U0, U1
+    work.totals[0], work.steps[0] = 0.0, 0
+    while row == U0:
+        row, at, count = next_pieces(text, row, at, own.beside, work)
+        for piece in range(count):
+            first, last = np.uint64(pieces[piece]), np.uint64(pieces[np.uint64(piece) + U1]) & PLACE
+            if first >> KIND == U0:
+                if (last - first + U1) * most > PATHS:
+                    return U0
+                list_paths(text, first, last, own, most, work)
+                texts = join(work, most, texts, last - first, index)
+                index += U1
+    return texts
+
+
+@part
+def draw(texts, machine, work, row):
+    """Draw one of the best segmentations of a row. See `fst.nbest.drawn`."""
+    totals, alpha, total = work.totals, machine.alpha[0], 0.0
+    likeliest = totals[0] if alpha >= 0 else totals[texts - U1]
+    for text in range(texts):
+        total += exponential(alpha * (totals[text] - likeliest))
+    number = mixed(key_of(machine.seed[0], work.state[FIRST_ROW] + row) + GAMMA)
+    limit = np.float64(number >> TO_SHARE) * UNIT * total
+    total, found = 0.0, U0
+    for text in range(texts):
+        total += exponential(alpha * (totals[text] - likeliest))
+        if limit >= total:
+            found += U1
+    return min(found, texts - U1)
+
+
+@part
+def put_row(text, chosen, ended, machine, output, work):
+    """Write a segmentation of a row to the output, and its frame. Returns the row after it."""
+    state, pieces, own, ids, steps = work.state, work.pieces, machine.own, output.ids, work.steps
+    step, last_step = chosen * STEPS + U1, chosen * STEPS + steps[chosen * STEPS]
+    row, begin, index = U0, np.uint64(work.bounds[0]), U0
+    while row == U0:
+        row, begin, count = next_pieces(text, row, begin, own.beside, work)
+        at, special, place, first_row = state[COUNT], U0, state[COUNT], ended
+        for piece in range(count):
+            kind = np.uint64(pieces[piece]) >> KIND << KIND
+            first, last = np.uint64(pieces[piece]) & PLACE, np.uint64(pieces[np.uint64(piece) + U1]) & PLACE
+            work.pending[piece] = np.uint64(piece) << HALF
+            if kind == U0:
+                rank, before = U0, at
+                if step <= last_step and steps[step] >> U16 == index:
+                    rank = steps[step] & RANK
+                    step += U1
+                list_paths(text, first, last, own, rank + U1, work)
+                nodes = line_up(last - first, rank, rank + U1, own.beside.lengths, work, ids, at)
+                at = put_nodes(text, first, last, nodes, own, output, at)
+                work.counts[piece] = at - before
+                index += U1
+            elif kind != DROPPED:
+                at, ended, special = put_other(kind, work.special_ids, special, ended, output, at)
+        state[COUNT] = at
+        if len(output) > IDS_ALONE and len(output.offsets):
+            locate(text, pieces, count, count, own, output, place, first_row, work)
+    return ended
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
+    `fst.machines.sampling_arguments.NBestArguments` and `NBestWork`; ``work.state`` has the number of the first row. After a call in which
+    `is_every` is set, its `ROW` is the number of segmentations, and their scores are in ``work.totals``.
+
+    Returns:
+        The position where reading stopped; beyond the end if the text continues in the next call, or if there is not enough room.
+    """
+    state = work.state
+    if more:
+        return np.uint64(len(text)) + U1
+    begin_call(starts, more, output, state)
+    ended = U0
+    for row in range(np.uint64(len(starts)) - U1):
+        work.bounds[0], work.bounds[1] = starts[np.uint64(row)], starts[np.uint64(row) + U1]
+        texts = scan(text, machine, work)
+        if texts == U0:
+            return np.uint64(len(text)) + U1
+        if machine.is_every[0]:
+            state[ROW] = texts
+            for chosen in range(texts):
+                ended = put_row(text, np.uint64(chosen), ended, machine, output, work)
+        else:
+            ended = put_row(text, draw(texts, machine, work, np.uint64(row)), ended, machine, output, work)
+    return np.uint64(starts[np.uint64(len(starts)) - U1])

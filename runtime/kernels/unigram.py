@@ -1,0 +1,274 @@
+"""Unigram: text into token ids. `fst.machines.unigram.UnigramTables.run` specifies the result, one piece after the other.
+
+A round has the loops of `fst.runtime.kernels.bpe`, with the best path in place of the automaton. The table of words finds pieces that are
+one token. For the others, `fst.unigram_paths` writes the best node that ends at each byte to the place where the ids will be; these are
+read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. Of a long one, ids are written as soon
+as all paths agree on them, so it takes hardly any memory but for its ids.
+
+If sums carry on from piece to piece (`fst.unigram`), `emit` adds them up.
+
+If spans are asked for, `emit` writes the bytes for which each id stands in place of its characters, and `locate` counts characters.
+
+Kernels check nothing. They require what those of `fst.runtime.kernels.bpe` require; the arrays in ``work`` come from
+`fst.machines.unigram_arguments.work`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.blanks import BLANK as BLANK_CHARACTER
+from fst.jit import inlined, kernel, part
+from fst.machines.bpe_arguments import JOINS_WORDS
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
+from fst.machines.unigram_arguments import IS_WHOLE, RESTART
+from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
+from fst.runtime.kernels.counting import characters_before, count_from, count_to
+from fst.runtime.kernels.normalisation import code_at
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.output import copy
+from fst.runtime.kernels.piece_spans import put_span
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
+from fst.unigram import BLANK as BLANKS
+from fst.unigram import PIECE, RESTARTS
+from fst.unigram_paths import common_place, find_best, go_on, line_up, node_size, token_of, unset
+
+AT_PIECE, AT_BLANK = np.uint8(RESTARTS.index(PIECE)), np.uint8(RESTARTS.index(BLANKS))
+BLANK = np.uint8(ord(BLANK_CHARACTER))
+WINDOW = np.uint64(1 << 14)  # bytes of a long piece that are searched before ids are written
+
+
+@inlined
+def search(text, begin, end, machine, work, ids, at):
+    """Find the best path through a piece, and keep the sum. Arguments are as in `fst.unigram_paths.find_best`."""
+    total, limit = work.total[0], machine.limit[0]
+    work.total[0] = find_best(text, begin, end, machine.trie, machine.scores, machine.unknown[0], total, limit, work.sums, ids, at)
+
+
+@inlined
+def is_anew(text, place, machine):
+    """Whether sums begin anew at the piece that begins at a place."""
+    restart = machine.rules[RESTART]
+    return restart == AT_PIECE or (restart == AT_BLANK and text[place] == BLANK)
+
+
+@part
+def add_words(text, pieces, index, begin, end, machine, work, ids, at):
+    """Add the scores of words to the sum. `pieces` from `index` on are the words, `ids` after `at` is scratch.
+
+    A word that may lead beyond the limit is searched, since the sums at its characters count.
+
+    Args:
+        text, pieces, machine, work: as in `encode`.
+        index: the piece of the first word.
+        begin, end: the words in `work.scratch`.
+    """
+    scores, near, first = machine.scores, machine.near[0], end
+    while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
+        first -= U1
+    if is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
+        work.total[0] = 0
+    total = work.total[0]
+    for word in range(first, end):
+        if abs(total) < near:
+            total += scores[np.uint64(work.scratch[np.uint64(word)])]
+        else:
+            place, after, _ = bounds_of(pieces, index + (np.uint64(word) - begin))
+            work.total[0] = total
+            search(text, place, after, machine, work, ids, at)
+            total = work.total[0]
+    work.total[0] = total
+
+
+@inlined
+def put_id(number, begin, end, output, at):
+    """Write an id and, if spans are asked for, the bytes for which it stands. Returns the next index."""
+    output.ids[at] = number
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[at << U1], output.offsets[at << U1 | U1] = begin, end
+    return at + U1
+
+
+@part
+def put_unknown(text, begin, end, machine, output, at):
+    """Write the ids of a run of unknown nodes; bytes have its span, or if sums are those of whole texts that of their character.
+
+    Returns:
+        The next index.
+    """
+    fallbacks = machine.fallbacks
+    value = U0 if machine.rules[IS_WHOLE] else token_of(text, begin, end, machine.trie)
+    if value:
+        return put_id(np.int32(value - U1), begin, end, output, at)
+    is_known = len(fallbacks) > 0
+    for place in range(begin, end):
+        is_known = is_known and fallbacks[text[np.uint64(place)]] >= 0
+    if not is_known:
+        return put_id(machine.unk_id[0], begin, end, output, at)
+    first, last = begin, begin if machine.rules[IS_WHOLE] else end
+    for place in range(begin, end):
+        if np.uint64(place) == last:
+            first = last
+            _, last = code_at(text, first)
+        at = put_id(fallbacks[text[np.uint64(place)]], first, last, output, at)
+    return at
+
+
+@part
+def put_nodes(text, begin, end, nodes, machine, output, at):
+    """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` to ``at + end - begin``. Returns the next index."""
+    ids, lengths, unk_id = output.ids, machine.beside.lengths, machine.unk_id[0]
+    last = at + (end - begin)
+    place = run = begin  # `run`: where unknown nodes begin
+    for index in range(nodes, last):
+        node = ids[np.uint64(index)]
+        after = place + node_size(node, lengths)
+        if node >= 0 and node != unk_id:
+            if run < place:
+                at = put_unknown(text, run, place, machine, output, at)
+            at = put_id(node, place, after, output, at)
+            run = after
+        place = after
+    return put_unknown(text, run, place, machine, output, at) if run < place else at
+
+
+@part
+def settle(text, begin, place, last, machine, output, at):
+    """Write the ids of the beginning of a piece that all paths have in common, and move the nodes behind it to where its ids end.
+
+    It ends with a token, since a run of unknown nodes may go on.
+
+    Args:
+        text, machine, output: as in `encode`.
+        begin: where the piece begins.
+        place: where nodes begin that have not been offered yet.
+        last: the end of the nodes in ``output.ids``, which begin at `at`.
+
+    Returns:
+        Where the rest of the piece begins, and the next index.
+    """
+    ids, lengths, unk_id = output.ids, machine.beside.lengths, machine.unk_id[0]
+    size = common_place(ids, at, place - begin, last - at, lengths)
+    while size and (ids[at + size - U1] < 0 or ids[at + size - U1] == unk_id):
+        size -= node_size(ids[at + size - U1], lengths)
+    rest = at + size
+    at = put_nodes(text, begin, begin + size, line_up(ids, at, size, lengths), machine, output, at)
+    for index in range(last - rest):
+        ids[at + np.uint64(index)] = ids[rest + np.uint64(index)]
+    return begin + size, at
+
+
+@part
+def encode_long(text, begin, end, machine, work, output, at):
+    """Write the ids of a long piece, and few nodes at a time. Returns the next index."""
+    sums, ids, reach = work.sums, output.ids, np.uint64(len(work.sums))
+    place, known, stretch = begin, U0, WINDOW  # `known`: how many bytes have a node, or none for sure
+    sums[begin & (reach - U1)] = work.total[0]
+    while place < end:
+        stop = min(max(place, begin + stretch), end)
+        needed = min(stop + reach, end) - begin
+        unset(ids, at + known, at + needed)
+        place = go_on(text, begin, place, stop, end, machine.trie, machine.scores, machine.unknown[0], machine.limit[0], sums, ids, at)
+        rest, following = settle(text, begin, place, at + needed, machine, output, at)
+        known, stretch = needed - (rest - begin), WINDOW if rest > begin else U2 * stretch
+        begin, at = rest, following
+    work.total[0] = sums[end & (reach - U1)]
+    return put_nodes(text, begin, end, line_up(ids, at, end - begin, machine.beside.lengths), machine, output, at)
+
+
+@part
+def encode_piece(text, begin, end, machine, work, output, at):
+    """Write the ids of a piece. Returns the next index."""
+    if end - begin > U2 * WINDOW:
+        return encode_long(text, begin, end, machine, work, output, at)
+    search(text, begin, end, machine, work, output.ids, at)
+    return put_nodes(text, begin, end, line_up(output.ids, at, end - begin, machine.beside.lengths), machine, output, at)
+
+
+@part
+def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
+    """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
+    special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
+    begin = special = following = U0  # `following`: the piece after the last pending one
+    for item in range(waiting):
+        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        first, last, _ = bounds_of(pieces, index)
+        at = copy(scratch, begin, gap, ids, at)
+        if kind == U0:
+            add_words(text, pieces, following, begin, gap, machine, work, ids, at)
+        begin, following = gap, index + U1
+        if kind == U0:
+            before = at
+            at = encode_piece(text, first, last, machine, work, output, at)
+            work.counts[item] = at - before
+        else:
+            at, row, special = put_other(kind, special_ids, special, row, output, at)
+            work.total[0] = 0
+    work.state[COUNT] = at = copy(scratch, begin, written, ids, at)
+    if begin < written and machine.rules[RESTART] != AT_PIECE:
+        add_words(text, pieces, following, begin, written, machine, work, ids, at)
+    return row
+
+
+@part
+def locate(text, pieces, count, waiting, machine, output, place, row, work):
+    """Write the spans of the ids of some pieces. The arguments are as in `fst.runtime.kernels.piece_spans.locate`."""
+    state, pending, offsets = work.state, work.pending, output.offsets
+    characters, word, in_word, joins, item = state[BEFORE], state[WORD], state[IN_WORD], machine.beside.params[JOINS_WORDS], U0
+    block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
+    for index in range(count):
+        piece, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
+        kind = piece >> KIND << KIND
+        is_pending = item < waiting and pending[item] >> HALF == np.uint64(index)
+        ids = np.uint64(work.counts[item]) if is_pending and kind == U0 else np.uint64(kind != DROPPED)
+        item += np.uint64(is_pending)
+        if kind == ROW_END:
+            row += U1
+            place += np.uint64(len(output.suffix)) + (np.uint64(len(output.prefix)) if row < np.uint64(len(output.ends)) else U0)
+            characters = word = in_word = U0
+            block, bits, behind = count_from(text, end, U0)
+            continue
+        word += in_word if kind == SPECIAL or (kind == U0 and is_anew(text, piece, machine)) else U0
+        in_word = joins if kind == U0 else U0
+        reached = piece & PLACE
+        begun = characters
+        for _ in range(ids):
+            after = np.uint64(offsets[place << U1 | U1]) if is_pending and kind == U0 else end
+            if after > reached:
+                begun, reached = characters, after
+                block, bits, behind = count_to(text, after, block, bits, behind)
+                characters = characters_before(after, block, bits, behind)
+            put_span(begun, characters, word, output, place)
+            place += U1
+        if kind == DROPPED:
+            block, bits, behind = count_to(text, end, block, bits, behind)
+            characters = characters_before(end, block, bits, behind)
+        word += np.uint64(kind != DROPPED and not in_word)
+    state[BEFORE], state[WORD], state[IN_WORD] = characters, word, in_word
+
+
+@inlined
+def encode(text, starts, more, machine, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
+    `fst.machines.unigram_arguments.UnigramArguments` and `UnigramWork`.
+    """
+    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    if not state[OPEN]:
+        work.total[0] = 0
+    begin_call(starts, more, output, state)
+    rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
+        written, waiting = find_words(text, count, beside, work)
+        place, first = state[COUNT], ended
+        ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
+        if len(output) > IDS_ALONE and len(output.offsets):
+            locate(text, pieces, count, waiting, machine, output, place, first, work)
+    return at
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """`encode` texts, each piece by itself."""
+    return encode(text, starts, more, machine, output, work)

@@ -1,0 +1,44 @@
+"""The nodes that begin at a place of a piece of Unigram, see `fst.unigram`: what kernels share that need more than the best path."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import part
+from fst.runtime.kernels.numbers import U0, U1
+from fst.unigram_paths import LABEL, LEAF, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT, character_size
+
+
+@part
+def nodes_from(text, at, end, trie, nodes, sizes):
+    """List the nodes that begin at a place: tokens, the shortest first, and an unknown character if no token is that character.
+
+    Args:
+        text: uint8[n].
+        at, end: the place, and where the piece ends.
+        trie: see `fst.unigram`.
+        nodes, sizes: int32[n] and uint32[n], with room for more than a token has bytes; filled: each node as in
+            `fst.unigram_paths.find_best`, and its number of bytes.
+
+    Returns:
+        The number of nodes, and the place of the next character.
+    """
+    after = at + character_size(np.uint64(text[at]))
+    state, reached, count, is_token, is_open = ROOT, at, U0, False, True
+    while is_open:
+        byte = np.uint64(text[reached])
+        entry = trie[state + U1 + byte]
+        is_open = entry & LABEL == byte
+        if is_open:
+            reached += U1
+            value = entry >> VALUE_SHIFT
+            if value:
+                nodes[count], sizes[count] = np.int32(value - U1), reached - at
+                count += U1
+                is_token |= reached == after
+            state = entry >> TARGET_SHIFT & TARGET
+            is_open = state != LEAF and reached < end
+    if not is_token:
+        nodes[count], sizes[count] = -np.int32(after - at), after - at
+        count += U1
+    return count, after

@@ -1,0 +1,12 @@
+"""Unigram with sums that carry on from piece to piece, as sentencepiece has them: `fst.runtime.kernels.unigram` for sums of float32."""
+
+from __future__ import annotations
+
+from fst.jit import kernel
+from fst.runtime.kernels.unigram import encode
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """`encode` texts, all pieces of each together."""
+    return encode(text, starts, more, machine, output, work)

@@ -1,0 +1,76 @@
+"""The tokenizer of machines over bytes that cut a text into pieces: what byte-level BPE and Unigram share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.lazy import Lazy
+from fst.machines.rewriting_arguments import rewriter
+from fst.metadata import SENTENCEPIECE
+from fst.runtime.batch import Batch
+from fst.runtime.piece_cuts import PieceBegins, leave_ascii
+from fst.runtime.rewriter import TextRewriter
+from fst.runtime.run import Runner
+from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.texts import Ints, Source
+from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.workspace import Ids
+
+
+class PieceTokenizer(Tokenizer):
+    """A tokenizer over a `fst.machines.piece_table.PieceTable`."""
+
+    _table: Any
+
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        text = self._table.metadata.text
+        leaves_blanks = text.rewriting is None or not text.rewriting.blanks.symbol
+        is_safe = leaves_blanks and leave_ascii(part["type"] for part in text.normalizers or ())
+        arguments = self._ids_runner.arguments
+        return PieceBegins(self._table, getattr(arguments, "beside", arguments)) if is_safe else None
+
+    def _encode(self, source: Source, *, with_spans: bool = False, **options: Any) -> Batch:
+        batch = super()._encode(source, with_spans=with_spans, **options)
+        if batch.offsets is not None:
+            before, after = map(len, options["frame"])
+            firsts = batch.row_splits[:-1] + before
+            self._trim(batch.ids, batch.offsets, firsts[firsts < batch.row_splits[1:] - after])
+        return batch
+
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:  # noqa: ARG002 - others look at the first ids of texts
+        """By sentencepiece, only the last byte of a character has its span, and those before it none but its beginning."""
+        if self._table.metadata.text.reference.startswith(SENTENCEPIECE):
+            goes_on = np.flatnonzero(self._continues[ids[1:]])
+            offsets[goes_on, 1] = offsets[goes_on, 0]
+
+    @Lazy
+    def _continues(self) -> NDArray[np.bool_]:
+        """By id, whether a token stands for a byte that continues a character."""
+        found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
+        found[self._table.fallbacks_of(range(0x80, 0xC0))] = True
+        return found
+
+    @property
+    def _rewriter(self) -> TextRewriter | None:
+        text = self._metadata.text
+        if text.rewriting is None:
+            return None
+        by = rewriter(text.rewriting, self._metadata.added_tokens, text.trimming)
+        return TextRewriter(self._table.marked_arguments(), self._table.ids_per_unit, by)
+
+    @Lazy
+    def _ids_runner(self) -> Runner:
+        return Runner(self._table, self._table.arguments(), self._workspaces, rewriter=self._rewriter)
+
+    @Lazy
+    def _spans_runner(self) -> Runner:
+        self._need_spans()
+        ids = self._ids_runner
+        return Runner(self._table, ids.arguments, self._workspaces, with_spans=True, rewriter=ids.rewriter)
+
+    def _need_spans(self) -> None:
+        """Refuse spans if ids do not tell them."""

@@ -1,0 +1,84 @@
+"""The tokenizer of Unigram tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fst.errors import TextError
+from fst.lazy import Lazy
+from fst.machines.unigram import UnigramTables
+from fst.runtime.encoder import NO_FRAME
+from fst.runtime.pieces import PieceTokenizer
+from fst.runtime.randomness import ONE, whole_paths
+from fst.runtime.run import SHORT, Runner
+from fst.runtime.safe_cuts import SafeCuts
+from fst.runtime.sampling import SamplingRunners, Segmentation
+from fst.runtime.texts import MOST_UNITS, check, rows_of
+from fst.sampling import Sampling
+
+
+class UnigramTokenizer(PieceTokenizer):
+    """A tokenizer over a Unigram table, as `fst.load` returns it.
+
+    Example:
+        >>> import json
+        >>> from pathlib import Path
+        >>> from fst.compile import tokenizer
+        >>> vocab = [["<unk>", 0], ["▁", -2], ["▁c", -3], ["af", -4], ["é", -5]]
+        >>> blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
+        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": blanks, "decoder": blanks}
+        >>> _ = Path("coffee.json").write_text(json.dumps(parts))
+        >>> tok = UnigramTokenizer(tokenizer("coffee.json"))
+        >>> tok.tokenize("café ☕"), tok.decode(tok.encode("café"))
+        (['▁c', 'af', 'é', '▁', '<unk>'], 'café')
+    """
+
+    backend = "fst.runtime.transformers.unigram.UnigramBackend"
+    _table: UnigramTables
+
+    @Lazy
+    def _safe_cuts(self) -> SafeCuts | None:
+        return None if self._table.is_whole else super()._safe_cuts
+
+    def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:
+        """The best segmentations of a text, the best first.
+
+        Args:
+            text, add_special_tokens, errors: as in `encode`.
+            n: how many, 1 to 1024.
+
+        Returns:
+            At most `n` segmentations, each with its score; fewer if the text has no more. The first has the ids that `encode` gives, unless
+            only rounding decides between two. [Their order](../exactness.md#sampling) is certain, equal scores included.
+
+        Raises:
+            TextError: the argument is not text; or it is too long for so many segmentations.
+            ValueError: `n` or `errors` has a value that it cannot have.
+
+        Example:
+            >>> import fst, json
+            >>> from pathlib import Path
+            >>> from fst.compile import tokenizer
+            >>> vocab = [["<unk>", 0], ["c", -2], ["a", -3], ["f", -4], ["caf", -6]]
+            >>> _ = Path("coffee.json").write_text(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}}))
+            >>> tok = fst.Tokenizer(tokenizer("coffee.json"))
+            >>> [(ids.tolist(), score) for ids, score in tok.nbest("caf", 5)]
+            [([4], -6.0), ([1, 2, 3], -9.0)]
+        """
+        whole_paths("n", n, 1)
+        check(errors)
+        if not isinstance(text, str | bytes):
+            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        one: Any = [text]
+        return self._sampling_runners.nbest(rows_of(one), int(n), self._frame if add_special_tokens else NO_FRAME, errors)
+
+    def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:
+        if sampling.nbest_size == ONE:
+            return self._spans_runner if with_spans else self._ids_runner
+        if with_spans:
+            self._need_spans()
+        return self._sampling_runners.runner(sampling, with_spans=with_spans)
+
+    @Lazy
+    def _sampling_runners(self) -> SamplingRunners:
+        return SamplingRunners(self._table, self._ids_runner, self._ids_runner.room(SHORT * MOST_UNITS[self._table.unit], 1, self._frame))

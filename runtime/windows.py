@@ -1,0 +1,80 @@
+"""Windows: a text with too many ids goes on in further rows, which overlap, as ``tokenizers`` makes them when it truncates on the right."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import NamedTuple
+
+import numpy as np
+
+from fst.runtime.batch import Batch
+from fst.runtime.texts import Ints
+from fst.runtime.workspace import Frame
+from fst.trie import spread
+
+
+class Window(NamedTuple):
+    """The form of windows.
+
+    Attributes:
+        room: the most ids of a text in a window, above `stride`.
+        stride: the number of ids that a window shares with the one before.
+        frame: the ids around each window.
+    """
+
+    room: int
+    stride: int
+    frame: Frame
+
+
+def window(max_ids: int | None, stride: int, frame: Frame) -> Window:
+    """The form of windows of at most `max_ids` ids, the frame included.
+
+    Raises:
+        ValueError: there is no such number, or windows would not go beyond the one before.
+    """
+    if max_ids is None:
+        raise ValueError(f"stride={stride!r} is for windows of max_length ids; pass max_length")
+    try:
+        shared, room = index(stride), max_ids - len(frame[0]) - len(frame[1])
+    except TypeError:
+        raise ValueError(f"stride={stride!r} is not a whole number") from None
+    if not 0 <= shared < room:
+        raise ValueError(f"stride={shared}: a window has {room} ids of a text, and shares fewer with the next, 0 or more")
+    return Window(room, shared, frame)
+
+
+def in_windows(batch: Batch, form: Window) -> tuple[Batch, Ints]:
+    """Split the rows of a batch into windows.
+
+    Args:
+        batch: rows without special tokens around them.
+        form: the form of windows.
+
+    Returns:
+        The windows; and int64[rows + 1], where those of each row begin among them, and those of the last one end. A row has at least one.
+
+    Example:
+        >>> rows = Batch(np.arange(10, 17, dtype=np.int32), np.array([0, 5, 7]))
+        >>> found, splits = in_windows(rows, Window(3, 1, (np.array([1], np.int32), np.array([2], np.int32))))
+        >>> [row.tolist() for row in found], splits.tolist()
+        ([[1, 10, 11, 12, 2], [1, 12, 13, 14, 2], [1, 15, 16, 2]], [0, 2, 3])
+    """
+    room, stride, (before, after) = form
+    sizes, step = np.diff(batch.row_splits), room - stride
+    counts = 1 + np.maximum(-(-(sizes - room) // step), 0)
+    numbers = spread(np.zeros(len(counts), np.int64), counts)  # of each window in its row
+    firsts = numbers * step
+    lengths = np.minimum(np.repeat(sizes, counts) - firsts, room)
+    chosen = spread(np.repeat(batch.row_splits[:-1], counts) + firsts, lengths)
+    splits = np.concatenate([[0], np.cumsum(lengths + len(before) + len(after))])
+    places = spread(splits[:-1] + len(before), lengths)
+    ids = np.empty(splits[-1], np.int32)
+    ids[places] = batch.ids[chosen]
+    ids[splits[:-1, None] + np.arange(len(before))] = before
+    ids[splits[1:, None] - len(after) + np.arange(len(after))] = after
+    spans = None
+    if batch.offsets is not None:
+        spans = np.zeros((len(ids), 2), np.int32)
+        spans[places] = batch.offsets[chosen]
+    return Batch(ids, splits, spans), np.concatenate([[0], np.cumsum(counts)])
