@@ -65,13 +65,14 @@ class Filling:
     side: str
 
 
-def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | None, *, by_row: bool) -> Any:
+def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | None, *, with_spans: bool, by_row: bool) -> Any:
     """The ids of a column.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
         encode: encodes rows.
         filling: how rows are padded; None: not at all.
+        with_spans: whether the span of each id is wanted, too.
         by_row: whether equal texts may have different ids, so that each row must be encoded.
 
     Raises:
@@ -79,10 +80,21 @@ def encoded(column: Any, encode: Callable[[Column], Batch], filling: Filling | N
     """
 
     def make(rows: Column) -> Lists:
-        batch = encode(rows)
-        return Lists(_values(batch.ids), batch.row_splits)
+        return _ids(encode(rows))
 
-    return _made(column, make, pa.list_(pa.int32(), filling.width if filling else -1), filling, by_row)
+    return _made(column, make, _kind(filling, with_spans), filling, by_row)
+
+
+def windowed(
+    column: Any, encode: Callable[[Column], tuple[Batch, Ints]], filling: Filling | None, *, with_spans: bool, by_row: bool
+) -> Any:
+    """The same for windows: a list of them for each row. `encode` gives those of rows, as `fst.runtime.windows.in_windows` does."""
+
+    def make(rows: Column) -> Lists:
+        windows, splits = encode(rows)
+        return Lists(_array(_ids(windows), filling, None), splits)
+
+    return _made(column, make, pa.list_(_kind(filling, with_spans)), None, by_row)
 
 
 def segmented(column: Any, segment: Callable[[Column], Batch]) -> Any:
@@ -115,12 +127,9 @@ def matched(column: Any, find: Callable[[Column], Batch]) -> Any:
     """
 
     def make(rows: Column) -> Lists:
-        batch = find(rows)
-        assert batch.offsets is not None
-        columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
-        return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+        return _ids(find(rows))
 
-    return _made(column, make, pa.list_(pa.struct([(name, pa.int32()) for name in MATCH])), None, by_row=False)
+    return _made(column, make, _kind(None, with_spans=True), None, by_row=False)
 
 
 def rewritten(column: Any, rewrite: Rewrite) -> Any:
@@ -135,6 +144,20 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
     """
     column = _imported(column)
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
+
+
+def _ids(batch: Batch) -> Lists:
+    """Ids, each with its span if the batch has spans."""
+    if batch.offsets is None:
+        return Lists(_values(batch.ids), batch.row_splits)
+    columns = (batch.ids, *(np.ascontiguousarray(bounds) for bounds in batch.offsets.T))
+    return Lists(pa.StructArray.from_arrays(list(map(_values, columns)), MATCH), batch.row_splits)
+
+
+def _kind(filling: Filling | None, with_spans: bool) -> Any:
+    """The type of a row of ids."""
+    values = pa.struct([(name, pa.int32()) for name in MATCH]) if with_spans else pa.int32()
+    return pa.list_(values, filling.width if filling else -1)
 
 
 def _made(column: Any, make: Make, kind: Any, filling: Filling | None, by_row: bool) -> Any:

@@ -1,40 +1,92 @@
-"""Backends: the parts of `fst.hf` that depend on the machine. Each machine has a class, which its face names."""
+"""A stand-in for a ``tokenizers.Tokenizer``, for code that takes one; and the one behind `fst.hf`.
+
+Each machine has a subclass, which its face names, for what differs between machines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NoReturn, cast
 
-from fst.errors import UnsupportedError
+from numpy.typing import NDArray
+
+from fst.cores import thread_count
+from fst.errors import TextError, UnsupportedError
+from fst.live import compiled
 from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.transformers.call import gathered, is_text, sample_of, singles
+from fst.runtime.transformers.document import added_tokens
+from fst.runtime.transformers.encoding import Encoding
+from fst.runtime.transformers.settings import Padding, Truncation
 
 Json = dict[str, Any]
+PARTS = ("model", "normalizer", "pre_tokenizer", "post_processor", "decoder")
+COMPILED = "tables do not change; set it before compiling, in the tokenizer.json or in the live tokenizer"
 
 
-def backend_of(tokenizer: Tokenizer) -> Backend:
+def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
+    """A stand-in for a ``tokenizers.Tokenizer``.
+
+    It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. Truncation
+    and padding are in force as the vocabulary's source has them, until methods such as ``no_padding`` change this; the `fst.Tokenizer`
+    behind it, which may be shared, does not change. It can be pickled. Methods that change the vocabulary are refused.
+
+    Args:
+        tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
+        threads: the number of threads that work on a batch, see `fst.Tokenizer.encode_batch`.
+
+    Raises:
+        TypeError: the argument is no tokenizer.
+        UnsupportedError: the table's machine has no backend, or the live tokenizer does something that this version does not.
+        ValueError: `threads` is not a whole number of at least 1.
+
+    Example:
+        >>> import fst
+        >>> from fst.compile import wordpiece
+        >>> tok = fst.tokenizers(fst.Tokenizer(wordpiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able", "fit"])))
+        >>> tok.enable_padding()
+        >>> [(row.ids, row.tokens, row.attention_mask) for row in tok.encode_batch(["unable", "fit"])][1]
+        ([2, 6, 3, 0], ['[CLS]', 'fit', '[SEP]', '[PAD]'], [1, 1, 1, 0])
+    """
+    if isinstance(tokenizer, Backend) and threads is None:
+        return tokenizer
+    return backend_of(compiled(tokenizer, "fst.tokenizers"), "fst.tokenizers", threads)
+
+
+def backend_of(tokenizer: Tokenizer, asker: str = "fst.hf", threads: int | None = None) -> Backend:
     """The backend of a tokenizer.
+
+    Args:
+        tokenizer: the tokenizer.
+        asker: the function that asks, for the message.
+        threads: see `tokenizers`.
 
     Raises:
         UnsupportedError: its machine has none.
     """
     module, _, name = tokenizer.backend.rpartition(".")
     if not name:
-        raise UnsupportedError(f"fst.hf of {tokenizer.about['kind']} tables: there is none; the call, tok(...), has the same arguments")
-    return cast(Backend, getattr(import_module(module), name)(tokenizer))
+        raise UnsupportedError(f"{asker} of {tokenizer.about['kind']} tables: there is none; the call, tok(...), has the same arguments")
+    return cast(Backend, getattr(import_module(module), name)(tokenizer, threads))
 
 
 class Backend:
-    """A stand-in for the ``tokenizers.Tokenizer`` behind a fast tokenizer.
+    """The members of ``tokenizers.Tokenizer``, over a table.
 
-    It has the members that transformers reads, and those with which `fst.hf` treats machines differently.
+    Rows are objects of this package with the members of ``tokenizers.Encoding``. Encoding a batch computes ids alone; the other members of
+    a row are made when they are first asked for, and for spans and words the texts are read once more.
 
     Args:
         fst: the tokenizer.
+        threads: as in `fst.tokenizers`.
 
     Attributes:
+        fst: the tokenizer.
+        threads: as given.
         files: the names of vocabulary files, as ``vocab_files_names`` of transformers.
         keeps_blanks: whether decoded text is not cleaned up by default, as with BPE.
         fixed: the settings of transformers that the table determines.
@@ -45,13 +97,223 @@ class Backend:
     files: ClassVar[Mapping[str, str]]
     keeps_blanks: ClassVar[bool]
 
-    def __init__(self, fst: Tokenizer) -> None:
+    def __init__(self, fst: Tokenizer, threads: int | None = None) -> None:
         self.fst = fst
+        self.threads = None if threads is None else thread_count(threads)
+        self._truncation, self._padding = Truncation.read(fst.truncation), Padding.read(fst.padding)
+
+    def __repr__(self) -> str:
+        return f"<fst.tokenizers {self.fst.about['kind']}, {len(self.fst)} tokens>"
+
+    def encode(self, sequence: Any, pair: Any = None, is_pretokenized: bool = False, add_special_tokens: bool = True) -> Encoding:
+        """Encode a text, or a pair of texts.
+
+        Args:
+            sequence: a str; with `is_pretokenized` a list of words.
+            pair: the second text, in the same form; None: there is none.
+            is_pretokenized: whether texts come split into words.
+            add_special_tokens: put [CLS] and [SEP], or the vocabulary's equivalents, around texts.
+
+        Raises:
+            TextError: an argument is not text.
+            ValueError: the text cannot be truncated as asked.
+        """
+        for text in (sequence,) if pair is None else (sequence, pair):
+            if not is_text(text, is_pretokenized):
+                raise TextError(f"a text is {'a list of words' if is_pretokenized else 'a str'}, not {type(text).__name__}: {text!r:.80}")
+        sample = (sequence, pair) if pair is not None or is_pretokenized else sequence
+        return self._encodings([sample], is_pretokenized, add_special_tokens, located=True)[0]
+
+    def encode_batch(self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
+        """Encode texts.
+
+        Args:
+            input: the texts, or pairs of texts, each in the form that `encode` takes.
+            is_pretokenized, add_special_tokens: as in `encode`.
+
+        Returns:
+            A row for each.
+
+        Raises:
+            TextError: an item is not text; the message names its row.
+            ValueError: a text cannot be truncated as asked.
+        """
+        return self._batch(input, is_pretokenized, add_special_tokens, located=True)
+
+    def encode_batch_fast(self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
+        """As `encode_batch`, but rows tell no offsets, no words and no tokens of texts, as in ``tokenizers``; all else is the same."""
+        return self._batch(input, is_pretokenized, add_special_tokens, located=False)
+
+    def _batch(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+            raise TextError(f"a batch is a list of texts, not {type(given).__name__}; encode takes one text")
+        if not words and set(map(type, given)) == {str}:
+            return self._encodings(given, words, special, located=located)
+        samples = [sample_of(row, sample, words) for row, sample in enumerate(given)]
+        return self._encodings(samples, words, special, located=located) if samples else []
+
+    def _encodings(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
+        """The rows of texts, or of samples as `gathered` takes them."""
+        inputs = singles([*given]) if isinstance(given[0], str) else gathered(given, words, alone=False)
+        caller = self.fst._caller
+        options = caller.settled(bool(special), self._truncation, self._padding, bool(words))
+        return caller.encodings(self.fst, inputs, options, self.threads, located=located)
+
+    def decode(self, ids: Sequence[int] | NDArray[Any], skip_special_tokens: bool = True) -> str:
+        """The text of ids, see `fst.Tokenizer.decode`."""
+        return self.fst.decode(ids, skip_special_tokens=skip_special_tokens)
+
+    def decode_batch(self, sequences: Iterable[Sequence[int] | NDArray[Any]], skip_special_tokens: bool = True) -> list[str]:
+        """The text of each row of ids."""
+        return self.fst.decode_batch(sequences, skip_special_tokens)
+
+    def token_to_id(self, token: str) -> int | None:
+        """The id of a token; None if there is no such token."""
+        return self.fst.token_to_id(token)
+
+    def id_to_token(self, id: int) -> str | None:
+        """The token of an id; None if no token has this id."""
+        return self.fst.id_to_token(id)
+
+    def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
+        """Token → id, with or without added tokens."""
+        return self.fst.get_vocab() if with_added_tokens else self._own_vocab()
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
         """The number of tokens, with or without added ones."""
         tokens: int = self.fst._metadata.model.model_tokens
         return len(self.fst) if with_added_tokens else tokens
+
+    def get_added_tokens_decoder(self) -> dict[int, Any]:
+        """Id → added token, an ``AddedToken`` of ``tokenizers``."""
+        from tokenizers import AddedToken
+
+        listed = added_tokens(self.fst._metadata.added_tokens)
+        return {token["id"]: AddedToken(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
+
+    def num_special_tokens_to_add(self, is_pair: bool) -> int:
+        """The number of special tokens around a text, or around a pair of texts."""
+        templates = self.fst._metadata.templates
+        template = templates.pair if is_pair else templates.single
+        return sum(len(content) for content, _ in template if not isinstance(content, str))
+
+    @property
+    def truncation(self) -> dict[str, Any] | None:
+        """The arguments of `enable_truncation` that are in force; None: rows are not truncated."""
+        return None if self._truncation is None else self._truncation._asdict()
+
+    def enable_truncation(self, max_length: int, stride: int = 0, strategy: str = "longest_first", direction: str = "right") -> None:
+        """Truncate rows from now on; what is cut off is in ``overflowing``.
+
+        Args:
+            max_length: the maximum of ids in a row, special tokens included. As in ``tokenizers``, a maximum below the number of special
+                tokens cuts nothing.
+            stride: the number of ids that consecutive windows share.
+            strategy: "longest_first", "only_first" or "only_second".
+            direction: the side on which ids are cut off, "right" or "left".
+
+        Raises:
+            ValueError: an argument has an unknown value, or the stride leaves no room for other ids.
+        """
+        asked = Truncation(max_length, stride, strategy, direction).check()
+        left = max_length - self.num_special_tokens_to_add(is_pair=False)
+        if 0 <= left < stride:
+            raise ValueError(f"stride={stride}: with max_length={max_length} a row has {left} ids of a text; pass a smaller stride")
+        self._truncation = asked
+
+    def no_truncation(self) -> None:
+        """Truncate no rows from now on."""
+        self._truncation = None
+
+    @property
+    def padding(self) -> dict[str, Any] | None:
+        """The arguments of `enable_padding` that are in force; None: rows are not padded."""
+        return None if self._padding is None else self._padding._asdict()
+
+    def enable_padding(
+        self,
+        direction: str = "right",
+        pad_id: int = 0,
+        pad_type_id: int = 0,
+        pad_token: str = "[PAD]",
+        length: int | None = None,
+        pad_to_multiple_of: int | None = None,
+    ) -> None:
+        """Pad rows from now on.
+
+        Args:
+            direction: the side of the padding, "right" or "left".
+            pad_id, pad_type_id, pad_token: id, type id and name of the padding token.
+            length: the length in tokens; None: that of the longest row of a batch.
+            pad_to_multiple_of: round the length up to a multiple of this number.
+
+        Raises:
+            ValueError: an argument has an unknown value.
+        """
+        self._padding = Padding(length, pad_to_multiple_of, pad_id, pad_token, pad_type_id, direction).check()
+
+    def no_padding(self) -> None:
+        """Pad no rows from now on."""
+        self._padding = None
+
+    @property
+    def encode_special_tokens(self) -> bool:
+        """False: special tokens in a text are always found. True is refused."""
+        return False
+
+    def add_tokens(self, tokens: Sequence[Any]) -> int:
+        """Refused, except for tokens that are there, of which it adds none.
+
+        Raises:
+            UnsupportedError: a token is new.
+        """
+        known = self.fst._metadata.added_tokens.ids
+        new = [str(token) for token in tokens if str(token) not in known]
+        if new:
+            raise UnsupportedError(f"add_tokens {new}: tables do not change; add them to the tokenizer.json, and compile that")
+        return 0
+
+    def add_special_tokens(self, tokens: Sequence[Any]) -> int:
+        """The same."""
+        return self.add_tokens(tokens)
+
+    def train(self, *_: Any, **__: Any) -> NoReturn:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        what = "save(path), let tokenizers.Tokenizer.from_file(path) do it, and compile that"
+        raise UnsupportedError(f"training: tables do not learn; {what}")
+
+    def train_from_iterator(self, *_: Any, **__: Any) -> NoReturn:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        self.train()
+
+    def to_str(self, pretty: bool = False) -> str:
+        """A ``tokenizer.json`` that states what this tokenizer does; with `pretty` indented.
+
+        Raises:
+            UnsupportedError: no ``tokenizer.json`` can express the table.
+        """
+        stated = {
+            **self.document(),
+            "truncation": None if self._truncation is None else self._truncation.document(),
+            "padding": None if self._padding is None else self._padding.document(),
+        }
+        return json.dumps(stated, ensure_ascii=False, **({"indent": 2} if pretty else {"separators": (",", ":")}))
+
+    def save(self, path: str, pretty: bool = True) -> None:
+        """Write the same to a file.
+
+        Raises:
+            UnsupportedError: as by `to_str`.
+        """
+        Path(path).write_text(self.to_str(pretty), "utf-8")
 
     @property
     def fixed(self) -> Mapping[str, Any]:  # noqa: D102
@@ -86,6 +348,17 @@ class Backend:
         """
         raise NotImplementedError
 
+    def _own_vocab(self) -> dict[str, int]:
+        """Token → id, without added tokens."""
+        known = self.get_vocab_size(with_added_tokens=False)
+        return dict([*self.fst._ids_by_token.items()][:known])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in PARTS or (name == "encode_special_tokens" and value):
+            raise UnsupportedError(f"{name} = {type(value).__name__}: {COMPILED}")
+        if name != "encode_special_tokens":
+            super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> Any:
-        what = "save_pretrained(folder) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
-        raise AttributeError(f"{name!r}: there is no tokenizers.Tokenizer behind fst.hf; {what}")
+        what = "save(path) writes a tokenizer.json, which tokenizers.Tokenizer.from_file reads"
+        raise AttributeError(f"{name!r}: fst.tokenizers has no such member; {what}")

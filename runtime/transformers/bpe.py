@@ -8,14 +8,27 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
+from fst.lazy import Lazy
 from fst.machines.bpe_metadata import PREFIX_SPACE
-from fst.machines.byte_letters import bytes_of, spelled
-from fst.metadata import ByteLevelDecoder
+from fst.machines.byte_letters import bytes_of
+from fst.metadata import AnyDecoder, ByteLevelDecoder
+from fst.runtime.decoder import decoded
 from fst.runtime.decoding import text_of
 from fst.runtime.transformers.backend import Backend, Json
-from fst.runtime.transformers.bpe_document import document, merges, vocabulary
+from fst.runtime.transformers.bpe_document import decoder, document, merges, vocabulary
 
 VERSION = "#version: 0.2\n"  # the first line of a merges.txt
+
+
+def reference_decoder(found: AnyDecoder | None) -> Any:
+    """A decoder of ``tokenizers``; None for None."""
+    from tokenizers import Tokenizer, models
+
+    stated = decoder(found)
+    if stated is None:
+        return None
+    empty = json.loads(Tokenizer(models.BPE()).to_str())
+    return Tokenizer.from_str(json.dumps({**empty, "decoder": stated})).decoder
 
 
 class BpeBackend(Backend):
@@ -23,6 +36,17 @@ class BpeBackend(Backend):
 
     files: ClassVar = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
     keeps_blanks = True
+
+    def get_vocab_size(self, with_added_tokens: bool = True) -> int:
+        """The number of tokens, with or without added ones."""
+        return len(self.fst) if with_added_tokens else len(self._own)
+
+    @Lazy
+    def _own(self) -> dict[str, int]:
+        return vocabulary(self.fst._table)
+
+    def _own_vocab(self) -> dict[str, int]:
+        return dict(self._own)
 
     @property
     def fixed(self) -> Mapping[str, Any]:
@@ -37,26 +61,22 @@ class BpeBackend(Backend):
     @property
     def decoder(self) -> Any:
         """The decoder of ``tokenizers``."""
-        from tokenizers.decoders import ByteLevel
-
-        return ByteLevel() if self._joins_bytes else None
+        return reference_decoder(self.fst._metadata.settings.decoder)
 
     def joined(self, tokens: Sequence[str]) -> str:
         """The text of tokens."""
-        if not self._joins_bytes:
-            return " ".join(tokens)
+        found = self.fst._metadata.settings.decoder
+        if not isinstance(found, ByteLevelDecoder):
+            return decoded(tokens, found)
         spellings = ((bytes_of(token), token) for token in tokens)
         return text_of(b"".join(token.encode() if content is None else content for content, token in spellings))
-
-    @property
-    def _joins_bytes(self) -> bool:
-        return isinstance(self.fst._metadata.settings.decoder, ByteLevelDecoder)
 
     def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:
         """Write a ``vocab.json`` and a ``merges.txt``."""
         ids, lines = folder / f"{prefix}vocab.json", folder / f"{prefix}merges.txt"
         tokens = sorted(vocabulary(self.fst._table).items(), key=lambda token: token[1])
         ids.write_text(json.dumps(dict(tokens), ensure_ascii=False, separators=(",", ":")), "utf-8")
+        spelled = self.fst._table.metadata.model.letters.spelled
         pairs = (f"{spelled(left)} {spelled(right)}\n" for left, right in merges(self.fst._table))
         lines.write_text(VERSION + "".join(pairs), "utf-8", newline="\n")
         return str(ids), str(lines)

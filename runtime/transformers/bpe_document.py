@@ -8,8 +8,8 @@ from typing import Any
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE
-from fst.machines.byte_letters import spelled
-from fst.metadata import ByteLevelDecoder
+from fst.machines.piece_table import PieceTable
+from fst.metadata import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
 from fst.runtime.transformers.document import Json, added_tokens, sequence_of, template_processing
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
@@ -24,7 +24,34 @@ def document(table: BpeTables) -> Json:
         UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently.
     """
     metadata = table.metadata
-    settings, decodes = metadata.settings, isinstance(metadata.settings.decoder, ByteLevelDecoder)
+    model = metadata.model
+    return {
+        **beside(table),
+        "model": {
+            "type": "BPE",
+            "dropout": model.dropout or None,
+            "unk_token": model.unk_token,
+            "continuing_subword_prefix": model.continuing_subword_prefix or None,
+            "end_of_word_suffix": model.end_of_word_suffix or None,
+            "fuse_unk": model.fuse_unk,
+            "byte_fallback": model.byte_fallback,
+            "ignore_merges": model.ignore_merges,
+            "vocab": vocabulary(table),
+            "merges": [[*map(model.letters.spelled, pair)] for pair in merges(table)],
+        },
+    }
+
+
+def beside(table: PieceTable) -> Json:
+    """Everything but the model.
+
+    Raises:
+        UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently; or the reference is sentencepiece.
+    """
+    metadata = table.metadata
+    if metadata.text.reference.startswith(SENTENCEPIECE):
+        raise UnsupportedError("a table with the ids of sentencepiece has no tokenizer.json: tokenizers would give other ids")
+    settings = metadata.settings
     return {
         "version": "1.0",
         "truncation": settings.truncation,
@@ -33,20 +60,15 @@ def document(table: BpeTables) -> Json:
         "normalizer": sequence_of("normalizers", metadata.text.normalizers or ()),
         "pre_tokenizer": sequence_of("pretokenizers", _pre_tokenizers(metadata.text.pre_tokenizers or ())),
         "post_processor": _post_processor(table),
-        "decoder": _byte_level(add_prefix_space=True, use_regex=True) if decodes else None,
-        "model": {
-            "type": "BPE",
-            "dropout": metadata.model.dropout or None,
-            "unk_token": metadata.model.unk_token,
-            "continuing_subword_prefix": metadata.model.continuing_subword_prefix or None,
-            "end_of_word_suffix": metadata.model.end_of_word_suffix or None,
-            "fuse_unk": metadata.model.fuse_unk,
-            "byte_fallback": False,
-            "ignore_merges": metadata.model.ignore_merges,
-            "vocab": vocabulary(table),
-            "merges": [[spelled(left), spelled(right)] for left, right in merges(table)],
-        },
+        "decoder": decoder(settings.decoder),
     }
+
+
+def decoder(found: AnyDecoder | None) -> Json | None:
+    """The decoder."""
+    if isinstance(found, StepsDecoder):
+        return {"type": "Sequence", "decoders": [dict(step) for step in found.steps]}
+    return _byte_level(add_prefix_space=True, use_regex=True) if isinstance(found, ByteLevelDecoder) else None
 
 
 def vocabulary(table: BpeTables) -> dict[str, int]:
@@ -69,6 +91,8 @@ def merges(table: BpeTables) -> list[Merge]:
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """The pre-tokenizers in the form of a file, in which ByteLevel, the last, may add the leading blank and split by its own pattern."""
+    if not parts or parts[-1]["type"] != "ByteLevel":
+        return parts
     if any("dialect" in part for part in parts):
         what = "with the pattern of tiktoken, which tokenizers reads differently"
         raise UnsupportedError(f"a tokenizer.json {what}: keep the table, or its source")
@@ -76,7 +100,7 @@ def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str,
     return [*parts[:place], _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)]
 
 
-def _post_processor(table: BpeTables) -> Json | None:
+def _post_processor(table: PieceTable) -> Json | None:
     templates, trimming = table.metadata.templates, table.metadata.text.trimming
     processors: list[Json] = []
     if trimming is not None:

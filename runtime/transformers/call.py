@@ -46,6 +46,9 @@ from fst.runtime.kernels.plan import (
 from fst.runtime.run import Runner
 from fst.runtime.texts import Limits, Source, not_text_at, rows_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding, Ints, as_tensor, tensor_kind
+from fst.runtime.transformers.rows import Rows
+from fst.runtime.transformers.settings import Padding, Truncation
+from fst.runtime.transformers.spelling import Parts, Speller
 from fst.runtime.workspace import Frame, Ids
 
 TRUNCATION = {
@@ -60,7 +63,9 @@ NOTHING, LONGEST, FIXED = "do_not_pad", "longest", "max_length"
 PADDING = {False: NOTHING, NOTHING: NOTHING, True: LONGEST, LONGEST: LONGEST, FIXED: FIXED}
 MODEL_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 TRACED = (*MODEL_INPUTS, "special_tokens_mask", "sequence_ids")  # the first five fields of `Encoding.table`
+IDS_ALONE = ("input_ids",)
 MAX_NUMBER = (1 << 63) - 1
+NO_LIMIT = 1 << 40  # more ids than a text has
 FEW_TEXTS = 1 << 10  # maximum of texts for `_encoded_short`, and of samples whose array is cached
 SHORT_TEXTS = 1 << 14  # maximum of characters for `_encoded_short`
 plan_rows, lay_out = (Deferred("fst.runtime.kernels.model_inputs", name) for name in ("plan_rows", "lay_out"))
@@ -76,6 +81,19 @@ class Model(Protocol):
 
     def id_to_token(self, number: int) -> str | None:
         """The token of an id."""
+
+
+class Filler(NamedTuple):
+    """What rows are padded with.
+
+    Attributes:
+        number, type_id: the id of a padding token, and its type id.
+        token: its name; None: that of the id.
+    """
+
+    number: int
+    type_id: int
+    token: str | None
 
 
 class Template(NamedTuple):
@@ -102,6 +120,7 @@ class Options:
         words: whether texts come split into words.
         whole: whether they do not come split, and no offsets are asked for.
         kind: "np", "pt", or None for lists.
+        filler: what rows are padded with.
         names: the members with a number for each token, "input_ids" first.
         template: the templates, with a plane for each of `names`.
         offsets, length: whether these members are asked for.
@@ -119,6 +138,7 @@ class Options:
     words: bool
     whole: bool
     kind: str | None
+    filler: Filler
     names: tuple[str, ...]
     template: Template
     offsets: bool
@@ -219,10 +239,13 @@ class Caller:
         self._added = _added(self._single), _added(self._pair)
         self._reverse = [content for content, _ in self._pair if isinstance(content, str)] == ["B", "A"]
         self._pad_id = ids.get(metadata.settings.named_tokens.get("pad_token", ""))
+        self._filler = Filler(self._pad_id or 0, 0, None)
+        self._speller = Speller(metadata, ids)
         self.pad_side, self._cut_side = metadata.settings.padding_side, metadata.settings.truncation_side
         self._longest, self._inputs = metadata.settings.model_max_length, metadata.settings.model_input_names
         self._template = cache(self._make_template)
         self.resolve = lru_cache(FEW_TEXTS)(self._resolve)
+        self.settled = lru_cache(FEW_TEXTS)(self._settled)
 
     def _resolve(
         self,
@@ -289,10 +312,46 @@ class Caller:
             words=bool(is_split_into_words),
             whole=not (is_split_into_words or return_offsets_mapping),
             kind=tensor_kind(return_tensors),
+            filler=self._filler,
             names=names,
-            template=self._template(bool(add_special_tokens), names),
+            template=self._template(bool(add_special_tokens), names, self._filler),
             offsets=bool(return_offsets_mapping),
             length=bool(return_length),
+        )
+
+    def _settled(self, special: bool, truncation: Truncation | None, padding: Padding | None, words: bool) -> Options:
+        """The options that state makes, as in ``tokenizers``: a maximum below the number of special tokens cuts nothing.
+
+        Args:
+            special: whether to add special tokens around texts.
+            truncation, padding: the state; None: rows are not truncated, or not padded.
+            words: whether texts come split into words.
+        """
+        added = self._added if special else (0, 0)
+        rooms = [NO_LIMIT if truncation is None or truncation.max_length < n else min(truncation.max_length - n, NO_LIMIT) for n in added]
+        strategy, stride, cut_left = KEEP, 0, False
+        if truncation is not None:
+            strategy, stride = TRUNCATION[truncation.strategy], min(truncation.stride, NO_LIMIT)
+            cut_left = truncation.direction == "left"
+        filler = self._filler if padding is None else Filler(padding.pad_id, padding.pad_type_id, padding.pad_token)
+        return Options(
+            special=special,
+            cut=np.array([strategy, *rooms, stride, cut_left, False, *added, self._reverse], np.int64),
+            tight=False,
+            max_ids=None if strategy == KEEP or cut_left or rooms[0] == NO_LIMIT else rooms[0] + 1,
+            windows=False,
+            padding=NOTHING if padding is None else LONGEST if padding.length is None else FIXED,
+            width=0 if padding is None else padding.length or 0,
+            multiple=1 if padding is None else padding.pad_to_multiple_of or 1,
+            pad_left=padding is not None and padding.direction == "left",
+            words=words,
+            whole=False,
+            kind=None,
+            filler=filler,
+            names=IDS_ALONE,
+            template=self._template(special, IDS_ALONE, filler),
+            offsets=False,
+            length=False,
         )
 
     def filler(self, padding: Any) -> int:
@@ -329,43 +388,102 @@ class Caller:
             data = {name: value[0] if isinstance(value[0], list) else value for name, value in data.items()}
         return BatchEncoding(data, partial(self._rows, model, inputs, options, threads))
 
-    def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None) -> list[Encoding]:
+    def encodings(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool) -> list[Encoding]:
+        """The row of each sample. Only its ids are computed now, everything else when it is first asked for.
+
+        Args:
+            model: the tokenizer.
+            inputs: texts that do not change.
+            options: how rows are made of them, from `settled`.
+            threads: as in `fst.Tokenizer.__call__`.
+            located: whether rows will tell words, spans and the names of tokens.
+        """
+        ids, splits = _encoded(model, inputs, options, threads)
+        layout = _planned(splits, inputs.samples, options)
+        shared = Rows(
+            begins=np.cumsum([0, *layout.sizes]).tolist(),
+            texts=(1 + layout.plan[:, PAIRED]).tolist(),
+            plane=partial(self._plane, layout, ids),
+            names=partial(self._textless_names, model, options, located),
+            trace=partial(self._rows, model, inputs, options, threads, located=located),
+        )
+        return shared.encodings()
+
+    def _plane(self, layout: Layout, ids: Ids, field: int) -> Ints:
+        """A field of `Encoding.table` of all rows, one of the first five."""
+        names = IDS_ALONE if field == 0 else (*IDS_ALONE, TRACED[field])
+        plane: Ints = layout.put(ids, self._template(layout.options.special, names, layout.options.filler))[-1]
+        return plane
+
+    def _rows(self, model: Model, inputs: Inputs, options: Options, threads: int | None, *, located: bool = True) -> list[Encoding]:
         """All rows of a call, each with its tokens and their spans, and with its overflowing rows."""
-        rows, samples = self._traced(model, inputs, options, threads)
+        rows, samples = self._traced(model, inputs, options, threads, located)
         if options.cut[STRATEGY] == KEEP:
             return rows
         cut = options.cut.copy()
         cut[WINDOWS] = True
-        asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads)
+        asked = (model, inputs, replace(options, cut=cut, max_ids=None, windows=True), threads, located)
         # Either the rows are all windows already; or the windows of all samples are made once those of any sample are asked for.
         windows = lru_cache(1)(lambda: _by_sample(rows, samples) if options.windows else _by_sample(*self._traced(*asked)))
         for number, first in enumerate(np.unique(samples, return_index=True)[1].tolist()):
             rows[first].cut_off = partial(_others, windows, number)
         return rows
 
-    def _traced(
-        self, model: Model, inputs: Inputs, options: Options, threads: int | None
-    ) -> tuple[list[Encoding], Ints]:
+    def _traced(self, model: Model, inputs: Inputs, options: Options, threads: int | None, located: bool) -> tuple[list[Encoding], Ints]:
         """The rows of a call, and the sample of each."""
-        batch = _batch(model, inputs, options, True, threads)
+        batch = _batch(model, inputs, options, located, threads)
         layout = _planned(batch.row_splits, inputs.samples, options)
-        ids = layout.put(batch.ids, self._template(options.special, TRACED))
-        words = layout.put(_word_numbers(batch, inputs, options), self._template(options.special, ("word_ids",)))
-        table = np.concatenate([ids, words, self._offsets(layout, batch)])
-        tokens = list(map(model.id_to_token, ids[0].tolist()))
-        counts = (1 + layout.plan[:, PAIRED]).tolist()
-        tables = (rows.T for rows in layout.rows(np.ascontiguousarray(table.T)))
-        rows = [Encoding(*row) for row in zip(layout.rows(tokens), counts, tables, strict=True)]
-        return rows, layout.plan[:, SAMPLE]
+        ids = layout.put(batch.ids, self._template(options.special, TRACED, options.filler))
+        table = np.concatenate([ids, self._places(layout, batch, inputs) if located else _no_places(ids.shape[1])])
+        samples, counts = layout.plan[:, SAMPLE], (1 + layout.plan[:, PAIRED]).tolist()
+        tables = [rows.T for rows in layout.rows(np.ascontiguousarray(table.T))]
+        names = [partial(self._spelled, model, options, located, inputs, *row) for row in zip(samples.tolist(), tables, strict=True)]
+        return [Encoding(*row, None) for row in zip(names, counts, tables, strict=True)], samples
+
+    def _places(self, layout: Layout, batch: Batch, inputs: Inputs) -> Ints:
+        """The last three fields of `Encoding.table`: the word of each token, begin and end of its span."""
+        words = _word_numbers(batch, inputs, layout.options)
+        template = self._template(layout.options.special, ("word_ids",), layout.options.filler)
+        return np.concatenate([layout.put(words, template), self._offsets(layout, batch)])
+
+    def _names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None]:
+        """The names of tokens, from the first four fields of `Encoding.table`; without `located`, those of texts are empty."""
+        ids, _, attended, special = table[:4]
+        names = [model.id_to_token(number) for number in ids.tolist()]
+        if not located:
+            names = [name if is_special else "" for name, is_special in zip(names, special.tolist(), strict=True)]
+        if options.filler.token is not None:
+            for place in np.flatnonzero(attended == 0).tolist():
+                names[place] = options.filler.token
+        return names
+
+    def _textless_names(self, model: Model, options: Options, located: bool, table: Ints) -> list[str | None] | None:
+        """As `_names`; None if a name depends on the text."""
+        return None if located and self._depends(table).any() else self._names(model, options, located, table)
+
+    def _depends(self, table: Ints) -> NDArray[np.bool_]:
+        """Which names of tokens may depend on the text, from the first fields of `Encoding.table`."""
+        return np.isin(table[0], self._speller.ids)
+
+    def _spelled(self, model: Model, options: Options, located: bool, inputs: Inputs, sample: int, table: Ints) -> list[str | None]:
+        """The names of the tokens of a row, as `_names`; those that depend on the texts of its sample as these spell them."""
+        found, parts = self._names(model, options, located, table), dict[int, Parts]()
+        for place in np.flatnonzero(self._depends(table) & (table[4] >= 0)).tolist() if located else ():
+            number, sequence, word, begin, end = table[[0, 4, 5, 6, 7], place].tolist()
+            text = inputs.samples[sample, 2 * sequence].item() + (word if options.words else 0)
+            if text not in parts:
+                parts[text] = self._speller.parts(inputs.texts[text])
+            found[place] = self._speller.name(parts[text], number, begin, end) or found[place]
+        return found
 
     def _offsets(self, layout: Layout, batch: Batch) -> Ints:
         """Begin and end of each token's span: int64[2, n]."""
         assert batch.offsets is not None
-        template = self._template(layout.options.special, ("offset",))
+        template = self._template(layout.options.special, ("offset",), layout.options.filler)
         return np.concatenate([layout.put(np.ascontiguousarray(side), template) for side in batch.offsets.T])
 
-    def _make_template(self, special: bool, names: Sequence[str]) -> Template:
-        pad = [-1, *_constants(names, self._pad_id or 0, 0, 0, 1, -1)]
+    def _make_template(self, special: bool, names: Sequence[str], filler: Filler) -> Template:
+        pad = [-1, *_constants(names, filler.number, filler.type_id, 0, 1, -1)]
         pieces = ([*_pieces(template, special, names), pad] for template in (self._single, self._pair))
         return Template(*(np.array(rows, np.int64) for rows in pieces))
 
@@ -382,7 +500,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         ValueError: the numbers of first and of second texts differ.
     """
     if text_pair is None and not words and type(text) is list and set(map(type, text)) == {str}:
-        return Inputs(text, _singles(len(text)), False, False)
+        return singles(text)
     many = isinstance(text, list | tuple) and (not words or (bool(text) and isinstance(text[0], list | tuple)))
     if not many:
         given = [(text, text_pair) if text_pair else text]
@@ -393,7 +511,22 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
         raise ValueError(f"text is a list of {len(text)}, so text_pair must be a list of as many; it is {found}")
     else:
         given = list(zip(text, text_pair, strict=True))
-    samples = [_sample(row, sample, words) for row, sample in enumerate(given)]
+    return gathered([sample_of(row, sample, words) for row, sample in enumerate(given)], words, alone=not many)
+
+
+def singles(texts: Sequence[str]) -> Inputs:
+    """The inputs of a batch of texts without second ones."""
+    return Inputs(texts, _singles(len(texts)), False, False)
+
+
+def gathered(samples: Sequence[tuple[Any, Any]], words: bool, *, alone: bool) -> Inputs:
+    """The inputs of some samples.
+
+    Args:
+        samples: the first and the second text of each; None for no second text.
+        words: whether texts come split into words.
+        alone: whether the call has a single sample that is not in a batch.
+    """
     firsts, seconds = [first for first, _ in samples], [second for _, second in samples]
     present = [second for second in seconds if second is not None]
     texts = [*chain.from_iterable(firsts), *chain.from_iterable(present)] if words else firsts + present
@@ -401,7 +534,7 @@ def gather(text: Any, text_pair: Any, words: bool) -> Inputs:
     second_ends = np.cumsum([first_ends[-1], *(0 if second is None else len(second) if words else 1 for second in seconds)])
     paired = np.array([second is not None for second in seconds], np.int64)
     rows = np.stack([first_ends[:-1], first_ends[1:], second_ends[:-1], second_ends[1:], paired], axis=1)
-    return Inputs(texts, rows, bool(present), not many)
+    return Inputs(texts, rows, bool(present), alone)
 
 
 def _singles(count: int) -> Ints:
@@ -415,17 +548,22 @@ def _few_singles(count: int) -> Ints:
     return np.stack([numbers, numbers + 1, *[np.zeros_like(numbers)] * 3], axis=1)
 
 
-def _sample(row: int, given: Any, words: bool) -> tuple[Any, Any]:
-    """The first text of a sample, and the second one or None."""
-    if _is_text(given, words):
+def sample_of(row: int, given: Any, words: bool) -> tuple[Any, Any]:
+    """The first text of a sample, and the second one or None.
+
+    Raises:
+        TextError: the sample is not text.
+    """
+    if is_text(given, words):
         return given, None
-    if isinstance(given, list | tuple) and len(given) == 2 and all(_is_text(text, words) for text in given):
+    if isinstance(given, list | tuple) and len(given) == 2 and all(is_text(text, words) for text in given):
         return given[0], given[1]
     what = "a list of words, or a pair of such lists" if words else "a str, or a pair of them"
     raise TextError(f"row {row} must be {what}, and is {type(given).__name__}: {given!r:.80}")
 
 
-def _is_text(given: Any, words: bool) -> bool:
+def is_text(given: Any, words: bool) -> bool:
+    """Whether something is a text, or one split into words."""
     return isinstance(given, list | tuple) and all(isinstance(word, str) for word in given) if words else isinstance(given, str)
 
 
@@ -525,6 +663,11 @@ def _word_numbers(batch: Batch, inputs: Inputs, options: Options) -> NDArray[np.
     begins, ends = inputs.samples[:, 0:4:2].T.ravel(), inputs.samples[:, 1:4:2].T.ravel()
     numbers = np.arange(len(inputs.texts)) - np.repeat(begins, ends - begins)
     return np.repeat(numbers, np.diff(batch.row_splits)).astype(np.int32)
+
+
+def _no_places(count: int) -> Ints:
+    """The last three fields of `Encoding.table`, for tokens of which no words and spans are known."""
+    return np.concatenate([np.full((1, count), -1, np.int64), np.zeros((2, count), np.int64)])
 
 
 def _pieces(template: Sequence[Sequence[Any]], special: bool, names: Sequence[str]) -> Iterator[list[int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import warnings
 from collections import UserDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from fst.lazy import Lazy
 
 Ints = NDArray[np.int64]
 Span = tuple[int, int]
+Names = list[str | None] | Callable[[], list[str | None]]
 TENSORS = ("np", "pt")
 
 
@@ -37,30 +38,44 @@ class TokenSpan(NamedTuple):
     end: int
 
 
-@dataclass(eq=False)
 class Encoding:
     """One row: its tokens with their words and spans. Only `pad` and `truncate` change it.
 
     Words and characters are counted within a text. ``sequence_index`` selects it: 0 the first text, 1 the second of a pair; it is ignored
     in a row of one text. If texts came split into words, offsets are counted within a word.
 
+    Args:
+        tokens: the tokens, or what makes them.
+        n_sequences, table, cut_off: see below.
+
     Attributes:
-        tokens: the tokens, special ones and padding included, as in all properties below.
         n_sequences: the number of texts in the row, 1 or 2.
         table: int64[8, tokens], the values of the properties below, in their order; -1 is None. It is never written to.
         cut_off: makes the rows of `overflowing`; None: there are none.
     """
 
-    tokens: list[str | None]
     n_sequences: int
     table: Ints
-    cut_off: Callable[[], Sequence[Encoding]] | None = None
+    cut_off: Callable[[], Sequence[Encoding]] | None
+
+    def __init__(self, tokens: Names, n_sequences: int, table: Ints, cut_off: Callable[[], Sequence[Encoding]] | None) -> None:
+        self._tokens, self.n_sequences, self.table, self.cut_off = tokens, n_sequences, table, cut_off
 
     def __len__(self) -> int:
-        return len(self.tokens)
+        return int(self.table.shape[1])
 
     def __repr__(self) -> str:
         return f"<fst.Encoding, {len(self)} tokens>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Encoding, (self.tokens, self.n_sequences, self.table, partial(list, self.overflowing))
+
+    @property
+    def tokens(self) -> list[str | None]:
+        """The tokens, special ones and padding included, as in all properties below."""
+        if callable(self._tokens):
+            self._tokens = self._tokens()
+        return self._tokens
 
     @property
     def ids(self) -> list[int]:
@@ -106,11 +121,11 @@ class Encoding:
     @property
     def overflowing(self) -> list[Encoding]:
         """Copies of the rows that truncation cut off from this one. They have no `overflowing` rows themselves."""
-        return [replace(row, tokens=[*row.tokens]) for row in self._overflowing]
+        return [row._copy() for row in self._overflowing]
 
     @Lazy
     def _overflowing(self) -> list[Encoding]:
-        return [] if self.cut_off is None else [replace(row, tokens=[*row.tokens]) for row in self.cut_off()]
+        return [] if self.cut_off is None else [row._copy() for row in self.cut_off()]
 
     def pad(self, length: int, direction: str = "right", pad_id: int = 0, pad_type_id: int = 0, pad_token: str = "[PAD]") -> None:
         """Pad this row, and those in `overflowing`, to a length; longer rows stay as they are.
@@ -129,7 +144,7 @@ class Encoding:
         count = max(length - len(self), 0)
         tokens: list[str | None] = [pad_token] * count
         table = np.repeat(np.array([[pad_id], [pad_type_id], [0], [1], [-1], [-1], [0], [0]]), count, axis=1)
-        self.tokens = self.tokens + tokens if direction == "right" else tokens + self.tokens
+        self._tokens = self.tokens + tokens if direction == "right" else tokens + self.tokens
         self.table = np.concatenate([self.table, table] if direction == "right" else [table, self.table], axis=1)
 
     def truncate(self, max_length: int, stride: int = 0, direction: str = "right") -> None:
@@ -147,14 +162,14 @@ class Encoding:
         if max_length >= len(self):
             return
         if not max_length:
-            rows = [self._part(0, 0), replace(self)]
+            rows = [self._part(0, 0), self._copy()]
         elif stride >= max_length:
             raise ValueError(f"stride={stride}: it must be less than max_length={max_length}")
         else:
             rows = [self._part(*span) for span in _windows(len(self), max_length, stride, direction)]
             for row in rows:
                 row.table[4], row.n_sequences = 0, 1
-        self.tokens, self.table, self.n_sequences = rows[0].tokens, rows[0].table, rows[0].n_sequences
+        self._tokens, self.table, self.n_sequences = rows[0].tokens, rows[0].table, rows[0].n_sequences
         vars(self)["_overflowing"] = rows[1:]
 
     def set_sequence_id(self, sequence_id: int) -> None:
@@ -206,7 +221,11 @@ class Encoding:
 
     def _part(self, first: int, end: int) -> Encoding:
         """A row with a copy of the tokens from `first` to before `end`."""
-        return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy())
+        return Encoding(self.tokens[first:end], 1, self.table[:, first:end].copy(), None)
+
+    def _copy(self) -> Encoding:
+        tokens: Names = self._tokens if callable(self._tokens) else [*self._tokens]
+        return Encoding(tokens, self.n_sequences, self.table, self.cut_off)
 
     def _list(self, field: int) -> list[int]:
         found: list[int] = self.table[field].tolist()

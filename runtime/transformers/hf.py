@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from fst.cores import thread_count
 from fst.errors import UnsupportedError
+from fst.live import compiled
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.backend import Backend, backend_of
-from fst.runtime.transformers.document import added_tokens
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding
 
 OLDEST = 5  # version of transformers
 ARGUMENTS = frozenset(signature(Tokenizer.__call__).parameters)
+NOT_IN_TABLES = ("chat_template", "name_or_path")  # of a live tokenizer
 KEPT = ("extra_special_tokens", "model_input_names", "model_max_length", "padding_side", "truncation_side", "clean_up_tokenization_spaces")
 
 
-def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> Any:
+def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> Any:
     """A drop-in for a fast tokenizer of ``transformers``, 5 or later.
 
     It is a ``transformers.PreTrainedTokenizerBase``, and replaces a ``BertTokenizerFast`` or ``GPT2TokenizerFast`` in pipelines, data
@@ -33,7 +34,8 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
     Methods that change the vocabulary, such as ``add_tokens``, are refused.
 
     Args:
-        tokenizer: the tokenizer that encodes and decodes.
+        tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. Settings and the chat
+            template of one of transformers are kept.
         threads: the default for the argument `threads` of calls, see `fst.Tokenizer.encode_batch`. Copies and pickles keep it;
             ``save_pretrained`` does not, since it depends on the computer.
         settings: ``model_max_length``, ``padding_side``, ``truncation_side``, ``pad_token``, ``model_input_names`` and other settings of
@@ -44,7 +46,9 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
 
     Raises:
         ImportError: transformers is not installed.
-        UnsupportedError: the table's machine has no backend, transformers is older than version 5, or a setting contradicts the table.
+        TypeError: the argument is no tokenizer.
+        UnsupportedError: the table's machine has no backend, the live tokenizer does something that this version does not, transformers is
+            older than version 5, or a setting contradicts the table.
         ValueError: `threads` is not a whole number of at least 1.
 
     Example::
@@ -52,8 +56,10 @@ def hf(tokenizer: Tokenizer, *, threads: int | None = None, **settings: Any) -> 
         model = SentenceTransformer("all-MiniLM-L6-v2")
         model[0].processor = fst.hf(fst.load("all-MiniLM-L6-v2.npz"), model_max_length=model.max_seq_length)
     """
-    backend_of(tokenizer)  # raises if there is none
-    return _class()(tokenizer, threads, **settings)
+    found = compiled(tokenizer, "fst.hf")
+    backend_of(found)  # raises if there is none
+    kept = {name: getattr(tokenizer, name) for name in NOT_IN_TABLES if getattr(tokenizer, name, None)}
+    return _class()(found, threads, **{**kept, **settings})
 
 
 def __getattr__(name: str) -> Any:
@@ -220,9 +226,7 @@ class FastTokenizer:
     @property
     def added_tokens_decoder(self) -> dict[int, Any]:
         """Id → added token."""
-        made = _transformers().AddedToken
-        listed = added_tokens(self.fst._metadata.added_tokens)
-        return {token["id"]: made(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
+        return self._tokenizer.get_added_tokens_decoder()
 
     @property
     def added_tokens_encoder(self) -> dict[str, int]:
@@ -234,16 +238,11 @@ class FastTokenizer:
         return self.added_tokens_encoder
 
     def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:  # noqa: ARG002
-        new = [str(token) for token in new_tokens if str(token) not in self.added_tokens_encoder]
-        if new:
-            raise UnsupportedError(f"add_tokens {new}: tables do not change; add them to the tokenizer.json, and compile that")
-        return 0
+        return self._tokenizer.add_tokens(new_tokens)
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """The number of special tokens around a text, or around a pair of texts."""
-        templates = self.fst._metadata.templates
-        template = templates.pair if pair else templates.single
-        return sum(len(content) for content, _ in template if not isinstance(content, str))
+        return self._tokenizer.num_special_tokens_to_add(pair)
 
     @property
     def decoder(self) -> Any:

@@ -1,0 +1,166 @@
+"""The results of a ``SentencePieceProcessor``: made of ids and texts, in the form that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
+from operator import index
+from typing import Any
+
+import numpy as np
+
+from fst.blanks import BLANK
+from fst.errors import UnsupportedError
+from fst.rows import Array
+from fst.runtime.sentencepiece.arguments import (
+    NO_BUFFERS,
+    OUT_OF_RANGE,
+    UNKNOWN,
+    Form,
+    need_utf_8,
+    numbers_of,
+    pieces_of_row,
+    shown,
+    starts_of,
+    text_of,
+)
+from fst.runtime.sentencepiece.pieces import NO_PIECE, Located, Pieces
+from fst.runtime.sentencepiece.results import Piece, SentencePieceText
+
+
+class Answers:
+    """Makes results.
+
+    Args:
+        pieces: the pieces of a table.
+    """
+
+    def __init__(self, pieces: Pieces) -> None:
+        self.pieces = pieces
+
+    def read(self, input: Any, read: Callable[[Any], str] = text_of) -> str:
+        """A text as str; U+FFFD takes the place of bytes that are not UTF-8."""
+        text = read(input)
+        if isinstance(input, bytes) and UNKNOWN in text and text.encode() != input:
+            self.pieces.need_mendable()
+        return text
+
+    def formed(self, text: str, ids: list[int], form: Form, raw: Any, score: float = 0.0) -> Any:
+        """The result for a text with these ids."""
+        if form.is_placed:
+            return self.placed(text, ids, self.pieces.located(text, ids), form, raw, score)
+        if form.kind in (str, bytes):
+            pieces = self._around(self._spelled(text, ids, form), form, self.pieces.names.__getitem__)
+            return [piece.encode() for piece in pieces] if form.kind is bytes else pieces
+        ids = self._around(ids, form, int)
+        if form.kind == "numpy":
+            array = np.array(ids, np.int32)
+            array.flags.writeable = False
+            return array
+        return ids
+
+    def _spelled(self, text: str, ids: list[int], form: Form) -> list[str]:
+        """The pieces of a text."""
+        pieces, unknown = self.pieces.spelled(text, ids), self.pieces.unk_id
+        if not form.emit_unk_piece:
+            return pieces
+        return [self.pieces.names[unknown] if self.id_of(piece) == unknown else piece for piece in pieces]
+
+    def _around(self, row: list[Any], form: Form, named: Callable[[int], Any]) -> list[Any]:
+        """A row with what stands around it."""
+        _, add_bos, add_eos, reverse, *_ = form
+        for name, number, is_asked in (("BOS", self.pieces.bos_id, add_bos), ("EOS", self.pieces.eos_id, add_eos)):
+            if is_asked and number == NO_PIECE:
+                raise ValueError(f"INVALID_ARGUMENT: {name} token is not defined as a control symbol in this model.")
+        row = row[::-1] if reverse else row
+        return [*([named(self.pieces.bos_id)] if add_bos else ()), *row, *([named(self.pieces.eos_id)] if add_eos else ())]
+
+    def placed(self, text: str, ids: list[int], located: Sequence[Located], form: Form, raw: Any, score: float = 0.0) -> Any:
+        """The result for a text with these ids, whose pieces are located."""
+        if form.kind == "offset_mapping" and not form.in_bytes:
+            need_utf_8(text, raw)
+            return {"ids": ids, "pieces": [one.piece for one in located], "offsets": [(one.begin, one.end) for one in located]}
+        data = raw if isinstance(raw, bytes) else raw.encode()
+        starts = range(len(text) + 1) if text.isascii() else starts_of(text, data)
+        spans = [(starts[one.begin], starts[one.end]) for one in located]
+        if form.kind == "offset_mapping":
+            return {"ids": ids, "pieces": [one.piece.encode() for one in located], "offsets": spans}
+        found = [Piece(one.piece, one.id, shown(data[slice(*span)]), *span) for one, span in zip(located, spans, strict=True)]
+        return SentencePieceText(shown(data), found, score)
+
+    def normalized(self, input: Any, with_offsets: Any) -> Any:
+        """A text, normalised."""
+        text = self.read(input)
+        normal, places = self.pieces.normalized(text)
+        if with_offsets and not normal and text.strip(BLANK):
+            raise UnsupportedError("normalize with offsets of a text that vanishes: it has no characters to place; leave with_offsets out")
+        if isinstance(input, str):
+            return (normal, places or [0]) if with_offsets else normal
+        if not with_offsets:
+            return normal.encode()
+        starts = starts_of(text, input)
+        sizes = [len(char.encode()) for char in normal] + [1] * (len(places) > 0)
+        return normal.encode(), [starts[place] for place, size in zip(places, sizes, strict=True) for _ in range(size)]
+
+    def texts_of_ids(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
+        """What rows of ids are decoded to."""
+        if kind in (str, bytes):
+            texts = [self._text_of_ids(row) for row in rows]
+            return [text.encode() for text in texts] if in_bytes else texts
+        found = (self._numbers(row).tolist() for row in rows)
+        return [self._surfaces([self.pieces.names[number].encode() for number in ids], ids, kind, in_bytes) for ids in found]
+
+    def _text_of_ids(self, row: Any) -> str:
+        """The text of a row of ids."""
+        text = self.pieces.quick_text(row) if type(row) is list else None
+        return self.pieces.text(self._numbers(row)) if text is None else text
+
+    def texts_of_pieces(self, rows: Any, kind: Any, in_bytes: bool) -> list[Any]:
+        """What rows of pieces are decoded to."""
+        found = list[Any]()
+        for row in rows:
+            pieces = pieces_of_row(row)
+            ids = [self.id_of(piece.decode("utf-8", "surrogateescape")) for piece in pieces]
+            if kind in (str, bytes):
+                text = self.pieces.text_of_pieces(pieces, ids)
+                found.append(text if in_bytes else text.decode())
+            else:
+                found.append(self._surfaces(pieces, ids, kind, in_bytes))
+        return found
+
+    def _surfaces(self, pieces: Sequence[bytes], ids: list[int], kind: Any, in_bytes: bool) -> Any:
+        """A decoded text with its pieces."""
+        if kind == "serialized_proto":
+            raise UnsupportedError(NO_BUFFERS)
+        surfaces = self.pieces.surfaces(pieces, ids)
+        text = b"".join(surfaces)
+        ends = [0, *accumulate(map(len, surfaces))]
+        if kind == "proto":
+            rows = zip(pieces, ids, surfaces, pairwise(ends), strict=True)
+            found = [Piece(shown(piece), number, shown(surface), *span) for piece, number, surface, span in rows]
+            return SentencePieceText(shown(text), found)
+        if in_bytes:
+            return {"text": text, "ids": ids, "pieces": [*pieces], "offsets": [*pairwise(ends)]}
+        ends = [0, *accumulate(len(new.decode()) for new in surfaces)]
+        return {"text": text.decode(), "ids": ids, "pieces": [piece.decode() for piece in pieces], "offsets": [*pairwise(ends)]}
+
+    def id_of(self, piece: str) -> int:
+        """The id of a piece; that of the unknown piece if there is none."""
+        return self.pieces.ids.get(piece, self.pieces.unk_id)
+
+    def of_ids(self, ids: Any, tell: Callable[[int], Any]) -> Any:
+        """What is told of an id, or of each of a row."""
+        if type(ids) is int and 0 <= ids < len(self.pieces.names):
+            return tell(ids)
+        try:
+            number = index(ids)
+        except TypeError:
+            return [tell(one) for one in self._numbers(ids).tolist()]
+        return tell(*self._numbers([number]).tolist())
+
+    def _numbers(self, ids: Any) -> Array:
+        """A row of ids, checked."""
+        found = numbers_of(ids)
+        if len(found) and (found.min() < 0 or found.max() >= len(self.pieces.names)):
+            raise IndexError(OUT_OF_RANGE)
+        return found

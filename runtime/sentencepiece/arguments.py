@@ -1,0 +1,180 @@
+"""The arguments of a ``SentencePieceProcessor``, checked as sentencepiece checks them, with its messages."""
+
+from __future__ import annotations
+
+from array import array
+from codecs import register_error
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fst.errors import UnsupportedError
+from fst.rows import Array
+
+RETURN_TYPES = (int, str, bytes, "proto", "serialized_proto", "numpy", "offset_mapping")
+NOT_IDS = "Input must be an integer buffer, list of integers, or a sequence of integers."
+NOT_PIECES = "Sequence elements must be str or bytes"
+NOT_TEXTS = "List elements must be str or bytes"
+OUT_OF_RANGE = "OUT_OF_RANGE: piece id is out of range."
+NO_BUFFERS = "serialized_proto: protocol buffers are not written; take return_type='proto', an object with the same attributes"
+MOST_INT = (1 << 31) - 1
+UNKNOWN = "\ufffd"
+EACH_BYTE = "fst.sentencepiece"  # a handler of errors: sentencepiece reads each byte that is no text as U+FFFD
+
+
+def _mended(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return UNKNOWN * (error.end - error.start), error.end
+
+
+register_error(EACH_BYTE, _mended)
+
+
+class Form(NamedTuple):
+    """The form of results.
+
+    Attributes:
+        kind: one of `RETURN_TYPES`.
+        add_bos, add_eos, reverse, emit_unk_piece: as in `fst.runtime.sentencepiece.processor.SentencePieceProcessor.encode`.
+        in_bytes: whether offsets count bytes.
+    """
+
+    kind: Any
+    add_bos: bool
+    add_eos: bool
+    reverse: bool
+    emit_unk_piece: bool
+    in_bytes: bool = False
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether results tell where pieces stand in the text."""
+        return self.kind in ("proto", "offset_mapping")
+
+
+def one_type(return_type: Any, out_type: Any, default: Any) -> Any:
+    """The type of results that is asked for."""
+    if out_type is not None and return_type is not None:
+        raise ValueError("Cannot specify both out_type and return_type. Use return_type instead.")
+    kind = next((given for given in (out_type, return_type) if given is not None), default)
+    if kind == "immutable_proto":
+        raise ValueError("immutable_proto is deprecated and no longer supported. Use return_type='proto' instead.")
+    if kind not in RETURN_TYPES:
+        raise ValueError(f"Invalid return_type: {kind}. Must be one of {RETURN_TYPES}")
+    return kind
+
+
+def need_no_offsets(form: Form) -> None:
+    """Refuse offsets, for methods that do not give them."""
+    if form.kind == "offset_mapping":
+        raise ValueError("unknown return_type=offset_mapping")
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether an argument has several items."""
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def counts_bytes(input: Any, return_bytes: bool | None) -> bool:
+    """Whether the offsets of an input count bytes."""
+    if return_bytes is not None:
+        return return_bytes
+    return isinstance(input[0] if isinstance(input, list) and input else input, bytes)
+
+
+def text_of(input: Any) -> str:
+    """A text as str.
+
+    Raises:
+        TypeError: it is none.
+        RuntimeError: it has a lone surrogate.
+    """
+    if not isinstance(input, str | bytes):
+        raise TypeError("Input must be str or bytes")
+    if isinstance(input, bytes):
+        return input.decode("utf-8", EACH_BYTE)
+    try:
+        input.encode()
+    except UnicodeEncodeError as error:
+        raise RuntimeError(f"Unable to cast a str with a lone surrogate, at character {error.start}: mend the text") from None
+    return input
+
+
+def text_in_list(input: Any) -> str:
+    """A text of a list as str.
+
+    Raises:
+        TypeError: it is none, or has a lone surrogate.
+    """
+    try:
+        return text_of(input)
+    except (TypeError, RuntimeError):
+        raise TypeError(NOT_TEXTS) from None
+
+
+def shown(data: bytes) -> str | bytes:
+    """The text of bytes; if they are not UTF-8, the bytes themselves, as protocol buffers have it."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
+def need_utf_8(text: str, raw: Any) -> bytes:
+    """The bytes of a text, from which its offsets can be told.
+
+    Raises:
+        UnsupportedError: they are not UTF-8.
+    """
+    data = text.encode()
+    if isinstance(raw, bytes) and raw != data:
+        raise UnsupportedError("the input is not UTF-8: offsets count bytes, return_type='offset_mapping' and return_bytes=True")
+    return data
+
+
+def starts_of(text: str, data: bytes) -> list[int]:
+    """Where each character of a text begins in its bytes, and where the last one ends. U+FFFD may stand for a single byte."""
+    starts = [0]
+    for char in text:
+        size = len(char.encode())
+        starts.append(starts[-1] + (size if char != UNKNOWN or data.startswith(char.encode(), starts[-1]) else 1))
+    return starts
+
+
+def piece_of(piece: Any) -> str:
+    """A piece as str; bytes that are no piece as one that is none."""
+    (data,) = pieces_of_row([piece], NOT_PIECES)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def pieces_of_row(row: Any, wrong: str = NOT_TEXTS) -> list[bytes]:
+    """The pieces of a row, in bytes; `wrong` is the message if there is something else."""
+    if not is_sequence(row):
+        raise TypeError("Input must be a list or tuple of str or bytes")
+    if not all(isinstance(piece, str | bytes) for piece in row):
+        raise TypeError(wrong)
+    try:
+        return [piece.encode() if isinstance(piece, str) else piece for piece in row]
+    except UnicodeEncodeError:
+        raise TypeError(wrong) from None
+
+
+def numbers_of(ids: Any) -> Array:
+    """A row of ids as an array of int64.
+
+    Raises:
+        TypeError: it is not a row of whole numbers.
+    """
+    if isinstance(ids, np.ndarray):
+        if ids.dtype.kind not in "iu" or ids.ndim != 1:
+            raise TypeError("Buffer must be of integer type" if ids.ndim == 1 else "Buffer must be 1-dimensional")
+        return ids.astype(np.int64)  # what is too large becomes negative, and is out of range as well
+    if isinstance(ids, str | bytes | bytearray):
+        raise TypeError(NOT_IDS)
+    try:
+        found = np.asarray(array("q", ids if type(ids) is list else list(ids)), np.int64)
+    except (TypeError, OverflowError):
+        raise TypeError(NOT_IDS) from None
+    if len(found) and abs(found).max() > MOST_INT:
+        raise TypeError(NOT_IDS)
+    return found

@@ -1,0 +1,377 @@
+"""The pieces of a table: their names, types and scores, which text each stands for, and the text of ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fst.blanks import BLANK
+from fst.charsmap import Charsmap
+from fst.errors import TableError, UnsupportedError, quoted
+from fst.joining import ALL, SYMBOL, Step, byte_of, changed, leading
+from fst.lazy import Lazy
+from fst.machines.piece_facts import WORD, PieceFacts
+from fst.metadata import StepsDecoder
+from fst.rewriting import NOTHING
+from fst.rows import Array
+from fst.runtime.joining import StepDecoder
+from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
+from fst.runtime.tokenizer import Tokenizer
+
+NO_PIECE = -1
+
+
+class Normalized(NamedTuple):
+    """A normalised text.
+
+    Attributes:
+        text: its characters.
+        places: for each character the one of the raw text from which it comes, and at last where the raw text ends; without white space
+            that was removed. Of a text that vanishes, nothing.
+    """
+
+    text: str
+    places: list[int]
+
+
+class Located(NamedTuple):
+    """A piece of a text.
+
+    Attributes:
+        piece: its name; of an unknown one, the normalised text that it stands for.
+        id: its id.
+        begin, end: where the raw text begins and ends that it stands for, in characters.
+    """
+
+    piece: str
+    id: int
+    begin: int
+    end: int
+
+
+class Pieces:
+    """The pieces of any table. What only a model of sentencepiece tells is refused, see `ModelPieces`.
+
+    Args:
+        tokenizer: the tokenizer of the table.
+
+    Attributes:
+        fst: the same.
+        kind: the kind of the model, see `fst.machines.piece_facts`; "" if it is no model of sentencepiece.
+        names: the pieces by id.
+        ids: the ids by piece.
+        unk_id, bos_id, eos_id, pad_id: special pieces, or `NO_PIECE`.
+        control, unused, byte: the ids of these types.
+        scores: float32[pieces], the score of each; None if the table has none.
+    """
+
+    kind = ""
+    scores: Array | None = None
+    unused: frozenset[int] = frozenset()
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.fst, model, settings = tokenizer, tokenizer._metadata.model, tokenizer._settings
+        self.ids = tokenizer.get_vocab()
+        self.names = [tokenizer.id_to_token(number) or "" for number in range(max(self.ids.values(), default=-1) + 1)]
+        self.control = frozenset(tokenizer._metadata.added_tokens.skipped)
+        has_bytes = getattr(model, "byte_fallback", False)
+        self.byte = frozenset(number for name, number in self.ids.items() if has_bytes and byte_of(name) is not None)
+        named = [self.ids.get(settings.named_tokens.get(f"{name}_token", ""), NO_PIECE) for name in ("bos", "eos", "pad")]
+        self.bos_id, self.eos_id, self.pad_id = (number if number in self.control else NO_PIECE for number in named)
+        self.unk_id = self.ids.get(model.unk_token or "", NO_PIECE)
+
+    def __len__(self) -> int:
+        return self.fst.vocab_size
+
+    def spelled(self, text: str, ids: Sequence[int]) -> list[str]:  # noqa: ARG002 - as models need it
+        """The pieces of a text with these ids."""
+        return [self.names[number] for number in ids]
+
+    def located(self, text: str, ids: Sequence[int]) -> list[Located]:  # noqa: ARG002
+        """The pieces of a text with these ids, and where they stand in it."""
+        raise _refused("offset_mapping and proto", "tok.encode_batch(texts, offsets=True) gives offsets")
+
+    def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:  # noqa: ARG002
+        """The pieces of each text, whose ids `encode_batch` gives."""
+        return [self.located(text, ids) for text, ids in zip(texts, rows, strict=True)]
+
+    def normalized(self, text: str) -> Normalized:  # noqa: ARG002
+        """A text, normalised."""
+        raise _refused("normalize", "tok.tokenize shows what becomes of a text")
+
+    def need_mendable(self) -> None:
+        """Refuse bytes that are not UTF-8 if normalisation may change U+FFFD, which stands for them."""
+
+    def quick_text(self, ids: list[Any]) -> str | None:  # noqa: ARG002
+        """The text of ids; None if they need `text`, or are none."""
+        return None
+
+    def text(self, ids: Array) -> str:
+        """The text of ids."""
+        return self.fst.decode(ids)
+
+    def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:  # noqa: ARG002
+        """What each piece of a row adds to its text, which may be unknown pieces."""
+        raise _refused("decoding of pieces to offset_mapping and proto, and of unknown pieces", "decode ids")
+
+    def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
+        """The text of pieces."""
+        if any(self.names[number].encode() != piece for piece, number in zip(pieces, ids, strict=True)):
+            self.surfaces(pieces, ids)
+        return self.text(np.array(ids)).encode()
+
+    def score_list(self) -> Array:
+        """The score of each piece."""
+        if self.scores is None:
+            raise _refused("get_score", "scores are in the .model file")
+        return self.scores
+
+
+def _refused(what: str, instead: str) -> UnsupportedError:
+    table = "this table was compiled from another source than a model of sentencepiece"
+    return UnsupportedError(f"{what}: {table}; compile the .model file, or take another way: {instead}")
+
+
+class ModelPieces(Pieces):
+    """The pieces of a model of sentencepiece.
+
+    Args:
+        tokenizer: the tokenizer of a table that was compiled from a model.
+        facts: what the model says of its pieces.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, facts: PieceFacts) -> None:
+        self.fst, self.kind = tokenizer, facts.kind
+        self.scores, self.unk_id, self.ids = facts.score_array, facts.unk_id, tokenizer.get_vocab()
+        by_id = {number: name for name, number in self.ids.items()}
+        if sorted(by_id) != [*range(len(self.scores))] or len(by_id) != len(self.ids):
+            raise TableError("the ids of a table of a model of sentencepiece are not those of its pieces")
+        self.names = [by_id[number] for number in range(len(by_id))]
+        special = (facts.bos_id, facts.eos_id, facts.pad_id)
+        self.bos_id, self.eos_id, self.pad_id = (NO_PIECE if number is None else number for number in special)
+        self.control, self.unused, self.byte = frozenset(facts.control), frozenset(facts.unused), frozenset(facts.byte)
+        own = sorted((self.names[number] for number in facts.user_defined), key=len, reverse=True)
+        self._own = re.compile("|".join(map(re.escape, own))) if own else None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def spelled(self, text: str, ids: Sequence[int]) -> list[str]:
+        """The pieces of a text with these ids."""
+        if self.byte or self.unk_id not in ids:
+            return [self.names[number] for number in ids]
+        return [piece.piece for piece in self.located(text, ids)]
+
+    def located(self, text: str, ids: Sequence[int]) -> list[Located]:
+        """The pieces of a text with these ids, and where they stand in it."""
+        normal, places = self.normalized(text)
+        found, at, left = list[Located](), 0, 0
+        for place, number in enumerate(ids):
+            name = self.names[number]
+            if number in self.byte:
+                unit = self._unit(normal, at)
+                left = (left or len(unit.encode())) - 1
+                after = at if left else at + len(unit)
+            elif number == self.unk_id:
+                after = self._end_of_unknown(normal, at, ids, place + 1)
+                name = normal[at:after]
+            else:
+                after = at + len(name)
+                if normal[at:after] != name:
+                    raise _lost(text)
+            found.append(Located(name, number, places[at], places[after]))
+            at = after
+        if at != len(normal):
+            raise _lost(text)
+        return found
+
+    def located_rows(self, texts: list[str], rows: list[list[int]], threads: int | None) -> list[list[Located]]:
+        """The pieces of each text, whose ids `encode_batch` gives. Kernels tell where they stand."""
+        batch = self.fst.encode_batch(texts, add_special_tokens=False, offsets=True, threads=threads)
+        assert batch.offsets is not None
+        spans, ends = batch.offsets.tolist(), batch.row_splits.tolist()
+        return [
+            self._placed(ids, spans[begin:end]) if self.kind != WORD and (self.byte or self.unk_id not in ids) else self.located(text, ids)
+            for text, ids, begin, end in zip(texts, rows, ends, ends[1:], strict=False)
+        ]
+
+    def _placed(self, ids: Sequence[int], spans: Sequence[Sequence[int]]) -> list[Located]:
+        """The pieces with these ids and spans. Of the bytes of a character, only the last one stands for it."""
+        found, left = list[Located](), 0
+        for number, (begin, end) in zip(ids, spans, strict=True):
+            if number in self.byte:
+                left = left - 1 if left else _following(byte_of(self.names[number]) or 0)
+                end = begin if left else end
+            found.append(Located(self.names[number], number, begin, end))
+        return found
+
+    def normalized(self, text: str) -> Normalized:
+        """A text, normalised."""
+        if not text:
+            return Normalized("", [])
+        by = self.fst._metadata.text.rewriting or NOTHING
+        normal, spans = by.normalized(text)
+        if by.blanks.symbol:
+            normal = normal.replace(BLANK, by.blanks.symbol)
+        places = [begin for begin, _ in spans] + [end for _, end in spans[-1:]]
+        return Normalized(normal, self._with_own(text, places) if self._own else places)
+
+    def _with_own(self, text: str, places: list[int]) -> list[int]:
+        """Places, where the user-defined pieces in a raw text are not cut."""
+        found, end = list[int](), 0
+        for place in places[:-1]:
+            if place >= end:
+                own = self._own.match(text, place) if self._own else None
+                begin, end = place, own.end() if own else place
+            found.append(begin if place < end else place)
+        return [*found, *places[-1:]]
+
+    def need_mendable(self) -> None:
+        """Refuse bytes that are not UTF-8 if normalisation may change U+FFFD, which stands for them."""
+        if self._changes_unknown:
+            raise UnsupportedError("bytes that are not UTF-8: the model normalises U+FFFD, which stands for them; mend the text")
+
+    @Lazy
+    def _changes_unknown(self) -> bool:
+        """Whether U+FFFD is in any string that normalisation replaces."""
+        by = self.fst._metadata.text.rewriting or NOTHING
+        for charsmap in (edit for edit in by.edits if isinstance(edit, Charsmap)):
+            found = charsmap.strings.characters
+            while len(found.codes):
+                if ord(UNKNOWN) in found.codes:
+                    return True
+                found, _ = charsmap.strings.seconds(found.nodes)
+        return False
+
+    def quick_text(self, ids: list[Any]) -> str | None:
+        """The text of ids without bytes; None if they need `text`, or are none. Kernels take longer to call for a few ids."""
+        try:
+            text = "".join([self._texts[number] for number in ids])
+            if min(ids) < 0:
+                return None
+        except (TypeError, IndexError, ValueError):
+            return None
+        for number in ids:
+            taken = self._taken[number]
+            text = text[taken:]
+            if (taken and self._step["leading"] != ALL) or len(self._texts[number]) > taken:
+                break
+        return text
+
+    @Lazy
+    def _texts(self) -> list[Any]:
+        """The text of each piece; None of bytes."""
+        texts: list[Any] = [changed(self._step, name, is_first=False, is_last=False) for name in self.names]
+        for number in self.control:
+            texts[number] = ""
+        for number in self.byte:
+            texts[number] = None
+        return texts
+
+    @Lazy
+    def _taken(self) -> list[int]:
+        """How many characters each piece loses at the beginning of a text."""
+        return [0 if number in self.control else leading(self._step, name) for number, name in enumerate(self.names)]
+
+    def text(self, ids: Array) -> str:
+        """The text of ids."""
+        numbers = ids.tolist()
+        if self.control.isdisjoint(numbers) or self.byte.isdisjoint(numbers):
+            return self._decoder.text(ids)
+        pieces = [self.names[number].encode() for number in numbers]
+        return self.text_of_pieces(pieces, numbers).decode()  # a control piece ends a run of bytes
+
+    def surfaces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> list[bytes]:
+        """What each piece of a row adds to its text."""
+        found, run, is_first, has_text = list[bytes](), bytearray(), True, False
+        for piece, number in zip(pieces, ids, strict=True):
+            if number in self.byte:
+                run.append(byte_of(self.names[number]) or 0)
+                continue
+            found += _characters(run)
+            has_text = has_text or bool(run)
+            run.clear()
+            is_first = is_first and not has_text
+            found.append(self._surface(piece, number, is_first))
+            has_text = has_text or bool(found[-1])
+            if number not in self.control and leading(self._step, self.names[number]):
+                is_first = is_first and self._step["leading"] == ALL
+        return [*found, *_characters(run)]
+
+    def _surface(self, piece: bytes, number: int, is_first: bool) -> bytes:
+        """What a piece that is no byte adds to a text."""
+        if number in self.control:
+            return b""
+        name = self.names[number]
+        if number == self.unk_id and piece != name.encode():
+            return piece
+        return changed(self._step, name, is_first=is_first, is_last=False).encode()
+
+    def text_of_pieces(self, pieces: Sequence[bytes], ids: Sequence[int]) -> bytes:
+        """The text of pieces."""
+        return b"".join(self.surfaces(pieces, ids))
+
+    def _unit(self, normal: str, at: int) -> str:
+        """The characters that are one unknown piece, from a place on: a word if the pieces are words, else one."""
+        if self.kind != WORD:
+            return normal[at : at + 1]
+        end = normal.find(SYMBOL, at + 1)
+        return normal[at : end if end > 0 else None]
+
+    def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
+        """Where a run of unknown characters ends: before a piece, and at the end of a text with its last piece."""
+        last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
+        known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
+        while (unit := self._unit(normal, at)) and unit not in self._usable:
+            at += len(unit)
+            if normal.startswith(known, at) and (last < len(ids) or at + len(known) == len(normal)):
+                ends.append(at)
+        if len(ends) != 1:
+            raise UnsupportedError(f"pieces of {quoted(normal)}: it is not certain where an unknown one ends; ask for ids")
+        return ends[0]
+
+    @Lazy
+    def _usable(self) -> frozenset[str]:
+        """The pieces that texts may have."""
+        others = self.control | self.unused | self.byte | {self.unk_id}
+        return frozenset(name for number, name in enumerate(self.names) if number not in others)
+
+    @property
+    def _step(self) -> Step:
+        """The step by which the tokenizer decodes."""
+        decoder = self.fst._settings.decoder
+        assert isinstance(decoder, StepsDecoder)
+        return decoder.steps[0]
+
+    @Lazy
+    def _decoder(self) -> StepDecoder:
+        return StepDecoder(dict(enumerate(self.names)), [self._step]).skipping(self.control)
+
+
+def _lost(text: str) -> TableError:
+    return TableError(f"the pieces of {quoted(text)} are not its text, normalised; the table says something wrong of its model")
+
+
+def _following(byte: int) -> int:
+    """How many bytes of a character follow its first one."""
+    return (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0)
+
+
+def _characters(run: bytearray) -> list[bytes]:
+    """What each byte of a run adds to a text: the last one of a character all of it, and one of no character U+FFFD."""
+    found = list[bytes]()
+    for char in run.decode("utf-8", EACH_BYTE):
+        is_read = run.startswith(char.encode(), len(found))
+        found += [b""] * (len(char.encode()) - 1 if is_read else 0)
+        found.append(char.encode())
+    return found
+
+
+def pieces_of(tokenizer: Tokenizer) -> Pieces:
+    """The pieces of a tokenizer."""
+    facts = getattr(tokenizer._metadata.model, "sentencepiece", None)
+    return ModelPieces(tokenizer, facts) if facts else Pieces(tokenizer)
+

@@ -1,0 +1,633 @@
+"""A stand-in for a ``sentencepiece.SentencePieceProcessor``, for code that takes one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any, NoReturn
+
+from fst.errors import TextError, UnsupportedError
+from fst.lazy import Lazy
+from fst.machines.piece_facts import BPE, UNIGRAM
+from fst.runtime.sentencepiece.answers import Answers
+from fst.runtime.sentencepiece.arguments import (
+    NO_BUFFERS,
+    Form,
+    counts_bytes,
+    is_sequence,
+    need_no_offsets,
+    one_type,
+    piece_of,
+    text_in_list,
+)
+from fst.runtime.sentencepiece.pieces import Pieces, pieces_of
+from fst.runtime.sentencepiece.results import NBestSentencePieceText
+from fst.runtime.tokenizer import Tokenizer
+
+DECODED_TYPES = (str, bytes, "proto", "serialized_proto", "offset_mapping")
+NOT_GIVEN = (None,) * 10  # arguments that are left out
+MOST_NBEST, MOST_THREADS = 512, 1024
+BOTH = ("get_piece_size", "piece_to_id")
+NO_SAMPLING = (
+    'When enable_sampling is True, We must specify "nbest_size > 1" or "nbest_size = -1", and "alpha". "nbest_size" is enabled only on '
+    'unigram mode ignored in BPE-dropout. when "nbest_size = -1" , this method samples from all candidates on the lattice instead of '
+    "nbest segmentations."
+)
+OTHERS = {  # methods of sentencepiece before 0.2.3
+    "set_encode_extra_options": "pass add_bos, add_eos, reverse and emit_unk_piece to fst.sentencepiece or to encode",
+    "set_decode_extra_options": "reverse the ids before decode",
+    "set_vocabulary": "a table has the pieces of its model; compile a model with others of type UNUSED",
+    "reset_vocabulary": "a table has the pieces of its model",
+    "load_vocabulary": "a table has the pieces of its model",
+    "calculate_entropy": "tok.nbest(text, n) gives segmentations with their scores",
+    "sample_encode_and_score": "sample_encode_as_ids samples, and tok.nbest(text, n) gives scores",
+    "encode_as_immutable_proto": "take encode_as_proto",
+    "encode_as_serialized_proto": "take encode_as_proto",
+    "override_normalizer_spec": "change the model's normalizer_spec and compile it",
+}
+
+
+def sentencepiece(
+    tokenizer: Tokenizer,
+    *,
+    return_type: Any = None,
+    out_type: Any = None,
+    add_bos: bool = False,
+    add_eos: bool = False,
+    reverse: bool = False,
+    emit_unk_piece: bool = False,
+    enable_sampling: bool = False,
+    nbest_size: int = -1,
+    alpha: float = 0.1,
+    num_threads: int = -1,
+) -> SentencePieceProcessor:
+    """A stand-in for a ``sentencepiece.SentencePieceProcessor``.
+
+    It has the methods of sentencepiece 0.2.3, in both spellings, and does not need sentencepiece. If the table was compiled from a
+    ``.model`` file, the results are the same, with two exceptions, which the methods `parallel_encode` and `nbest_encode` name; and random
+    numbers are this package's own. Other tables give the ids, pieces and texts of their own source; what only a model tells is refused.
+
+    Args:
+        tokenizer: a tokenizer over any table.
+        return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: defaults of the
+            methods, as in sentencepiece.
+
+    Example::
+
+        sp = fst.sentencepiece(fst.load("t5.npz"))
+        sp.encode("Hello world", out_type=str)  # → ['▁Hello', '▁world']
+        sp.decode([8774, 296])  # → 'Hello world'
+    """
+    defaults = (return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads)
+    return SentencePieceProcessor(tokenizer, *defaults)
+
+
+class SentencePieceProcessor:
+    """The members of ``sentencepiece.SentencePieceProcessor``, over a table.
+
+    All methods that take a text take a list of texts, too, and those that take an id a list of ids. Where sentencepiece gives a protocol
+    buffer, there is an object of `fst.runtime.sentencepiece.results` with the same attributes. Each method also has its name in CamelCase.
+
+    Args:
+        tokenizer: the tokenizer that encodes.
+        return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads: as in
+            `fst.sentencepiece`.
+
+    Attributes:
+        fst: the tokenizer that encodes.
+
+    Example:
+        >>> import json
+        >>> from pathlib import Path
+        >>> import fst
+        >>> from fst.compile import tokenizer
+        >>> vocab = [["<unk>", 0], ["▁", -2], ["▁c", -3], ["af", -4], ["é", -5]]
+        >>> blanks = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"}
+        >>> parts = {"model": {"type": "Unigram", "unk_id": 0, "vocab": vocab}, "pre_tokenizer": blanks, "decoder": blanks}
+        >>> _ = Path("coffee.json").write_text(json.dumps(parts))
+        >>> sp = fst.sentencepiece(fst.Tokenizer(tokenizer("coffee.json")))
+        >>> sp.encode("café"), sp.encode("café", out_type=str), sp.decode(["▁c", "af", "é"]), sp.piece_to_id("▁c")
+        ([2, 3, 4], ['▁c', 'af', 'é'], 'café', 2)
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        return_type: Any = None,
+        out_type: Any = None,
+        add_bos: bool = False,
+        add_eos: bool = False,
+        reverse: bool = False,
+        emit_unk_piece: bool = False,
+        enable_sampling: bool = False,
+        nbest_size: int = -1,
+        alpha: float = 0.1,
+        num_threads: int = -1,
+    ) -> None:
+        self.fst = tokenizer
+        self._return_type = one_type(return_type, out_type, int)
+        self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece = add_bos, add_eos, reverse, emit_unk_piece
+        self._enable_sampling, self._nbest_size, self._alpha, self._num_threads = enable_sampling, nbest_size, alpha, num_threads
+        self._is_plain = not (add_bos or add_eos or reverse or emit_unk_piece or enable_sampling) and isinstance(num_threads, int)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        around = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)
+        drawn = (self._enable_sampling, self._nbest_size, self._alpha, self._num_threads)
+        return SentencePieceProcessor, (self.fst, self._return_type, None, *around, *drawn)
+
+    def encode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        enable_sampling: bool | None = None,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        num_threads: int | None = None,
+        thread_pool: Any = None,
+        return_type: Any = None,
+        out_type: Any = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """The pieces of a text, or of each text of a list.
+
+        Args:
+            input: str, bytes, or a list of either. A byte that is no UTF-8 counts as U+FFFD.
+            add_bos, add_eos: whether the piece of the beginning, or of the end, stands around the others.
+            reverse: whether the pieces are reversed.
+            emit_unk_piece: whether an unknown piece has the model's name for it, and not its text.
+            enable_sampling: whether to draw a segmentation of Unigram at random.
+            nbest_size: -1: draw from all segmentations; else from so many of the best.
+            alpha: the weight of scores when drawing.
+            num_threads: the most threads for a list; below 0: one for each core.
+            thread_pool: a pool of sentencepiece, of which the number of threads counts; or None.
+            return_type, out_type: int: ids; str, bytes: the pieces; "numpy": ids in a read-only array; "offset_mapping": a dictionary of
+                ids, pieces, and offsets in characters; "proto": an object with all of this.
+            return_bytes: of "offset_mapping", whether pieces are bytes and offsets count bytes; by default if the input is bytes.
+
+        Raises:
+            TypeError: the input is no text, or `num_threads` no int.
+            RuntimeError: the text has a lone surrogate; or the model does not sample, or not so.
+            ValueError: an argument has a value that it cannot have; or the model has no piece for `add_bos` or `add_eos`.
+            UnsupportedError: the table cannot tell this.
+        """
+        if self._is_plain and type(input) is str and (return_type is None or out_type is None):
+            flags = add_bos, add_eos, reverse, emit_unk_piece, enable_sampling, nbest_size, alpha, num_threads, thread_pool, return_bytes
+            kind = self._return_type if return_type is out_type else out_type if return_type is None else return_type
+            if flags == NOT_GIVEN and (kind is int or kind is str):
+                return self._row(input) if kind is int else self._pieces.spelled(input, self._row(input))
+        form = self._form(return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece)
+        if return_bytes is not None and form.kind != "offset_mapping":
+            raise ValueError("return_bytes is only supported when return_type='offset_mapping'")
+        sampling = self._sampling(enable_sampling, nbest_size, alpha)
+        threads = self._threads(num_threads, thread_pool)
+        return self._encoded(input, form._replace(in_bytes=counts_bytes(input, return_bytes)), threads, sampling)
+
+    tokenize = encode
+
+    def encode_as_ids(self, input: Any, **options: Any) -> Any:
+        """The ids of a text, or of each text; `options` are those of `encode`."""
+        return self.encode(input, return_type=int, **options)
+
+    def encode_as_pieces(self, input: Any, **options: Any) -> Any:
+        """The pieces of a text, or of each text; `options` are those of `encode`."""
+        return self.encode(input, return_type=str, **options)
+
+    def encode_as_numpy(self, input: Any, **options: Any) -> Any:
+        """The ids of a text, or of each text, in arrays; `options` are those of `encode`."""
+        return self.encode(input, return_type="numpy", **options)
+
+    def encode_as_proto(self, input: Any, **options: Any) -> Any:
+        """The pieces of a text, or of each text, in an object; `options` are those of `encode`."""
+        return self.encode(input, return_type="proto", **options)
+
+    def encode_as_offset_mapping(self, input: Any, **options: Any) -> Any:
+        """The pieces of a text, or of each text, with their offsets; `options` are those of `encode`."""
+        return self.encode(input, return_type="offset_mapping", **options)
+
+    def sample_encode_as_ids(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
+        """As `encode_as_ids`, drawn at random."""
+        return self.encode_as_ids(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
+
+    def sample_encode_as_pieces(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
+        """As `encode_as_pieces`, drawn at random."""
+        return self.encode_as_pieces(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
+
+    def sample_encode_as_numpy(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
+        """As `encode_as_numpy`, drawn at random."""
+        return self.encode_as_numpy(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
+
+    def sample_encode_as_proto(self, input: Any, nbest_size: int | None = None, alpha: float | None = None, **options: Any) -> Any:
+        """As `encode_as_proto`, drawn at random."""
+        return self.encode_as_proto(input, nbest_size=nbest_size, alpha=alpha, enable_sampling=True, **options)
+
+    def nbest_encode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        nbest_size: int | None = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """The best segmentations of a text by Unigram, or of each text of a list.
+
+        Scores are summed in float64, by sentencepiece in float32: the last digits may differ, and the order if scores are nearly equal.
+
+        Args:
+            input, add_bos, add_eos, reverse, emit_unk_piece, return_type, out_type: as in `encode`, without "offset_mapping".
+            nbest_size: how many, at most 512.
+
+        Raises:
+            TypeError, RuntimeError, ValueError, UnsupportedError: as by `encode`.
+        """
+        form = self._form(return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece)
+        need_no_offsets(form)
+        count = max(self._nbest_size if nbest_size is None else nbest_size, 1)
+        _need_few(count)
+        if isinstance(input, list):
+            return [self._best(one, count, form) for one in input]
+        return self._best(input, count, form)
+
+    def nbest_encode_as_ids(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
+        """As `nbest_encode`; ids."""
+        return self.nbest_encode(input, nbest_size=nbest_size, return_type=int, **options)
+
+    def nbest_encode_as_pieces(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
+        """As `nbest_encode`; pieces."""
+        return self.nbest_encode(input, nbest_size=nbest_size, return_type=str, **options)
+
+    def nbest_encode_as_numpy(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
+        """As `nbest_encode`; ids in arrays."""
+        return self.nbest_encode(input, nbest_size=nbest_size, return_type="numpy", **options)
+
+    def nbest_encode_as_proto(self, input: Any, nbest_size: int | None = None, **options: Any) -> Any:
+        """As `nbest_encode`; an object for each text."""
+        return self.nbest_encode(input, nbest_size=nbest_size, return_type="proto", **options)
+
+    def parallel_encode(
+        self,
+        input: Any,
+        add_bos: bool | None = None,
+        add_eos: bool | None = None,
+        reverse: bool | None = None,
+        emit_unk_piece: bool | None = None,
+        chunk_len: int | None = None,
+        num_threads: int | None = None,
+        thread_pool: Any = None,
+        return_type: Any = None,
+        out_type: Any = None,
+    ) -> Any:
+        """As `encode`, whatever `chunk_len` is. Where its chunks meet, sentencepiece may lose pieces of a character that becomes several.
+
+        Args:
+            input, add_bos, add_eos, reverse, emit_unk_piece, num_threads, thread_pool: as in `encode`.
+            chunk_len: any number above 0.
+            return_type, out_type: as in `encode`, without "offset_mapping".
+
+        Raises:
+            TypeError, RuntimeError, ValueError, UnsupportedError: as by `encode`.
+        """
+        form = self._form(return_type, out_type, add_bos, add_eos, reverse, emit_unk_piece)
+        self._threads(num_threads, thread_pool)
+        if not isinstance(chunk_len, int) or chunk_len <= 0:
+            raise ValueError("chunk_len must be positive.")
+        need_no_offsets(form)
+        if isinstance(input, list):
+            return [self._encoded_text(one, form, {}) for one in input]
+        return self._encoded_text(input, form, {})
+
+    def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
+        """As `parallel_encode`; ids."""
+        return self.parallel_encode(input, return_type=int, **options)
+
+    def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
+        """As `parallel_encode`; pieces."""
+        return self.parallel_encode(input, return_type=str, **options)
+
+    def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
+        """As `parallel_encode`; ids in arrays."""
+        return self.parallel_encode(input, return_type="numpy", **options)
+
+    def parallel_encode_as_proto(self, input: Any, **options: Any) -> Any:
+        """As `parallel_encode`; an object for each text."""
+        return self.parallel_encode(input, return_type="proto", **options)
+
+    def decode(
+        self,
+        input: Any,
+        return_type: Any = None,
+        out_type: Any = None,
+        num_threads: int | None = None,
+        thread_pool: Any = None,
+        return_bytes: bool | None = None,
+    ) -> Any:
+        """The text of ids or of pieces, or of each row of a list.
+
+        Args:
+            input: an id; a piece; a list, tuple or array of ids; a list or tuple of pieces, which may be bytes; or a list of such rows.
+            return_type, out_type: str, bytes; "offset_mapping": a dictionary of the text, ids, pieces, and offsets in it; "proto": an
+                object with all of this. Bytes give bytes in any case.
+            num_threads, thread_pool: checked, and not used.
+            return_bytes: of "offset_mapping", whether pieces and text are bytes and offsets count bytes.
+
+        Raises:
+            TypeError: the input is none of these.
+            IndexError: an id has no piece.
+            ValueError, UnsupportedError: as by `encode`.
+        """
+        if type(input) is list and (return_type, out_type, num_threads, thread_pool, return_bytes) == NOT_GIVEN[:5]:
+            text = self._pieces.quick_text(input)
+            if text is not None:
+                return text
+        kind = one_type(return_type, out_type, str)
+        if return_bytes is not None and kind != "offset_mapping":
+            raise ValueError("return_bytes is only supported when return_type='offset_mapping'")
+        self._threads(num_threads, thread_pool)
+        input = [] if input is None or (isinstance(input, str | bytes) and not input) else input
+        input = input if is_sequence(input) else [input]
+        is_batch = input.ndim > 1 if hasattr(input, "ndim") else len(input) > 0 and is_sequence(input[0])
+        first = next((row for row in input if is_sequence(row) and len(row)), []) if is_batch else input
+        are_pieces = len(first) > 0 and not hasattr(first, "dtype") and isinstance(first[0], str | bytes)
+        if kind not in DECODED_TYPES:
+            raise ValueError(f"unknown return_type={kind} or input type")
+        rows = input if is_batch else [input]
+        in_bytes = bool(return_bytes) or kind is bytes or (are_pieces and isinstance(first[0], bytes))
+        found = self._answers.texts_of_pieces(rows, kind, in_bytes) if are_pieces else self._answers.texts_of_ids(rows, kind, in_bytes)
+        return found if is_batch else found[0]
+
+    detokenize = decode
+
+    def decode_ids(self, input: Any, return_type: Any = None, **options: Any) -> Any:
+        """As `decode`."""
+        return self.decode(input, return_type=return_type, **options)
+
+    def decode_pieces(self, input: Any, return_type: Any = None, **options: Any) -> Any:
+        """As `decode`."""
+        return self.decode(input, return_type=return_type, **options)
+
+    def decode_ids_as_proto(self, input: Any, **options: Any) -> Any:
+        """As `decode`; an object for each row."""
+        return self.decode(input, return_type="proto", **options)
+
+    def decode_pieces_as_proto(self, input: Any, **options: Any) -> Any:
+        """As `decode`; an object for each row."""
+        return self.decode(input, return_type="proto", **options)
+
+    def normalize(self, input: Any, with_offsets: bool | None = None) -> Any:
+        """A text as the model sees it, or each text of a list.
+
+        Args:
+            input: as in `encode`.
+            with_offsets: whether to give also, for each of its characters, the character of the text from which it comes, and at last the
+                end; of bytes, for each byte.
+
+        Raises:
+            TypeError, RuntimeError: as by `encode`.
+            UnsupportedError: the table was not compiled from a ``.model`` file; or `with_offsets` is asked for, and nothing is left.
+        """
+        if isinstance(input, list):
+            return [self._answers.normalized(one, with_offsets) for one in input]
+        return self._answers.normalized(input, with_offsets)
+
+    def get_piece_size(self) -> int:
+        """The number of pieces."""
+        return len(self._pieces)
+
+    piece_size = vocab_size = __len__ = get_piece_size
+
+    def piece_to_id(self, piece: Any) -> Any:
+        """The id of a piece, or of each of a list; that of the unknown piece if there is none.
+
+        Raises:
+            TypeError: it is neither str nor bytes.
+        """
+        if type(piece) is str and piece in self._pieces.ids:
+            return self._pieces.ids[piece]
+        if isinstance(piece, str | bytes):
+            return self._answers.id_of(piece_of(piece))
+        if not is_sequence(piece):
+            raise TypeError(f"PieceToId(): incompatible function arguments: {type(piece).__name__} is no str nor bytes, nor a list of them")
+        return [self._answers.id_of(piece_of(one)) for one in piece]
+
+    __getitem__ = piece_to_id
+
+    def id_to_piece(self, id: Any) -> Any:
+        """The piece of an id, or of each of a list.
+
+        Raises:
+            IndexError: an id has no piece.
+            TypeError: it is no whole number.
+        """
+        return self._answers.of_ids(id, self._pieces.names.__getitem__)
+
+    def get_score(self, id: Any) -> Any:
+        """The score of an id, or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+            UnsupportedError: the table was not compiled from a ``.model`` file.
+        """
+        return self._answers.of_ids(id, self._pieces.score_list().item)
+
+    def is_unknown(self, id: Any) -> Any:
+        """Whether an id is that of the unknown piece; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.unk_id.__eq__)
+
+    def is_control(self, id: Any) -> Any:
+        """Whether an id is that of a control piece, such as ``<s>``; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.control.__contains__)
+
+    def is_unused(self, id: Any) -> Any:
+        """Whether an id is that of a piece that is never used; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.unused.__contains__)
+
+    def is_byte(self, id: Any) -> Any:
+        """Whether an id is that of a byte, such as ``<0x0A>``; or of each of a list.
+
+        Raises:
+            IndexError, TypeError: as by `id_to_piece`.
+        """
+        return self._answers.of_ids(id, self._pieces.byte.__contains__)
+
+    def unk_id(self) -> int:
+        """The id of the unknown piece; -1 if there is none."""
+        return self._pieces.unk_id
+
+    def bos_id(self) -> int:
+        """The id of the piece that begins texts; -1 if there is none."""
+        return self._pieces.bos_id
+
+    def eos_id(self) -> int:
+        """The id of the piece that ends texts; -1 if there is none."""
+        return self._pieces.eos_id
+
+    def pad_id(self) -> int:
+        """The id of the piece that fills rows up; -1 if there is none."""
+        return self._pieces.pad_id
+
+    def load(self, model_file: Any = None, model_proto: Any = None) -> NoReturn:  # noqa: ARG002
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("load: a stand-in has the table of its tokenizer; compile a .model file, and call fst.sentencepiece again")
+
+    def load_from_file(self, filename: Any) -> NoReturn:
+        """Refused, as `load`."""
+        self.load(filename)
+
+    def load_from_serialized_proto(self, serialized: Any) -> NoReturn:
+        """Refused, as `load`."""
+        self.load(serialized)
+
+    @classmethod
+    def from_file(cls, model_file: Any, **_: Any) -> NoReturn:
+        """Refused, as `load`."""
+        raise UnsupportedError(f"from_file: compile {model_file} by fst.compile.tokenizer, and pass its fst.Tokenizer to fst.sentencepiece")
+
+    @classmethod
+    def from_proto(cls, model_proto: Any, **_: Any) -> NoReturn:  # noqa: ARG003
+        """Refused, as `load`."""
+        cls.from_file("the model")
+
+    def serialized_model_proto(self) -> NoReturn:
+        """Refused.
+
+        Raises:
+            UnsupportedError: always.
+        """
+        raise UnsupportedError("serialized_model_proto: a table does not keep the .model file; keep the file, or pickle this object")
+
+    def __getattr__(self, name: str) -> Any:
+        snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+        told = f": {OTHERS[snake]}" if snake in OTHERS else ""
+        raise AttributeError(f"'SentencePieceProcessor' object has no attribute {name!r}{told}")
+
+    @Lazy
+    def _pieces(self) -> Pieces:
+        return pieces_of(self.fst)
+
+    @Lazy
+    def _answers(self) -> Answers:
+        return Answers(self._pieces)
+
+    def _form(self, return_type: Any, out_type: Any, *flags: bool | None) -> Form:
+        """The form of results."""
+        kind = one_type(return_type, out_type, self._return_type)
+        own = (self._add_bos, self._add_eos, self._reverse, self._emit_unk_piece)
+        form = Form(kind, *(default if given is None else given for given, default in zip(flags, own, strict=True)))
+        if kind in ("proto", "serialized_proto", "offset_mapping") and any(form[1:]):
+            raise RuntimeError("UNIMPLEMENTED: add_bos, add_eos, reverse, and emit_unk_piece is not supported in proto API")
+        if kind == "serialized_proto":
+            raise UnsupportedError(NO_BUFFERS)
+        return form
+
+    def _threads(self, num_threads: Any, thread_pool: Any) -> int | None:
+        """The most threads; None: one for each core."""
+        num_threads = self._num_threads if num_threads is None else num_threads
+        if not isinstance(num_threads, int):
+            raise TypeError("num_threads must be int")
+        if thread_pool is not None:
+            num_threads = thread_pool.num_threads()
+        return None if num_threads < 0 else min(max(num_threads, 1), MOST_THREADS)
+
+    def _sampling(self, enable: Any, nbest_size: Any, alpha: Any) -> dict[str, Any]:
+        """The arguments of the tokenizer by which it samples."""
+        enable = self._enable_sampling if enable is None else enable
+        nbest_size = self._nbest_size if nbest_size is None else nbest_size
+        alpha = self._alpha if alpha is None else alpha
+        if enable is True and (nbest_size in (None, 0, 1) or alpha is None):
+            raise ValueError(NO_SAMPLING)
+        if not enable:
+            return {}
+        _need_few(nbest_size)
+        if self._pieces.kind == BPE:
+            instead = "tok.encode(text, dropout=alpha), where a merge that was skipped may come again"
+            raise UnsupportedError(f"enable_sampling with BPE, where sentencepiece skips a merge once and for all: take {instead}")
+        if self._pieces.kind not in ("", UNIGRAM):
+            raise RuntimeError("INTERNAL: SampleEncode is not available for the current model.")
+        return {"sample": True, "nbest_size": nbest_size, "alpha": alpha}
+
+    def _encoded(self, input: Any, form: Form, threads: int | None, sampling: dict[str, Any]) -> Any:
+        """The pieces of a text, or of each text of a list."""
+        if not isinstance(input, list):
+            return self._encoded_text(input, form, sampling)
+        rows = self._rows(input, threads, sampling)
+        if form.kind is int and not any(form[1:]):
+            return rows
+        answers, texts = self._answers, [self._answers.read(one, text_in_list) for one in input]
+        if form.is_placed and not sampling:
+            located = self._pieces.located_rows(texts, rows, threads)
+            each = zip(texts, rows, located, input, strict=True)
+            return [answers.placed(text, ids, pieces, form, one) for text, ids, pieces, one in each]
+        return [answers.formed(text, ids, form, one) for text, ids, one in zip(texts, rows, input, strict=True)]
+
+    def _encoded_text(self, input: Any, form: Form, sampling: dict[str, Any]) -> Any:
+        """The pieces of a text."""
+        text = self._answers.read(input)
+        ids = self._row(text, **sampling)
+        if form.is_placed and not sampling:
+            (located,) = self._pieces.located_rows([text], [ids], threads=1)
+            return self._answers.placed(text, ids, located, form, input)
+        return self._answers.formed(text, ids, form, input)
+
+    def _row(self, text: str, **sampling: Any) -> list[int]:
+        """The ids of a text."""
+        try:
+            ids: list[int] = self.fst.encode(text, add_special_tokens=False, **sampling).tolist()
+        except TextError as error:
+            raise RuntimeError(str(error)) from None
+        return ids
+
+    def _rows(self, texts: list[Any], threads: int | None, sampling: dict[str, Any]) -> list[list[int]]:
+        """The ids of texts."""
+        try:
+            batch = self.fst.encode_batch(texts, add_special_tokens=False, threads=threads, **sampling)
+        except TextError:
+            mended = [self._answers.read(one, text_in_list) for one in texts]
+            batch = self.fst.encode_batch(mended, add_special_tokens=False, threads=threads, **sampling)
+        ids = batch.ids.tolist()
+        return [ids[begin:end] for begin, end in pairwise(batch.row_splits.tolist())]
+
+    def _best(self, input: Any, count: int, form: Form) -> Any:
+        """The best segmentations of a text."""
+        text = self._answers.read(input)
+        if self._pieces.kind not in ("", UNIGRAM):
+            raise RuntimeError("INTERNAL: NBestEncode is not available for the current model.")
+        nbest = getattr(self.fst, "nbest", None)
+        if nbest is None:
+            raise UnsupportedError(f"nbest_encode of {self.fst._table.kind} tables: only Unigram has several segmentations of a text")
+        found = [self._answers.formed(text, list(map(int, ids)), form, input, float(score)) for ids, score in nbest(text, count)]
+        return NBestSentencePieceText(found) if form.kind == "proto" else found
+
+
+def _need_few(nbest_size: int) -> None:
+    if nbest_size > MOST_NBEST:
+        raise RuntimeError(f"INTERNAL: nbest_size must be nbest_size <= {MOST_NBEST}")
+
+
+def _camel(name: str) -> str:
+    return name.title().replace("_", "").replace("Nbest", "NBest")
+
+
+for _name, _method in [*vars(SentencePieceProcessor).items()]:  # each method has two names, as in sentencepiece
+    if _name in BOTH or not (_name.startswith(("_", "from_", "serialized_")) or _name.endswith(("_id", "_size"))):
+        setattr(SentencePieceProcessor, _camel(_name), _method)

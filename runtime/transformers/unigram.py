@@ -1,0 +1,67 @@
+"""The backend of `fst.hf` for Unigram."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+from fst.blanks import NEVER
+from fst.errors import UnsupportedError
+from fst.reference_numbers import spelled_as
+from fst.runtime.decoder import decoded
+from fst.runtime.transformers.backend import Backend, Json
+from fst.runtime.transformers.bpe import reference_decoder
+from fst.runtime.transformers.bpe_document import beside
+
+
+class UnigramBackend(Backend):
+    """The backend of Unigram tables."""
+
+    files: ClassVar = {}
+    keeps_blanks = True
+
+    @property
+    def fixed(self) -> Mapping[str, Any]:
+        """``add_prefix_space``: whether texts get a leading blank."""
+        by = self.fst._metadata.text.rewriting
+        return {"add_prefix_space": by is not None and by.blanks.prefix != NEVER}
+
+    @property
+    def model(self) -> SimpleNamespace:
+        """The model."""
+        return SimpleNamespace(continuing_subword_prefix=None)
+
+    @property
+    def decoder(self) -> Any:
+        """The decoder of ``tokenizers``."""
+        return reference_decoder(self.fst._metadata.settings.decoder)
+
+    def joined(self, tokens: Sequence[str]) -> str:
+        """The text of tokens."""
+        return decoded(tokens, self.fst._metadata.settings.decoder)
+
+    def save_vocabulary(self, folder: Path, prefix: str) -> tuple[str, ...]:  # noqa: ARG002
+        """Write nothing: the ``tokenizer.json`` holds the vocabulary."""
+        return ()
+
+    def document(self) -> Json:
+        """A ``tokenizer.json`` that compiles to the table.
+
+        Raises:
+            UnsupportedError: there is none, since the reference of the table is sentencepiece.
+        """
+        table, model = self.fst._table, self.fst._metadata.model
+        if table.is_whole:
+            raise UnsupportedError("a table that sums scores as sentencepiece does has no tokenizer.json: tokenizers would give other ids")
+        scores = map(spelled_as, table.scores.tolist())
+        return {
+            **beside(table),
+            "model": {
+                "type": "Unigram",
+                "unk_id": model.unk_id,
+                "byte_fallback": model.byte_fallback,
+                "vocab": [[*row] for row in zip(table.tokens, scores, strict=False)],
+            },
+        }
