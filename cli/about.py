@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fst.cli.formats import names
-from fst.metadata import RULES
+from fst.metadata import RULES, TOKENIZERS
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables
@@ -26,6 +26,7 @@ OPTIONS = (
     "ignore_merges",
 )
 SIZES = ("tokens", "states", "entries", "columns", "classes", "words")
+MAX_STRING = 1_000  # characters that are shown whole
 PARTS = ("normalizer_parts", "pre_tokenizer_parts")  # if the options above do not say everything
 MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 
@@ -40,6 +41,7 @@ def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any
         "file": path,
         "bytes": size,
         "kind": automaton.kind,
+        "reference": stored.get("reference", TOKENIZERS),
         **{name: stored[name] for name in ("layout", "columns") if name in stored},
         "tokens": len(tables.token_ids),
         "states": automaton.states,
@@ -75,10 +77,10 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
     return {
         "file": description["file"],
         "size": f"{description['bytes']:,} bytes",
-        **{name: description[name] for name in ("kind", "layout") if name in description},
+        **{name: description[name] for name in ("kind", "reference", "layout") if name in description},
         **{name: f"{description[name]:,}" for name in SIZES if name in description},
         **{name: json.dumps(value, ensure_ascii=False) for name, value in description["options"].items()},
-        **{name: json.dumps(description[name], ensure_ascii=False) for name in PARTS if description[name] is not None},
+        **{name: _components(description[name]) for name in PARTS if description[name] is not None},
         "special tokens": _specials(description["specials"]),
         **({"late tokens": _specials({name: token["id"] for name, token in description["late"].items()})} if description["late"] else {}),
         **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
@@ -91,6 +93,17 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
         **({"dropout": _unapplied(description["dropout"], str)} if description.get("dropout") else {}),
         "sides": f"truncation {description['truncation_side']}, padding {description['padding_side']}",
     }
+
+
+def _components(parts: list[dict[str, Any]]) -> str:
+    """Normalizers or pre-tokenizers, with only the beginning of a charsmap."""
+    shown = [{name: _cut(value) for name, value in part.items()} for part in parts]
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _cut(value: Any) -> Any:
+    """A value; of a long string its beginning and its size."""
+    return f"{value[:20]}... ({len(value):,} characters)" if isinstance(value, str) and len(value) > MAX_STRING else value
 
 
 def _named(piece: list[Any], spellings: Mapping[int, str]) -> list[Any]:

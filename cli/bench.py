@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import accumulate, islice
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
+    from fst.cli.documents import Documents as Block
     from fst.cli.inputs import Reading
     from fst.machines.wordpiece import Tables
     from fst.runtime.batch import Batch
@@ -38,11 +40,25 @@ class Documents:
         lines: the documents, in UTF-8.
         characters: code points in them.
         words: runs of characters between white space.
+        blocks: where they were found: documents without texts, in the same order.
     """
 
     lines: list[bytes]
     characters: int
     words: int
+    blocks: list[Block]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all documents."""
+        return sum(map(len, self.lines))
+
+    def place(self, row: int) -> str:
+        """The position of a document, for messages."""
+        ends = [*accumulate(map(len, self.blocks))]
+        number = bisect_right(ends, row)
+        block = self.blocks[number]
+        return block.place(block.numbers[row - ends[number]])  # counted from the block's end
 
 
 def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], None]) -> Documents:
@@ -52,13 +68,16 @@ def documents(how: Reading, files: tuple[str, ...], advance: Callable[[int], Non
         TextError: a document is not text, or a file is damaged.
     """
     lines, characters, words = list[bytes](), 0, 0
+    blocks: list[Block] = []
     for some in how.documents(files, advance):
-        texts = some.in_utf8().texts
+        block = some.in_utf8()
+        texts = block.texts
         for text in map(bytes.decode, texts):
             characters += len(text)
             words += len(text.split())
         lines += texts
-    return Documents(lines, characters, words)
+        blocks.append(replace(block, texts=(), others=None))
+    return Documents(lines, characters, words, blocks)
 
 
 def measured(tables: Tables, found: Documents) -> Iterator[str]:
@@ -76,14 +95,11 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
 
     batch = encode(1)
     tokens, unknown = len(batch.ids), np.flatnonzero(batch.ids == tables.metadata.model.unk_id)
-    if not tokens:
-        raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
+    yield from counted(tables, found, batch)
     rows = np.unique(np.searchsorted(batch.row_splits, unknown, side="right") - 1)
     del batch
-    size = sum(map(len, found.lines))
-    yield from _counts(found, size, tokens, len(unknown))
     yield ""
-    yield from _speeds(size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
+    yield from _speeds(found.size, tokens, {threads: _seconds(encode, threads) for threads in sorted({1, usable_cores()})})
     if len(unknown):
         yield ""
         yield from _most_frequent(tokenizer, (found.lines[row] for row in rows))
@@ -91,7 +107,7 @@ def measured(tables: Tables, found: Documents) -> Iterator[str]:
 
 def _seconds(encode: Callable[[int], Any], threads: int) -> float:
     """The median time of several runs, after a warm-up."""
-    note(f"encoding {RUNS + 1} times with {_threads(threads)} …")
+    note(f"encoding {RUNS + 1} times with {threads_of(threads)} …")
     times = []
     for _ in range(RUNS + 1):
         begun = perf_counter()
@@ -100,7 +116,15 @@ def _seconds(encode: Callable[[int], Any], threads: int) -> float:
     return median(times[1:])
 
 
-def _counts(found: Documents, size: int, tokens: int, unknown: int) -> Iterator[str]:
+def counted(tables: Tables, found: Documents, batch: Batch, **more: str) -> Iterator[str]:
+    """The counts as lines, and more facts below them.
+
+    Raises:
+        TextError: the documents have no tokens.
+    """
+    size, tokens, unknown = found.size, len(batch.ids), np.count_nonzero(batch.ids == tables.metadata.model.unk_id)
+    if not tokens:
+        raise TextError("nothing to measure: the input has no tokens; name a file with text in it")
     shown = {
         "texts": f"{len(found.lines):,}",
         "size": f"{size / 1e6:,.2f} MB of UTF-8 ({size:,} bytes)",
@@ -108,6 +132,7 @@ def _counts(found: Documents, size: int, tokens: int, unknown: int) -> Iterator[
         "tokens per character": f"{tokens / found.characters:.3f}",
         "tokens per word": f"{tokens / found.words:.3f}" if found.words else "no words",
         "unknown tokens": f"{unknown / tokens:.3%}",
+        **more,
     }
     width = max(map(len, shown))
     return (f"{name:{width}}  {value}" for name, value in shown.items())
@@ -116,11 +141,16 @@ def _counts(found: Documents, size: int, tokens: int, unknown: int) -> Iterator[
 def _speeds(size: int, tokens: int, times: dict[int, float]) -> Iterator[str]:
     """A table with a column for each number of threads, and one for the ratio of the last to the first."""
     first, last = times[min(times)], times[max(times)]
-    rows: list[Sequence[str]] = [("", *map(_threads, times))]
+    rows: list[Sequence[str]] = [("", *map(threads_of, times))]
     for name, amount in (("MB/s", size), ("million tokens/s", tokens)):
         rows.append((name, *(f"{amount / 1e6 / seconds:,.1f}" for seconds in times.values())))
     if len(times) > 1:
         rows = [(*row, cell) for row, cell in zip(rows, ("ratio", *[f"{first / last:.2f}"] * 2), strict=True)]
+    yield from aligned(rows)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The rows of a table as lines: names on the left, figures on the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for name, *cells in rows:
         yield "  ".join([name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))])
@@ -166,5 +196,6 @@ def _shown(word: bytes) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _threads(number: int) -> str:
+def threads_of(number: int) -> str:
+    """A number of threads, in words."""
     return f"{number} thread{'s' * (number != 1)}"

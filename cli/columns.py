@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import Matches
-from fst.cli.documents import IDS, TOKENS, Documents, Encoded, Fault, not_text
+from fst.cli.documents import IDS, OFFSETS, TOKENS, Documents, Encoded, Fault, not_text
 from fst.cli.packing import CHUNK
 from fst.cli.streams import Source
 from fst.cli.with_pyarrow import pa, pq
@@ -70,12 +70,11 @@ class Column(Documents):
         known = {number: text for number, text in rows if text is not None}
         return Documents(self.file, self.unit, list(known), list(known.values()))
 
-    def without(self, rows: Collection[int]) -> Documents:
-        """The other rows."""
-        kept = [row for row in range(len(self.texts)) if row not in rows]
-        taken = pa.array(kept, pa.int64())
+    def taken(self, rows: Sequence[int]) -> Documents:
+        """Some rows, each as often as it is named."""
+        taken = pa.array(rows, pa.int64())
         others = None if self.others is None else self.others.take(taken)
-        return replace(self, numbers=[self.numbers[row] for row in kept], texts=self.texts.take(taken), others=others)
+        return replace(self, numbers=[self.numbers[row] for row in rows], texts=self.texts.take(taken), others=others)
 
     def mended(self) -> Documents:
         """The same documents with U+FFFD for malformed bytes of text."""
@@ -118,7 +117,9 @@ class Column(Documents):
         """Their ids; the options are those of `Tokenizer.encode_arrow`."""
         lists = tokenizer.encode_arrow(self.texts, errors=errors, **options)
         nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
-        return Encoded(self, lists.values.to_numpy(), lists.offsets.to_numpy()[1:].astype(np.int64), nulls)
+        ids, *spans = (lists.values.field(name).to_numpy() for name in MATCH) if options.get("offsets") else (lists.values.to_numpy(),)
+        offsets = np.column_stack(spans) if spans else None
+        return Encoded(self, ids, lists.offsets.to_numpy()[1:].astype(np.int64), nulls, offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
@@ -276,23 +277,29 @@ class ColumnsOf(Protocol[Input]):
 
 
 class IdsColumns:
-    """Ids, and tokens if they are wanted.
+    """Ids, and tokens and spans if they are wanted.
 
     Args:
         spellings: the tokens by their ids; None: they are not wanted.
+        with_offsets: whether spans are wanted.
     """
 
-    def __init__(self, spellings: Mapping[int, str] | None) -> None:
+    def __init__(self, spellings: Mapping[int, str] | None, with_offsets: bool) -> None:
         self.added = [(IDS, pa.list_(pa.int32()))]
         self._tokens: Any = None
         if spellings is not None:
             self._tokens = pa.array([spellings[number] for number in range(max(spellings) + 1)])
             self.added.append((TOKENS, pa.list_(pa.string())))
+        self.added += [(OFFSETS, pa.list_(pa.list_(pa.int32(), 2)))] * with_offsets
 
     def of(self, encoded: Encoded, /) -> tuple[Documents, Sequence[Any]]:
         """See `ColumnsOf`."""
-        ids = pa.array(encoded.ids)
-        return encoded.documents, [_lists(encoded, values) for values in (ids, *([] if self._tokens is None else [self._tokens.take(ids)]))]
+        values = [pa.array(encoded.ids)]
+        if self._tokens is not None:
+            values.append(self._tokens.take(values[0]))
+        if encoded.offsets is not None:
+            values.append(pa.FixedSizeListArray.from_arrays(pa.array(encoded.offsets.ravel()), 2))
+        return encoded.documents, [_lists(encoded, each) for each in values]
 
 
 class Writer(Generic[Result]):

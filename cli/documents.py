@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -16,7 +16,7 @@ from fst.runtime.texts import replaced, wrong_at
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer
 
-IDS, TOKENS = "input_ids", "tokens"  # their names in JSON lines and tables
+IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
 MEND_TEXT = "mend it, or pass --errors replace or skip"
 
@@ -80,9 +80,12 @@ class Documents:
 
     def without(self, rows: Collection[int]) -> Documents:
         """The other rows."""
-        kept = [row for row in range(len(self.numbers)) if row not in rows]
-        others = None if self.others is None else [self.others[row] for row in kept]
-        return replace(self, numbers=[self.numbers[row] for row in kept], texts=[self.texts[row] for row in kept], others=others)
+        return self.taken([row for row in range(len(self.numbers)) if row not in rows])
+
+    def taken(self, rows: Sequence[int]) -> Documents:
+        """Some rows, each as often as it is named."""
+        others = None if self.others is None else [self.others[row] for row in rows]
+        return replace(self, numbers=[self.numbers[row] for row in rows], texts=[self.texts[row] for row in rows], others=others)
 
     def records(self) -> Any:
         """The other fields of each document, as a list of objects for JSON; None: there are none."""
@@ -109,7 +112,7 @@ class Documents:
     def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
         """Their ids; the options are those of `Tokenizer.encode_batch`."""
         batch = tokenizer.encode_batch(self.texts, errors=errors, **options)
-        return Encoded(self, batch.ids, batch.row_splits[1:])
+        return Encoded(self, batch.ids, batch.row_splits[1:], offsets=batch.offsets)
 
     def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
         """How many ids they have; the options are those of `Tokenizer.count_tokens`."""
@@ -141,35 +144,14 @@ class Encoded:
         ids: int32[n], the ids of all documents in order.
         ends: int64[rows], the end of each document's ids; ids after the last end belong to a document that goes on.
         nulls: bool[rows], which of them are null; None: none.
+        offsets: int32[n, 2], the span of each id in characters; None: they were not asked for.
     """
 
     documents: Documents
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     nulls: NDArray[np.bool_] | None = None
-
-
-Encode = Callable[[Documents, str], Encoded]  # encodes documents, by their `errors`
-
-
-def encoding(tokenizer: Tokenizer, options: Mapping[str, Any]) -> Encode:
-    """A function that encodes documents, with options as `Documents.encode` takes them."""
-    return lambda documents, errors: documents.encode(tokenizer, errors, **options)
-
-
-def dropping(tokenizer: Tokenizer, options: Mapping[str, Any], dropout: float, seed: int | None) -> Encode:
-    """The same with dropout: the ids are those of a single call with all documents that the function is given."""
-    from fst.runtime.dropout import random_seed
-
-    seed, done = random_seed() if seed is None else seed, 0
-
-    def encode(documents: Documents, errors: str) -> Encoded:
-        nonlocal done
-        encoded = documents.encode(tokenizer, errors, dropout=dropout, seed=seed, first_row=done, **options)
-        done += len(encoded.ends) - (0 if encoded.nulls is None else int(encoded.nulls.sum()))
-        return encoded
-
-    return encode
+    offsets: NDArray[np.int32] | None = None
 
 
 def _as_str(text: str | bytes) -> str:

@@ -12,14 +12,13 @@ from fst.errors import TextError
 if TYPE_CHECKING:
     from fst.compile.sources.source import Source
     from fst.compile.wordpiece import WordPieceModel
-    from fst.machines.bpe import BpeTables
-    from fst.machines.wordpiece import Tables
+    from fst.table import Table
 
 END_OF_WORD = "(end)"  # shown in place of a character at the end of a word
 START = "(root)"  # the node of the empty string
 
 
-def explained(tables: Tables | BpeTables, text: str) -> Iterator[str]:
+def explained(tables: Table, text: str) -> Iterator[str]:
     """The explanation of a text, as lines.
 
     Raises:
@@ -27,12 +26,17 @@ def explained(tables: Tables | BpeTables, text: str) -> Iterator[str]:
     """
     from fst.compile.wordpiece import source_of
     from fst.machines.bpe import BpeTables
+    from fst.machines.unigram import UnigramTables
+    from fst.machines.wordpiece import Tables
 
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise TextError(f"TEXT is not UTF-8 at character {error.start}; mend it") from None
-    return explained_bytes(tables, text) if isinstance(tables, BpeTables) else Explanation(source_of(tables)).lines(text)
+    if isinstance(tables, BpeTables | UnigramTables):
+        return explained_bytes(tables, text)
+    assert isinstance(tables, Tables)
+    return Explanation(source_of(tables)).lines(text)
 
 
 class Explanation:

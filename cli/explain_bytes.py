@@ -1,4 +1,4 @@
-"""How a text becomes tokens of byte-level BPE: its pieces, and what the automaton or the merges make of each of them."""
+"""How a text becomes tokens of BPE or Unigram: its pieces, and what the automaton, the merges or the scores make of each of them."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables
+    from fst.machines.unigram import UnigramTables
 
 
-def explained_bytes(tables: BpeTables, text: str) -> Iterator[str]:
+def explained_bytes(tables: BpeTables | UnigramTables, text: str) -> Iterator[str]:
     """The explanation of a text, as lines: of each special token and each piece in it."""
+    from fst.machines.bpe import BpeTables
+
     names = dict(zip(tables.token_ids.tolist(), tables.tokens, strict=True))
     for place, (part, special) in enumerate(tables.parts(text)):
         if place:
             yield ""
         if special is None:
-            yield from _piece(tables, part.encode(), names)
+            piece = part.encode()
+            yield from _piece(tables, piece, names) if isinstance(tables, BpeTables) else _paths(tables, piece, names)
+            yield "  tokens " + " ".join(f"{names[number]} {number}" for number in tables.run_piece(piece))
         else:
             yield f"{part}: a special token, id {special}"
 
 
 def _piece(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
-    """A piece: how the table reads it, then its tokens."""
+    """A piece of BPE: how the table reads it."""
     from fst.machines.byte_letters import spelled
 
     yield f"piece {spelled(piece)}"
     yield from _states(tables, piece, names) if tables.has_automaton else _merges(tables, piece, names)
-    yield "  tokens " + " ".join(f"{names[number]} {number}" for number in tables.run_piece(piece))
 
 
 def _states(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
@@ -47,3 +51,25 @@ def _merges(tables: BpeTables, piece: bytes, names: dict[int, str]) -> Iterator[
 
     for rank, left, right in steps(tables.ranks, tables.merges, tables.atoms_of(piece)):
         yield f"  merge {rank:>8}  {names[left]} {names[right]}"
+
+
+def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterator[str]:
+    """A piece of Unigram: the tokens that begin at each character with their scores, and the sums along the best path."""
+    from fst.unigram import tokens_at
+
+    text = piece.decode()
+    yield f"piece {_shown(text, tables)}"
+    begin = 0
+    for char in text:
+        found = (f"{names[number]} {tables.path_scores[number]:.4g}" for _, number in tokens_at(tables.trie, piece, begin))
+        yield f"  {_shown(char, tables)}  tokens from here: {', '.join(found) or 'none'}"
+        begin += len(char.encode())
+    total = 0.0
+    for begin, end, number in tables.path(piece)[0]:
+        total += float(tables.unknown if number is None else tables.path_scores[number])
+        yield f"  best path to {_shown(piece[begin:end].decode(), tables)}: sum {total:.6g}"
+
+
+def _shown(text: str, tables: UnigramTables) -> str:
+    """Text as tokens spell it."""
+    return text.replace(" ", tables.symbol) if tables.symbol else text

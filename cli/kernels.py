@@ -50,6 +50,7 @@ def compile_all() -> tuple[bool, str]:
     with TemporaryDirectory() as folder:
         _compile_wordpiece(Path(folder))
         _compile_bpe(Path(folder))
+        _compile_unigram(Path(folder))
         _compile_search(Path(folder))
         _compile_segmentation(Path(folder))
     return destination(kernels.encode_rows)
@@ -100,6 +101,26 @@ def _compile_bpe(folder: Path) -> None:
     bpe(source, encoding="gpt2", special={})
 
 
+def _compile_unigram(folder: Path) -> None:
+    from fst.compile import tokenizer
+    from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
+    from fst.compile.sources.templates import BARE
+    from fst.compile.unigram import UnigramModel, assemble
+    from fst.metadata import AddedTokens
+    from fst.unigram import NORMAL, UNKNOWN, WHOLE
+
+    source = folder / "tokenizer.json"
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["ab", -3]]}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
+    whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL])
+    _used(assemble(Source(whole, TextPipeline([], []), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto"), folder)
+    used = _used(tokenizer(source), folder)
+    used.nbest("ab", 2)
+    for offsets in (False, True):
+        for nbest_size in (-1, 2):
+            used.encode_batch(["ab"], offsets=offsets, sample=True, nbest_size=nbest_size)
+
+
 def _compile_search(folder: Path) -> None:
     import fst
     from fst.compile import keywords
@@ -109,6 +130,7 @@ def _compile_search(folder: Path) -> None:
         searcher = fst.load(folder / "keywords.npz")
         searcher.find_batch(["ab"])
         searcher.count([b"ab"])
+        searcher.find("ab")
     fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
     for options in ({"ignore_case": True}, {"whole_words": True, "normalizer": {"type": "NFC"}}):
         searcher = fst.Searcher(keywords(["ab"], **options))

@@ -21,18 +21,15 @@ from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 import fst
 from fst.__main__ import INTERRUPTED
 from fst.cli.compiling import DEFAULT, KINDS, compiled
-from fst.cli.progress import note, noting, progress
+from fst.cli.progress import Sum, note, noting, progress
 from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
-
-if TYPE_CHECKING:
-    from fst.machines.wordpiece import Tables
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -137,8 +134,8 @@ class FileName(click.Path):
         return super().convert(value, param, ctx)
 
 
-class Probability(click.FloatRange):
-    """A number from 0 to 1."""
+class Number(click.FloatRange):
+    """A number of some range, which NaN is not."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse what is no number."""
@@ -176,18 +173,33 @@ def _component(_ctx: click.Context, _param: click.Parameter, given: str | None) 
 def _files_in(folder: Path) -> list[str]:
     """The files of a folder that a vocabulary may be read from."""
     from fst.compile.sources.pretrained import FILES
-    from fst.compile.sources.read import files_of_ranks
+    from fst.compile.sources.read import single_files
 
-    return [str(path) for path in (*(folder / name for name in FILES), *files_of_ranks(folder))]
+    return [str(path) for path in (*(folder / name for name in FILES), *single_files(folder))]
 
 
 SOURCES = "as SOURCE says; vocab.txt alone: {}"  # the default of an option of `fst compile`
 MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard", "overlapping")
 DIRECTIONS = ("forward", "backward")
+PEERS = ("tokenizers", "tiktoken", "sentencepiece", "gigatoken", "all")
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 
 table_argument = click.argument("table", type=FileName())
-files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]")
+
+
+def _named(_ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that the arguments of a command stand for."""
+    from fst.cli.names import named
+
+    return named(names)
+
+
+def _named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same; without arguments, standard input."""
+    return _named(ctx, parameter, names) or (STANDARD,)
+
+
+files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=_named_or_standard)
 
 
 @click.group(cls=Manners, context_settings={"help_option_names": ["-h", "--help"]})
@@ -289,15 +301,17 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
     For --kind tokenizer, SOURCE is one of these, also packed with gzip:
 
     \b
-      tokenizer.json   WordPiece or byte-level BPE, as the library tokenizers reads it
+      tokenizer.json   WordPiece, WordLevel, BPE or Unigram, as the library tokenizers reads it
       vocab.txt        WordPiece, one token a line
       NAME.tiktoken    byte-level BPE, with --encoding, unless NAME is an encoding's, or
                        with --pattern and --special
       tekken.json      byte-level BPE, as mistral-common reads it
+      NAME.model       a model of sentencepiece, of the kind unigram, bpe or char, as
+                       sentencepiece reads it
       a folder         that holds a tokenizer.json, a vocab.txt, or vocab.json and merges.txt,
                        tokenizer_config.json and the like; it is read as by
                        AutoTokenizer.from_pretrained of transformers; one without these
-                       may hold a tekken.json or a NAME.tiktoken
+                       may hold a tekken.json, a NAME.tiktoken or a NAME.model
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
@@ -332,6 +346,7 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       fst compile vocab.txt -o cased.npz --no-lowercase
       fst compile vocab.txt -o small.npz --layout compact
       fst compile cl100k_base.tiktoken -o cl100k.npz
+      fst compile spiece.model -o t5.npz
       fst compile ranks.tiktoken -o own.npz --pattern ' ?[^ ]+| +' --special '<|end|>=50256'
       fst compile --kind keywords names.txt -o names.npz
       fst compile --kind keywords people.csv --column name -o people.npz --whole-words
@@ -401,23 +416,52 @@ output_option = click.option(
 )
 
 
+def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
+    """The option of a command that writes in one of several formats; `default` says which, if FILE has no ending."""
+    shown = f"by the ending of FILE, or {default}"
+    return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format to write.")
+
+
 @main.command("encode")
 @table_argument
 @files_argument
 @output_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["ids", "tokens", "json", "npy", "arrow", "parquet"]),
-    show_default="by the ending of FILE, or ids",
-    help="The format to write.",
-)
-@click.option("--tokens", "with_tokens", is_flag=True, help="Write tokens too, in JSON, Arrow and Parquet.")
+@format_option("ids", "tokens", "json", "npy", "bin", "arrow", "parquet", default="ids")
+@click.option("--tokens", is_flag=True, help="Write tokens too, in JSON, Arrow and Parquet.")
+@click.option("--offsets", is_flag=True, help="Write the span of each id in characters too, in JSON, Arrow and Parquet.")
+@click.option("--keep", type=click.Choice(["text"]), show_default="nothing", help="Write the text too, in JSON, Arrow and Parquet.")
 @click.option("--max-length", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep at most N ids of a document.")
 @click.option(
-    "--dropout", type=Probability(0, 1), default=0, show_default=True, metavar="P", help="Skip each merge of BPE with the probability P."
+    "--stride",
+    type=click.IntRange(min=0),
+    metavar="N",
+    show_default="no windows",
+    help="Write windows of --max-length ids, of which each shares N with the one before, instead of cutting ids off.",
 )
-@click.option("--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", show_default="a new one", help="The seed of --dropout.")
+@click.option("--append", metavar="TOKEN", show_default="none", help="Put a token after each document, such as '<|endoftext|>'.")
+@click.option(
+    "--pack",
+    type=click.IntRange(min=1),
+    metavar="N",
+    show_default="a row a document",
+    help="Write rows of N ids, which go on from document to document.",
+)
+@click.option(
+    "--dropout", type=Number(0, 1), default=0, show_default=True, metavar="P", help="Skip each merge of BPE with the probability P."
+)
+@click.option("--sample", is_flag=True, help="Draw a segmentation of Unigram at random.")
+@click.option("--alpha", type=Number(-1e6, 1e6), default=0.1, show_default=True, metavar="A", help="Of --sample: draw by exp(A * score).")
+@click.option(
+    "--nbest-size",
+    type=click.IntRange(-1, 1024),
+    default=-1,
+    show_default="all",
+    metavar="N",
+    help="Of --sample: draw from the N best of a document; from all with -1.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0, (1 << 64) - 1), metavar="N", show_default="a new one", help="The seed of --dropout and --sample."
+)
 @reading_options
 @encoding_options
 def encode_command(
@@ -425,14 +469,16 @@ def encode_command(
     files: tuple[str, ...],
     output: str,
     form: str | None,
-    with_tokens: bool,
-    max_length: int | None,
+    keep: str | None,
     dropout: float,
+    sample: bool,
+    alpha: float,
+    nbest_size: int,
     seed: int | None,
     no_special_tokens: bool,
     errors: str,
     threads: int | None,
-    **reading: Any,
+    **others: Any,
 ) -> None:
     """Turn documents into token ids.
 
@@ -447,18 +493,29 @@ def encode_command(
                    then input_ids                     .json, .jsonl, .ndjson
       npy          OUT.npy, int32: the ids of all documents; OUT.splits.npy, int64:
                    where the ids of each document begin, and the last end      .npy
+      bin          OUT.bin: the ids without a header, as np.memmap and nanoGPT
+                   read them, uint16, or uint32 if one is above 65,535; and
+                   OUT.splits.npy                                              .bin
       arrow        Arrow IPC: the other columns or fields of the input, then
                    input_ids, lists of int32                                 .arrow
       parquet      the same as Parquet                                     .parquet
 
-    --tokens adds tokens, lists of strings, to JSON, Arrow and Parquet. Ids, tokens and JSON are packed if the name ends with .gz, .zst,
-    .bz2 or .xz, as in ids.jsonl.gz. The output cannot be one of the inputs.
+    In JSON, Arrow and Parquet, --tokens adds tokens, lists of strings; --offsets adds offset_mapping, a pair of characters for each id; and
+    --keep text keeps the text. Ids, tokens and JSON are compressed if the name ends with .gz, .zst, .bz2 or .xz, as in ids.jsonl.gz. The
+    output cannot be one of the inputs.
+
+    A document has one row. With --stride it has as many as it takes, windows of --max-length ids that overlap, each with the other columns
+    of the document. With --pack all rows but the last have the same number of ids, and go on from document to document.
+
+    A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. A folder as
+    output, which ends with / if it is to be made, has a file for each input, named like it. Each of them may be a URL, such as
+    s3://bucket/x.txt, which the package fsspec reads with a plug-in: pip install fsspec s3fs.
 
     A null stays null in JSON, Arrow and Parquet, and has no ids in other formats. In JSON, dates, times and decimals of other columns
     become strings, and NaN becomes null; a column of bytes, durations or maps is refused.
 
-    With --dropout, which is BPE-Dropout (Provilkov et al. 2020), the same documents and the same --seed give the same ids. Documents are
-    read whole.
+    With --dropout, which is BPE-Dropout (Provilkov et al. 2020), or --sample, which is Subword Regularization (Kudo 2018), the same
+    documents and the same --seed give the same ids. Documents are read whole.
 
     Parquet, Arrow and zstd need pyarrow: pip install "pyarrow>=18".
 
@@ -466,8 +523,12 @@ def encode_command(
     Examples:
       fst encode bert.npz reviews.txt > ids.txt
       fst encode bert.npz part1.jsonl.gz part2.jsonl.gz --field text -o ids.npy
+      fst encode gpt2.npz corpus.txt --append "<|endoftext|>" -o train.bin
+      fst encode gpt2.npz "corpus/**/*.jsonl" --field text --format bin -o ids/
       fst encode bert.npz books.parquet --column text -o ids.parquet --threads 2
       fst encode bert.npz corpus.txt.zst --separator "<|endoftext|>" --max-length 512
+      fst encode bert.npz pages.jsonl --field text --max-length 256 --stride 32 --offsets --keep text -o chunks.parquet
+      fst encode gpt2.npz books.txt --append "<|endoftext|>" --pack 1024 -o rows.parquet
       cat reviews.txt | fst encode bert.npz --format json | head
 
     \b
@@ -476,48 +537,43 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
-    from fst.cli.documents import dropping, encoding
+    from fst.cli.encoding import Rows
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEP_OTHERS, OF_IDS, TAKE_PIECES, check_tokens, checked_form, writing
+    from fst.cli.names import is_folder, outputs_in
+    from fst.cli.outputs import KEEP_OTHERS, OF_IDS, TAKE_PIECES, checked_form, writing
     from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
     from fst.cli.tables import load
 
-    files = files or (STANDARD,)
-    form = checked_form(OF_IDS, output, form, (table, *files))
-    if with_tokens:
-        check_tokens(form)
-    how = Reading(**reading, others=form in KEEP_OTHERS, mends=errors == "replace")
+    if sample and dropout:
+        raise click.UsageError("--sample is for Unigram and --dropout for BPE: pass one of them")
+    form = form or ("ids" if is_folder(output) else None)
+    outputs = outputs_in(output, files, form or "ids") if is_folder(output) else [output]
+    (form,) = {checked_form(OF_IDS, name, form, (table, *files)) for name in outputs}
+    shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
+    how = Reading(**others, others=form in KEEP_OTHERS, with_text=keep is not None, mends=errors == "replace")
+    rows = Rows(form, not no_special_tokens, text=how.text_name if keep else None, **shape)
     tables = load(table)
+    rows.check(tables)
     total = size(files)
     how.check(files)
-    if max_length is not None:
-        _check_room(tables, max_length, no_special_tokens)
-    on_screen = output == STANDARD and standard_output().isatty()
     tokenizer = ready(tables)
-    options: dict[str, Any] = {"add_special_tokens": not no_special_tokens, "max_length": max_length, "threads": threads}
-    encode = dropping(tokenizer, options, dropout, seed) if dropout else encoding(tokenizer, options)
-    how = replace(how, in_pieces=form in TAKE_PIECES and takes_pieces(tokenizer) and not dropout)
-    policy = Policy(errors, encode, is_partial=max_length is not None)
-    with (
-        writing(output, form, tables, with_tokens) as write,
-        progress("encoding", total, hidden=on_screen) as advance,
-        closing(policy.results(how.documents(files, advance))) as results,
-    ):
-        for encoded in results:
-            write(encoded)
+    at_random = {"sample": True, "alpha": alpha, "nbest_size": nbest_size} if sample else {"dropout": dropout} if dropout else {}
+    how = replace(how, in_pieces=form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not at_random)
+    policy = Policy(errors, rows.encode(tokenizer, threads, at_random, seed), is_partial=rows.max_length is not None)
+    done = Sum("document" if rows.stride is rows.pack is None else "row", "token")
+    with progress("encoding", total, hidden=output == STANDARD and standard_output().isatty(), done=done) as advance:
+        for name, inputs in zip(outputs, [[file] for file in files] if is_folder(output) else [files], strict=True):
+            with (
+                writing(name, form, tables, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,
+                closing(policy.results(how.documents(inputs, advance))) as results,
+            ):
+                for encoded in rows.packed(results):
+                    write(encoded)
+                    done.add(len(encoded.ends), len(encoded.ids))
     for line in policy.told():
         click.echo(line, err=True)
-
-
-def _check_room(tables: Tables, max_length: int, no_special_tokens: bool) -> None:
-    """Refuse a length that the special tokens around a document exceed."""
-    from fst.runtime.templates import frame
-
-    around = 0 if no_special_tokens else sum(map(len, frame(tables.metadata.templates.single)))
-    if max_length < around:
-        raise click.UsageError(f"--max-length {max_length}: the special tokens around a document are {around}; allow at least as many ids")
 
 
 @main.command("count")
@@ -546,7 +602,6 @@ def count_command(
     from fst.cli.pipeline import Policy
     from fst.cli.tables import load
 
-    files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
     tables = load(table)
@@ -573,13 +628,7 @@ def count_command(
 @click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
 @click.option("--names", is_flag=True, help="Write keywords in place of their numbers.")
 @output_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["lines", "matches", "json", "npz", "arrow", "parquet"]),
-    show_default="by the ending of FILE, or lines; with --names matches",
-    help="The format to write.",
-)
+@format_option("lines", "matches", "json", "npz", "arrow", "parquet", default="lines; with --names matches")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Show matches in colour.")
 @reading_options
 @working_options
@@ -654,7 +703,6 @@ def search_command(
     from fst.cli.search import Search
     from fst.cli.tables import load_for
 
-    files = files or (STANDARD,)
     if counts and (by is not None or names or form or output != STANDARD):
         raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
     form = checked_form(FORMS, output, form or ("matches" if names and output == STANDARD else None), (table, *files))
@@ -687,13 +735,7 @@ def search_command(
 @table_argument
 @files_argument
 @output_option
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["wakati", "mecab", "json", "arrow", "parquet"]),
-    show_default="by the ending of FILE, or wakati",
-    help="The format to write.",
-)
+@format_option("wakati", "mecab", "json", "arrow", "parquet", default="wakati")
 @reading_options
 @working_options
 def segment_command(
@@ -736,7 +778,6 @@ def segment_command(
     from fst.cli.segments import FORMS, writing
     from fst.cli.tables import load_for
 
-    files = files or (STANDARD,)
     form = checked_form(FORMS, output, form, (table, *files))
     has_text = form in KEEP_OTHERS
     how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
@@ -779,7 +820,6 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     from fst.cli.lines import read
     from fst.cli.tables import load
 
-    files = files or (STANDARD,)
     keep_apart([STANDARD], (table, *files))
     tokenizer = Tokenizer(load(table))
     known = set(tokenizer.get_vocab().values())
@@ -816,7 +856,7 @@ def info_command(table: str, as_json: bool) -> None:
 
 @main.command("verify")
 @table_argument
-@files_argument
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=_named)
 @click.option("--against", type=FileName(), metavar="SOURCE", help="Compare with the ids of the reference for this file or folder.")
 @reading_options
 @click.pass_context
@@ -824,8 +864,8 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     """Prove that a table file is whole and safe to use, or compare its ids with those of the reference.
 
     With --against, the reference also encodes each document of the files, without truncation and padding: `tokenizers` for a
-    tokenizer.json, tiktoken for a .tiktoken file. The first difference in each file is printed, and the exit code is 1 if there is any.
-    Files are read as `fst encode` reads them.
+    tokenizer.json, tiktoken for a .tiktoken file, sentencepiece for a .model. The first difference in each file is printed, and the exit
+    code is 1 if there is any. Files are read as `fst encode` reads them.
 
     \b
     Examples:
@@ -863,8 +903,14 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
 @main.command("bench")
 @table_argument
 @files_argument
+@click.option("--against", type=click.Choice(PEERS), multiple=True, help="Time this library, too; may be repeated.")
+@click.option("--source", type=FileName(), metavar="SOURCE", show_default="none", help="What --against makes tokenizers from.")
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", show_default="1", help="Threads of each tokenizer, with --against.")
+@click.option("--chart", type=FileName(), metavar="FILE.png", show_default="none", help="Draw a picture of the speeds, with --against.")
 @reading_options
-def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
+def bench_command(
+    table: str, files: tuple[str, ...], against: tuple[str, ...], source: str | None, threads: int | None, chart: str | None, **reading: Any
+) -> None:
     """Measure how fast documents become token ids, and count the ids. Files are read as `fst encode` reads them.
 
     The files are read into memory, which takes about four times their size. Each time is the median of five runs after a warm-up, without
@@ -875,24 +921,62 @@ def bench_command(table: str, files: tuple[str, ...], **reading: Any) -> None:
     Words that no tokens cover become the unknown token. The ten most frequent of them are listed as they stand in the text, each with its
     count. To bound memory, rare ones are forgotten if there are more than some 65,000 different ones; a count may then be too low.
 
+    With --against, speeds and unknown words give way to a comparison: the table and other libraries encode the documents in turns. Each
+    library has a process of its own, which holds all documents, too. It is made from SOURCE: tokenizers reads a tokenizer.json, tiktoken a
+    .tiktoken file, sentencepiece a .model, and gigatoken any of these. From a folder each takes the file that it reads. "all" means the
+    libraries that are installed and read SOURCE.
+
+    First, the ids of all documents are compared, without [CLS], [SEP] and the like. The figures are medians of five rounds. Some libraries
+    cache: their first pass is that of a tokenizer just made, and "again" is the same pass once more. The ratio says how many times as fast
+    the table is. A terminal also shows bars. --chart needs matplotlib.
+
     \b
     Examples:
       fst bench bert.npz reviews.txt
       head -n 100000 reviews.txt | fst bench bert.npz -
       fst bench bert.npz books.parquet --column text
+      fst bench bert.npz reviews.txt --against tokenizers --source bert-base-uncased/
+      fst bench gpt2.npz reviews.txt --against all --source tokenizer.json --chart speeds.png
     """
     from fst.cli.bench import documents, measured
     from fst.cli.inputs import Reading
     from fst.cli.tables import load
 
-    files = files or (STANDARD,)
-    keep_apart([STANDARD], (table, *files))
+    _check_peers(against, source=source, threads=threads, chart=chart)
+    keep_apart([STANDARD, *filter(None, [chart])], (table, *files, *filter(None, [source])))
     how, tables = Reading(**reading), load(table)
     total = size(files)
     how.check(files)
+    if source is not None:
+        from fst.cli.bench_against import as_bars, compared, draw_chart, sources
+
+        read = sources(against, Path(source))
     with progress("reading", total) as advance:
         found = documents(how, files, advance)
-    show(list(measured(tables, found)))
+    if source is None:
+        show(list(measured(tables, found)))
+        return
+    result = compared(tables, found, read, against, threads or 1)
+    show([*result.lines(), *(["", *as_bars(result)] if sys.stdout.isatty() else [])])
+    if chart is not None:
+        with written(chart) as file:
+            draw_chart(file, result, files)
+
+
+def _check_peers(against: tuple[str, ...], **options: Any) -> None:
+    """Refuse options of `fst bench --against` that do not go together, and a chart that could not be drawn or written."""
+    given = [name for name, value in options.items() if value is not None]
+    if given and not against:
+        raise click.UsageError(f"--{given[0]} is for a comparison: name a library with --against")
+    if against and options["source"] is None:
+        raise click.UsageError("--against makes tokenizers from a file: name it with --source, as in --source tokenizer.json")
+    if (chart := options["chart"]) is not None:
+        from fst.cli.chart import need_matplotlib
+
+        if not chart.lower().endswith(".png"):
+            raise click.UsageError(f"--chart {chart}: a chart is a PNG; name it {Path(chart).with_suffix('.png')}")
+        target(chart)
+        need_matplotlib()
 
 
 @main.command("explain")
@@ -904,7 +988,8 @@ def explain_command(table: str, text: str) -> None:
     Each word is shown twice. First come the steps of LinMaxMatch over the trie, with the tokens that each failure link pops, as in Table 2
     of the paper (Song et al. 2021). Then comes the transducer, into which the links are folded: one transition per character.
 
-    For byte-level BPE: each piece, and after each of its bytes the state and the last token of the bytes so far.
+    For BPE: each piece, and after each of its bytes the state and the last token of the bytes so far. For Unigram: each piece, the tokens
+    that begin at each of its characters, with their scores, and the sums of scores along the best path.
 
     \b
     Examples:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fst import Matches
     from fst.cli.columns import ColumnsOf
 
-FORMS = forms_of("lines", "matches", "json", array=".npz", advice="write .npz")
+FORMS = forms_of("lines", "matches", "json", arrays=("npz",), advice="write .npz")
 TAKE_PIECES = ("matches", "npz")  # forms that take documents in pieces; the others take whole ones
 ARRAYS = {"ids": "<i4", "starts": "<i4", "ends": "<i4", "row_splits": "<i8"}  # of .npz
 MAX_PLACE = (1 << 31) - 1

@@ -1,4 +1,4 @@
-"""Outputs: files by their forms, and the writers of ids, which are lines of text, pairs of `.npy` files, and columns."""
+"""Outputs: files by their forms, and the writers of ids: lines of text, arrays with the places of rows beside them, and columns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVa
 import click
 import numpy as np
 
-from fst.cli.documents import IDS, TOKENS, Documents, Encoded
+from fst.cli.documents import IDS, OFFSETS, TOKENS, Documents, Encoded
 from fst.cli.formats import Decimals, names
 from fst.cli.packing import UNSUPPORTED, ending, packed
-from fst.cli.streams import STANDARD, is_device, keep_apart, target, written
+from fst.cli.streams import STANDARD, check_target, is_device, keep_apart, written
 from fst.errors import TextError
 
 if TYPE_CHECKING:
@@ -31,12 +31,14 @@ INSTEAD = {
 }
 OF_ARRAYS = (".npz", ".npy", ".bin", ".h5", ".hdf5", ".pkl", ".pickle", ".pt", ".safetensors", ".zarr")  # and their like
 KEEP_OTHERS = ("json", "arrow", "parquet")  # forms that keep the other columns or fields of a document, and may have tokens too
-TAKE_PIECES = ("ids", "tokens", "npy")  # forms that take documents in pieces; the others take whole ones
+ARRAYS = ("npy", "bin")  # forms of ids with their row splits in a file beside them
+TAKE_PIECES = ("ids", "tokens", *ARRAYS)  # forms that take documents in pieces; the others take whole ones
 NPY_HEADER = 128  # bytes
 SEPARATORS = (",", ":")  # of JSON
 
 Result = TypeVar("Result")
 Input = TypeVar("Input", contravariant=True)
+Value = TypeVar("Value")
 Write = Callable[[Result], None]
 
 
@@ -54,23 +56,14 @@ class Forms(NamedTuple):
     instead: Mapping[str, str]
 
 
-def forms_of(*lines: str, array: str | None = None, advice: str) -> Forms:
-    """The forms of a command that also writes columns, and arrays with an ending if any; `advice` is for all who want other arrays."""
-    others = dict.fromkeys((ending for ending in OF_ARRAYS if ending != array), advice)
-    return Forms(lines, {**ENDINGS, **({array: array.removeprefix(".")} if array else {})}, {**INSTEAD, **others})
+def forms_of(*lines: str, arrays: Sequence[str] = (), advice: str) -> Forms:
+    """The forms of a command that also writes columns, and such arrays; `advice` is for all who want others."""
+    endings = {f".{form}": form for form in arrays}
+    others = dict.fromkeys((ending for ending in OF_ARRAYS if ending not in endings), advice)
+    return Forms(lines, {**ENDINGS, **endings}, {**INSTEAD, **others})
 
 
-OF_IDS = forms_of("ids", "tokens", "json", array=".npy", advice="write a pair of .npy")
-
-
-def check_tokens(form: str) -> None:
-    """Refuse tokens beside ids in a form that has no place for them.
-
-    Raises:
-        click.UsageError: it has none.
-    """
-    if form not in KEEP_OTHERS:
-        raise click.UsageError(f"--tokens does not go with {form}, only with json, arrow and parquet; for tokens alone say --format tokens")
+OF_IDS = forms_of("ids", "tokens", "json", arrays=ARRAYS, advice="write a pair of .npy, or .bin")
 
 
 def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str]) -> str:
@@ -90,11 +83,10 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
     form = _form(forms, name, form)
     if form not in forms.lines:
         _check_whole_file(name, form)
-    if name != STANDARD:
-        target(name)
-    if form == "npy":
+    check_target(name)
+    if form in ARRAYS:
         keep_apart([splits_name(name)], inputs)
-        target(splits_name(name))
+        check_target(splits_name(name))
     return form
 
 
@@ -144,33 +136,37 @@ def columns_of(name: str, form: str, result: Callable[[], ColumnsOf[Result]]) ->
 
 
 @contextmanager
-def writing(name: str, form: str, tables: Tables, with_tokens: bool = False) -> Iterator[Write[Encoded]]:
-    """A function that writes ids, and tokens if wanted, to a file, or to standard output for "-". A file appears whole or not at all."""
+def writing(
+    name: str, form: str, tables: Tables, *, with_tokens: bool = False, with_offsets: bool = False
+) -> Iterator[Write[Encoded]]:
+    """A function that writes ids to a file, or to standard output for "-", and tokens and spans if wanted. A file appears whole or not at
+    all.
+    """
     if form in OF_IDS.lines:
         with lines_of(name) as data:
             writer = Objects(data, IdsMembers(tables, with_tokens)) if form == "json" else Lines(data, form, tables)
             yield writer.write
         return
-    if form == "npy":
+    if form in ARRAYS:
         # The ids are moved last: if they exist, the splits do.
         with written(name) as ids, written(splits_name(name)) as splits:
-            arrays = Arrays(ids, splits)
+            arrays = Arrays(ids, splits) if form == "npy" else Arrays(ids, splits, raw_type(tables), header=0)
             yield arrays.write
             arrays.close()
         return
-    with columns_of(name, form, lambda: _ids_columns(tables, with_tokens)) as write:
+    with columns_of(name, form, lambda: _ids_columns(tables, with_tokens, with_offsets)) as write:
         yield write
 
 
-def _ids_columns(tables: Tables, with_tokens: bool) -> ColumnsOf[Encoded]:
+def _ids_columns(tables: Tables, with_tokens: bool, with_offsets: bool) -> ColumnsOf[Encoded]:
     from fst.cli.columns import IdsColumns
 
-    return IdsColumns(names(tables) if with_tokens else None)
+    return IdsColumns(names(tables) if with_tokens else None, with_offsets)
 
 
 def splits_name(name: str) -> str:
     """The path of the row splits for the path of the ids."""
-    return str(Path(name).with_suffix(".splits.npy"))
+    return name.removesuffix(Path(name).suffix) + ".splits.npy"
 
 
 class Lines:
@@ -210,8 +206,12 @@ class Lines:
 
 def _rows(encoded: Encoded) -> Iterator[list[int]]:
     """The ids of each document, the one that goes on included."""
-    ids = encoded.ids.tolist()
-    return (ids[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(ids)]))
+    return _by_row(encoded.ids.tolist(), encoded)
+
+
+def _by_row(values: list[Value], encoded: Encoded) -> Iterator[list[Value]]:
+    """A value for each id, by documents, the one that goes on included."""
+    return (values[first:last] for first, last in pairwise([0, *encoded.ends.tolist(), len(values)]))
 
 
 class Objects(Generic[Result]):
@@ -249,7 +249,7 @@ class MembersOf(Protocol[Input]):
 
 
 class IdsMembers:
-    """Ids, and tokens if they are wanted.
+    """Ids, tokens if they are wanted, and spans if they are there.
 
     Args:
         tables: the vocabulary, for the names of tokens.
@@ -265,6 +265,9 @@ class IdsMembers:
         members = {IDS: self._ids(encoded)}
         if self._spellings is not None:
             members[TOKENS] = self._tokens(encoded, self._spellings)
+        if encoded.offsets is not None:
+            *spans, _ = _by_row(encoded.offsets.tolist(), encoded)
+            members[OFFSETS] = list(map(as_json, spans))
         return encoded.documents, encoded.nulls, members
 
     def _ids(self, encoded: Encoded) -> list[bytes]:
@@ -301,29 +304,37 @@ def as_json(value: Any) -> bytes:
         return as_json(json.loads(json.dumps(value), parse_constant=lambda _: None))
 
 
+def raw_type(tables: Tables) -> str:
+    """The type of ids in a `.bin` file: the smaller one of uint16 and uint32 that holds all ids of a table."""
+    return "<u2" if int(tables.token_ids.max()) < 1 << 16 else "<u4"
+
+
 class Arrays:
-    """Writes a pair of `.npy` files: the ids, int32[n], and the row splits, int64[rows + 1].
+    """Writes the ids, and a `.npy` file of the row splits, int64[rows + 1].
 
     Args:
-        ids, splits: the outputs; their headers hold their lengths, which are known last.
+        ids, splits: the outputs; headers hold lengths, which are known last.
+        dtype: the type of the ids.
+        header: the bytes of the header of the ids; 0: they have none.
     """
 
-    def __init__(self, ids: IO[bytes], splits: IO[bytes]) -> None:
-        self._ids, self._splits = ids, splits
+    def __init__(self, ids: IO[bytes], splits: IO[bytes], dtype: str = "<i4", header: int = NPY_HEADER) -> None:
+        self._ids, self._splits, self._dtype, self._header = ids, splits, dtype, header
         self._count = self._rows = 0
-        ids.write(bytes(NPY_HEADER))
+        ids.write(bytes(header))
         splits.write(bytes(NPY_HEADER) + np.zeros(1, "<i8").tobytes())
 
     def write(self, encoded: Encoded) -> None:
         """Add the ids of some documents."""
-        self._ids.write(encoded.ids.astype("<i4", copy=False).data)
+        self._ids.write(encoded.ids.astype(self._dtype, copy=False).data)
         self._splits.write((encoded.ends + self._count).astype("<i8", copy=False).data)
         self._count += len(encoded.ids)
         self._rows += len(encoded.ends)
 
     def close(self) -> None:
         """Write the headers."""
-        for file, dtype, length in ((self._ids, "<i4", self._count), (self._splits, "<i8", self._rows + 1)):
+        headers = [(self._ids, self._dtype, self._count)] if self._header else []
+        for file, dtype, length in (*headers, (self._splits, "<i8", self._rows + 1)):
             file.seek(0)
             file.write(npy_header(dtype, length))
 

@@ -1,4 +1,4 @@
-"""Notes on standard error during long commands. The note on compiling kernels is always written; others go only to a terminal."""
+"""Notes on standard error during long commands. Most go only to a terminal; that on compiling kernels and lines on progress go anywhere."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
 
 import click
 
 PATIENCE = 1.0  # seconds before the bar appears
 PAUSE = 0.1  # seconds between two states of a bar
+LINES = 30.0  # seconds between two lines where there is no terminal
 MIN_BAR, MAX_BAR = 10, 40  # columns
 COLUMNS = 80  # of a terminal that does not state its width
 
@@ -40,49 +42,137 @@ def noting() -> Iterator[None]:
         logger.removeHandler(handler)
 
 
+@dataclass
+class Sum:
+    """What a command has done, to be told at its end.
+
+    Attributes:
+        unit, part: the words for what is counted.
+        units, parts: how many there are.
+    """
+
+    unit: str
+    part: str
+    units: int = 0
+    parts: int = 0
+
+    def add(self, units: int, parts: int) -> None:
+        """Count more."""
+        self.units, self.parts = self.units + units, self.parts + parts
+
+    def __str__(self) -> str:
+        counts = (self.units, self.unit), (self.parts, self.part)
+        return ", ".join(f"{count:,} {word}{'s' * (count != 1)}" for count, word in counts)
+
+
 @contextmanager
-def progress(label: str, total: int | None, *, hidden: bool = False) -> Iterator[Callable[[int], None]]:
-    """A progress bar, advanced by numbers of bytes. It appears after one second.
+def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum | None = None) -> Iterator[Callable[[int], None]]:
+    """Progress, advanced by numbers of bytes: a bar in a terminal, which appears after one second; elsewhere a line every half minute.
 
     Args:
         label: the text before the bar.
-        total: all bytes; None: no bar.
-        hidden: show none, because the terminal shows the data.
+        total: all bytes; None: they are not known, so there is no bar.
+        hidden: show nothing, because the terminal shows the data.
+        done: what is told at the end of a run that showed progress, or would have if its size were known.
     """
-    if not total or hidden or not watched():
+    if hidden:
         yield _ignore
         return
-    begun, drawn, seen = monotonic(), float("-inf"), 0
-
-    def draw() -> None:
-        nonlocal drawn
-        drawn = monotonic()
-        sys.stderr.write(f"\r{_line(label, seen, total, drawn - begun)}")
-        sys.stderr.flush()
-
-    def advance(count: int) -> None:
-        nonlocal seen
-        seen = min(seen + count, total)
-        if monotonic() - begun >= PATIENCE and monotonic() - drawn >= PAUSE:
-            draw()
-
+    shown = (Bar if watched() else Log)(label, total)
     try:
-        yield advance
+        yield shown.advance
     finally:
-        if drawn > begun:
-            draw()
+        shown.close()
+    if done is not None and shown.seconds >= shown.patience:
+        click.echo(f"{done}, {_speed(shown.seen, shown.seconds)} in {shown.seconds:,.1f} s", err=True)
+
+
+class Log:
+    """Progress as lines.
+
+    Args:
+        label, total: as in `progress`.
+    """
+
+    @property
+    def patience(self) -> float:
+        """Seconds before the first state."""
+        return LINES
+
+    @property
+    def pause(self) -> float:
+        """Seconds between two states."""
+        return LINES
+
+    def __init__(self, label: str, total: int | None) -> None:
+        self._label, self._total = label, total
+        self._begun = monotonic()
+        self._drawn, self.seen = self._begun + self.patience - self.pause, 0
+
+    @property
+    def seconds(self) -> float:
+        """The time since the beginning."""
+        return monotonic() - self._begun
+
+    def advance(self, count: int) -> None:
+        """Count bytes, and show them now and then."""
+        self.seen += count
+        if monotonic() - self._drawn >= self.pause:
+            self._drawn = monotonic()
+            self.draw()
+
+    def draw(self) -> None:
+        """Write a line."""
+        click.echo(f"{self._label}  {self._text()}", err=True)
+
+    def close(self) -> None:
+        """Write no more."""
+
+    def _text(self) -> str:
+        if self._total is None:
+            return _speed(self.seen, self.seconds)
+        seen, speed = min(self.seen, self._total), self.seen / max(self.seconds, 1e-9)
+        left = f"{(self._total - seen) / speed:,.0f} s left" if speed else "waiting"
+        return f"{seen / max(self._total, 1):4.0%}  {seen / 1e6:,.1f} of {self._total / 1e6:,.1f} MB, {speed / 1e6:,.1f} MB/s, {left}"
+
+
+class Bar(Log):
+    """Progress as a line of the terminal, of any width, with a bar if there is room."""
+
+    _is_drawn = False
+
+    @property
+    def patience(self) -> float:
+        """See `Log`."""
+        return PATIENCE
+
+    @property
+    def pause(self) -> float:
+        """See `Log`."""
+        return PAUSE
+
+    def draw(self) -> None:
+        """Draw the line anew."""
+        if self._total:
+            self._is_drawn = True
+            sys.stderr.write(f"\r{self._line(self._total)}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Draw the last state, and leave the line."""
+        if self._is_drawn:
+            self.draw()
             sys.stderr.write("\n")
 
+    def _line(self, total: int) -> str:
+        width, text = _columns() - 1, self._text()  # a terminal may wrap after its last column
+        room = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
+        bar = f"[{'#' * (room * min(self.seen, total) // total):-<{room}}]" if room >= MIN_BAR else ""
+        return f"{self._label}  {bar}{text}"[:width].ljust(width)
 
-def _line(label: str, seen: int, total: int, seconds: float) -> str:
-    """The progress as one line of the terminal, of any width, with a bar if there is room."""
-    width = _columns() - 1  # a terminal may wrap after its last column
-    speed = seen / max(seconds, 1e-9)
-    left = f"{(total - seen) / speed:,.0f} s left" if speed else "waiting"
-    text = f"{seen / total:4.0%}  {seen / 1e6:,.1f} of {total / 1e6:,.1f} MB, {speed / 1e6:,.1f} MB/s, {left}"
-    room = min(width - len(f"{label}  []{text}"), MAX_BAR)
-    bar = f"[{'#' * (room * seen // total):-<{room}}]" if room >= MIN_BAR else ""
-    return f"{label}  {bar}{text}"[:width].ljust(width)
+
+def _speed(size: int, seconds: float) -> str:
+    return f"{size / 1e6:,.1f} MB, {size / 1e6 / max(seconds, 1e-9):,.1f} MB/s"
 
 
 def _columns() -> int:

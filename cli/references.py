@@ -1,18 +1,22 @@
-"""The references that tables are compared with: `tokenizers` for a tokenizer.json, tiktoken for a file of its ranks, packed or not."""
+"""The references that tables are compared with, for files packed or not.
+
+They are `tokenizers` for a tokenizer.json, tiktoken for a file of its ranks, and sentencepiece for a model of its own.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from fst.compile.sources import tiktoken
-from fst.compile.sources.files import read_text
-from fst.compile.sources.read import files_of_ranks
+from fst.compile.sources import sentencepiece_model, tekken, tiktoken
+from fst.compile.sources.files import contents, read_text
+from fst.compile.sources.read import is_model, single_files
 from fst.errors import UnsupportedError, VocabularyError
 from fst.machines.byte_letters import spelled
 
-DOCUMENT = "tokenizer.json"
+DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, sentencepiece_model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
 EXCERPT = 60  # characters of a message of the reference
 
@@ -36,20 +40,34 @@ def reference(path: Path) -> Reference:
     Raises:
         FstError: there is no such file, or the library is not installed, or cannot read it.
     """
-    path = _found(path)
-    text = _text(path)
-    return Tiktoken(text, path) if tiktoken.is_ranks(text) else Tokenizers(text, path)
+    path = files(path)[0]
+    return REFERENCES[kind(path)](path)
 
 
-def _found(path: Path) -> Path:
-    """The file that a path means."""
+def files(path: Path) -> list[Path]:
+    """The files that a reference may read: the path itself, or those of a folder, its tokenizer.json first.
+
+    Raises:
+        VocabularyError: the folder has none.
+        OSError: it cannot be read.
+    """
     if not path.is_dir():
-        return path
-    files = [path / DOCUMENT, *(file for file in files_of_ranks(path) if tiktoken.SUFFIX in file.suffixes)]
-    found = next(filter(Path.exists, files), None)
-    if found is None:
+        return [path]
+    named = [path / DOCUMENT, *(file for file in single_files(path) if not file.name.startswith(tekken.FILE))]
+    found = [*filter(Path.exists, named)]
+    if not found:
         raise VocabularyError(f"{path}: a folder without {DOCUMENT}; {NAME_ONE}")
     return found
+
+
+def kind(path: Path) -> str:
+    """What a file is: `DOCUMENT`, `RANKS` or `MODEL`.
+
+    Raises:
+        VocabularyError: it is none of these.
+        OSError: it cannot be read.
+    """
+    return MODEL if is_model(path) else RANKS if tiktoken.is_ranks(_text(path)) else DOCUMENT
 
 
 def _text(path: Path) -> str:
@@ -64,61 +82,106 @@ def _text(path: Path) -> str:
     return text
 
 
-def _library(name: str) -> Any:
+def library(name: str) -> Any:
+    """A library that is compared with.
+
+    Raises:
+        UnsupportedError: it is not installed.
+    """
     try:
         return import_module(name)
     except ImportError:
-        told = f"verify --against needs the reference, which is not installed; install it with `pip install {name}`"
-        raise UnsupportedError(told) from None
+        raise UnsupportedError(f"--against needs {name}, which is not installed; install it with `pip install {name}`") from None
 
 
 class Tokenizers:
-    """`tokenizers`, with a tokenizer.json."""
+    """`tokenizers`, with a tokenizer.json.
 
-    def __init__(self, document: str, path: Path) -> None:
-        library = _library("tokenizers")
+    Attributes:
+        tokenizer: the tokenizer of the library.
+    """
+
+    def __init__(self, path: Path) -> None:
+        module = library("tokenizers")
         try:
-            self._tokenizer: Any = library.Tokenizer.from_str(document)
+            self.tokenizer: Any = module.Tokenizer.from_str(_text(path))
         except Exception as error:  # the reference raises no more specific class
-            reason = f"tokenizers {library.__version__} does not take it ({str(error)[:EXCERPT]!r})"
+            reason = f"tokenizers {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
             raise VocabularyError(f"{path}: {reason}; {NAME_ONE}") from None
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        if isinstance(self._tokenizer.model, library.models.BPE):
-            self._tokenizer.model.dropout = None
+        self.tokenizer.no_truncation()
+        self.tokenizer.no_padding()
+        if isinstance(self.tokenizer.model, module.models.BPE):
+            self.tokenizer.model.dropout = None
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """See `Reference`."""
-        return [encoding.ids for encoding in self._tokenizer.encode_batch_fast(texts)]
+        return [encoding.ids for encoding in self.tokenizer.encode_batch_fast(texts)]
 
     def name(self, number: int) -> str:
         """See `Reference`."""
-        return str(self._tokenizer.id_to_token(number))
+        return str(self.tokenizer.id_to_token(number))
 
     def place(self, text: str, token: int) -> int:
         """See `Reference`."""
-        offsets = self._tokenizer.encode(text).offsets
+        offsets = self.tokenizer.encode(text).offsets
         return int(offsets[token][0]) if token < len(offsets) else len(text)
 
 
 class Tiktoken:
-    """Tiktoken, with a file of ranks whose name is that of an encoding."""
+    """Tiktoken, with a file of ranks whose name is that of an encoding.
 
-    def __init__(self, text: str, path: Path) -> None:
-        library = _library("tiktoken")
-        ranks, (pattern, special) = tiktoken.parts_of(text, path, {})
-        self._encoding: Any = library.Encoding(path.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=dict(special))
+    Attributes:
+        encoding: the tokenizer of the library.
+    """
+
+    def __init__(self, path: Path) -> None:
+        module = library("tiktoken")
+        ranks, (pattern, special) = tiktoken.parts_of(_text(path), path, {})
+        self.encoding: Any = module.Encoding(path.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens=dict(special))
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
         """See `Reference`."""
-        found: list[list[int]] = self._encoding.encode_batch(texts, allowed_special="all")
+        found: list[list[int]] = self.encoding.encode_batch(texts, allowed_special="all")
         return found
 
     def name(self, number: int) -> str:
         """See `Reference`."""
-        return spelled(self._encoding.decode_single_token_bytes(number))
+        return spelled(self.encoding.decode_single_token_bytes(number))
 
     def place(self, text: str, token: int) -> int:
         """See `Reference`."""
-        _, places = self._encoding.decode_with_offsets(self._encoding.encode(text, allowed_special="all"))
+        _, places = self.encoding.decode_with_offsets(self.encoding.encode(text, allowed_special="all"))
         return int(places[token]) if token < len(places) else len(text)
+
+
+class SentencePiece:
+    """Sentencepiece, with a model.
+
+    Attributes:
+        processor: the tokenizer of the library.
+    """
+
+    def __init__(self, path: Path) -> None:
+        module = library("sentencepiece")
+        try:
+            self.processor: Any = module.SentencePieceProcessor(model_proto=contents(path))
+        except Exception as error:  # the reference raises no more specific class
+            reason = f"sentencepiece {module.__version__} does not take it ({str(error)[:EXCERPT]!r})"
+            raise VocabularyError(f"{path}: {reason}") from None
+
+    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+        """See `Reference`."""
+        found: list[list[int]] = self.processor.encode(texts)
+        return found
+
+    def name(self, number: int) -> str:
+        """See `Reference`."""
+        return str(self.processor.id_to_piece(number))
+
+    def place(self, text: str, token: int) -> int:
+        """See `Reference`."""
+        pieces = self.processor.encode(text, return_type="proto").pieces
+        return len(text.encode()[: pieces[token].begin].decode()) if token < len(pieces) else len(text)
+
+
+REFERENCES: Mapping[str, Callable[[Path], Reference]] = {DOCUMENT: Tokenizers, RANKS: Tiktoken, MODEL: SentencePiece}

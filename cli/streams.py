@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import click
 
+from fst.cli import remote
 from fst.cli.packing import CHUNK, DAMAGED, PACKED, unpacked
 from fst.errors import TextError
 
@@ -61,7 +62,7 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
     """
     shown = "standard input" if name == STANDARD else name
     with ExitStack() as stack:
-        raw = _unbuffered(standard_input()) if name == STANDARD else stack.enter_context(Path(name).open("rb", buffering=0))
+        raw = _unbuffered(standard_input()) if name == STANDARD else stack.enter_context(_of_name(name))
         file, head = _begun(Counted(raw, advance))
         packing = next((packing for magic, packing in PACKED.items() if head.startswith(magic)), None)
         with _blaming(shown, packing):
@@ -69,6 +70,11 @@ def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
                 file, head = _begun(Forward(unpacked(file, packing)))
             kind = next((kind for magic, kind in COLUMNS.items() if head.startswith(magic)), None)
             yield Source(shown, io.BufferedReader(file, CHUNK), kind, bool(packing))
+
+
+def _of_name(name: str) -> Any:
+    """A file, without a buffer if it is on this machine."""
+    return remote.opened(name) if remote.is_remote(name) else Path(name).open("rb", buffering=0)
 
 
 def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
@@ -154,8 +160,15 @@ def size(names: Iterable[str]) -> int | None:
     Raises:
         OSError: a file is missing, which is better reported before the first one is read.
     """
-    found = [os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat() for name in names]
-    return sum(status.st_size for status in found) if all(stat.S_ISREG(status.st_mode) for status in found) else None
+    found = [remote.size(name) if remote.is_remote(name) else _size(name) for name in names]
+    known = [count for count in found if count is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _size(name: str) -> int | None:
+    """The bytes of a regular file of this machine; None for any other."""
+    status = os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat()
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
 
 
 def standard_input() -> IO[bytes]:
@@ -179,10 +192,14 @@ def _unbuffered(file: IO[bytes]) -> Any:
 
 @contextmanager
 def written(name: str) -> Iterator[IO[bytes]]:
-    """A file to write, or standard output for "-". A regular file appears whole or not at all."""
+    """A file to write, or standard output for "-". A regular file, or one of another machine, appears whole or not at all."""
     if name == STANDARD:
         yield standard_output()
         standard_output().flush()
+        return
+    if remote.is_remote(name):
+        with remote.written(name) as file:
+            yield file
         return
     from fst.npz import replacing
 
@@ -219,6 +236,16 @@ def target(name: str) -> Path:
     return path
 
 
+def check_target(name: str) -> None:
+    """Check that an output can be written, as far as that is known before: the folder of a file of this machine.
+
+    Raises:
+        OSError: as by `target`.
+    """
+    if name != STANDARD and not remote.is_remote(name):
+        target(name)
+
+
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Refuse to write to a file that is also read, whatever name or link leads to it. "-" is standard output, or standard input.
 
@@ -232,8 +259,10 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
             raise click.UsageError(f"{shown} is also an input, and would be overwritten; name another output")
 
 
-def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | None:
-    """Device and inode of a regular file; None: there is no regular file of that name."""
+def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
+    """Device and inode of a regular file; the name of one of another machine; None: there is no regular file of that name."""
+    if remote.is_remote(name):
+        return name
     try:
         status = os.fstat(standard().fileno()) if name == STANDARD else Path(name).stat()
     except (FileNotFoundError, io.UnsupportedOperation):

@@ -1,0 +1,98 @@
+"""Draw speeds as bars, one panel for each text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import IO, Any, NamedTuple
+
+from fst.errors import UnsupportedError
+
+COLUMNS = 3
+OURS, OTHERS, DIFFERING = "#0b6e99", "#9aa5b1", "#dfe3e8"
+TEXT, FAINT = "#1f2933", "#7b8794"
+PALE = "Pale, with †: some ids differ from those of the "  # and whose these are
+
+
+class Bar(NamedTuple):
+    """A bar.
+
+    Attributes:
+        value: how long it is.
+        told: the figure behind it.
+        shade: its colour.
+    """
+
+    value: float
+    told: str
+    shade: str
+
+
+class Panel(NamedTuple):
+    """The bars of one text, by the names on the left; a name may lack a bar."""
+
+    title: str
+    bars: Mapping[str, Bar]
+
+
+def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:
+    """The bar of a tokenizer: its own colour for ours, a pale one with a dagger where ids differ."""
+    dagger = " †" if is_differing else ""
+    told = "failed" if has_failed else f"{value:.{int(value < 10)}f}{dagger}"
+    return Bar(value, told, OURS if name == "fst" else DIFFERING if is_differing else OTHERS)
+
+
+def need_matplotlib() -> None:
+    """Check that charts can be drawn.
+
+    Raises:
+        UnsupportedError: matplotlib is not installed.
+    """
+    if find_spec("matplotlib") is None:
+        raise UnsupportedError("a chart needs matplotlib, which is not installed; install it with `pip install matplotlib`")
+
+
+def draw(file: IO[bytes], panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> None:
+    """Write a picture.
+
+    Args:
+        file: the file of the PNG.
+        panels: what is shown.
+        names: the tokenizers, the first at the top of each panel.
+        title: above the panels.
+        caption: below them.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    columns = min(COLUMNS, len(panels))
+    lines = -(-len(panels) // columns)
+    size = (11, lines * (0.24 * len(names) + 0.6) + 0.9)
+    figure, grid = pyplot.subplots(lines, columns, figsize=size, squeeze=False, sharex=True, sharey=True, layout="constrained")
+    figure.get_layout_engine().set(h_pad=0.08)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        _panel(axes, panel, names)
+    for axes in grid.flat[len(panels) :]:
+        axes.axis("off")
+    figure.suptitle(title, x=0.01, ha="left", color=TEXT, fontsize=13, fontweight="bold")
+    figure.supxlabel(caption, x=0.01, ha="left", color=FAINT, fontsize=8.5)
+    figure.savefig(file, format="png", dpi=150, facecolor="white")
+    pyplot.close(figure)
+
+
+def _panel(axes: Any, panel: Panel, names: Sequence[str]) -> None:
+    """The bars of one text, each with its figure behind it."""
+    for place, name in enumerate(names):
+        if name in panel.bars:
+            value, told, shade = panel.bars[name]
+            axes.barh(place, value, height=0.78, color=shade)
+            axes.annotate(told, (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8, color=TEXT)
+    axes.set_title(panel.title, loc="left", fontsize=9.5, color=TEXT)
+    axes.set_yticks(range(len(names)), names, fontsize=8.5, color=TEXT)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.margins(x=0.16)
+    axes.tick_params(left=False, bottom=False, labelbottom=False)
+    axes.spines[["top", "right", "bottom"]].set_visible(False)
+    axes.spines["left"].set_color(OTHERS)
