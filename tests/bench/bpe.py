@@ -2,22 +2,21 @@
 
     python tests/bench/bpe.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio that of medians of runs in turns.
+FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio that of those of neighbouring runs.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from features import ratio
 from figures import FST, run, seconds
 from limits import FIRST, SENTENCE
 from rows import BOOKS, CL100K, FOLDER, GPT2, O200K, documents, random_texts
@@ -25,7 +24,6 @@ from worker import source
 
 import fst
 
-TURNS = 7
 DOCUMENT = 10**8  # characters
 
 
@@ -83,15 +81,6 @@ def worst() -> Iterator[tuple[str, list[str]]]:
     yield "random letters", random_texts()
     for name, word in words.items():
         yield name, [" ".join(word() for _ in range(20)) for _ in range(200)]
-
-
-def ratio(measured: Callable[[], Any], other: Callable[[], Any]) -> float:
-    """The time of one function as a part of that of another, in turns."""
-    times: list[list[float]] = [[], []]
-    for _ in range(TURNS):
-        for taken, function in zip(times, (measured, other), strict=True):
-            taken.append(seconds(function, 1))
-    return statistics.median(times[0]) / statistics.median(times[1])
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def main() -> None:
     size = sum(len(text.encode()) for text in texts)
     with tempfile.TemporaryDirectory() as scratch:
         table, small, big, sample = (str(Path(scratch, name)) for name in ("t.npz", "small.parquet", "big.parquet", "sample.parquet"))
-        wordpiece(folder / "vocab" / UNCASED / "tokenizer.json").save(table)
+        wordpiece(folder / UNCASED / "tokenizer.json").save(table)
         write(texts[:1], 1, small)
         write(texts, TIMES, big)
         write(texts[:SAMPLE], 1, sample)
@@ -74,7 +74,7 @@ def main() -> None:
         seconds, worked, ratios, beyond, slower = [], [], [], [], []
         for _ in range(TURNS):
             taken, processor, memory = encoded(table, big, scratch)
-            words = [sys.executable, "-c", MAP, str(folder / "vocab" / UNCASED), sample, scratch]
+            words = [sys.executable, "-c", MAP, str(folder / UNCASED), sample, scratch]
             mapped = sampled / float(run(words).split()[-1])
             seconds.append(taken)
             worked.append(processor)

@@ -1,11 +1,11 @@
 """Measure `fst` beside other tokenizers: a table, a JSON file and a chart.
 
     pip install -e ".[bench]"
-    python tests/bench/peers.py wordpiece|bpe [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
+    python tests/bench/peers.py wordpiece|bpe|sentencepiece [FOLDER] [-o DIR] [--rounds N] [--rows WORD]
 
 FOLDER holds the vocabularies that `rows.py` names, and ``corpora/`` (default: ``../shared/data`` beside this repository). The table, in
-Markdown, goes to standard output; ``wordpiece.json`` or ``bpe.json``, and a picture of the same name, go to DIR. Peers that are not
-installed are skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
+Markdown, goes to standard output; a JSON file and a picture of it, named like ``wordpiece.json``, go to DIR. Peers that are not installed
+are skipped. TF Text is measured where it is installed, but the extra leaves it out: it comes with two gigabytes of TensorFlow.
 
 Each peer has a process of its own, and one thread by its own setting. On each row every peer first encodes all texts, and its ids are
 compared with those of the reference; then all are timed in turns. A figure is the median of the rounds.
@@ -18,7 +18,6 @@ import json
 import os
 import platform
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -32,27 +31,18 @@ from chart import draw
 from rows import FOLDER, ROWS, Row
 from worker import DIGEST, PEERS
 
+from fst.cli.workers import Process, WorkerError
+
 ROUNDS = 5
 
 
-class Process:
-    """A peer at work. What it prints beside its answers is dropped."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        command = [sys.executable, str(Path(__file__).with_name("worker.py")), name, str(folder)]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
-
-    def ask(self, *question: str | int) -> dict[str, Any]:
-        """The answer to a question; if all goes wrong, it has an "error"."""
-        assert self.process.stdin
-        assert self.process.stdout
-        try:
-            print(json.dumps(question), file=self.process.stdin, flush=True)
-            answer: dict[str, Any] = json.loads(self.process.stdout.readline())
-        except (BrokenPipeError, json.JSONDecodeError):
-            return {"error": f"the process ended with status {self.process.wait()}"}
-        return answer
+def ask(process: Process, *question: Any) -> dict[str, Any]:
+    """The answer of a process; if all goes wrong, it has an "error"."""
+    try:
+        answer: dict[str, Any] = process.ask(*question)
+    except WorkerError as error:
+        return {"error": str(error)}
+    return answer
 
 
 @dataclass(frozen=True)
@@ -99,7 +89,7 @@ def main() -> None:
     rows = [row for row in ROWS[arguments.model] if arguments.rows in row.name]
     if arguments.rounds < ROUNDS or not rows:
         parser.error(f"--rounds: {ROUNDS} or more" if rows else f"--rows: none has {arguments.rows!r} in its name")
-    processes = {name: Process(name, arguments.folder.resolve()) for name in installed(rows)}
+    processes = {name: Process(name, "worker:Worker", name, arguments.folder.resolve()) for name in installed(rows)}
     measured = [measure(row, (arguments.model, ROWS[arguments.model].index(row)), processes, arguments.rounds) for row in rows]
     print("\n".join(tables(measured)))
     arguments.output.mkdir(parents=True, exist_ok=True)
@@ -126,16 +116,16 @@ def installed(rows: list[Row]) -> list[str]:
 def measure(row: Row, place: tuple[str, int], processes: dict[str, Process], rounds: int) -> Measured:
     """Compare the ids of all who take part, then time them in turns."""
     say(f"{row.name}: comparing ids")
-    reference = processes[row.reference].ask("load", *place)
+    reference = ask(processes[row.reference], "load", *place)
     if "error" in reference:
         sys.exit(f"{row.name}: {row.reference} has no ids to compare with: {reference['error']}")
     peers = {name: processes[name] for name in row.peers if name in processes}
-    loaded = {name: reference if name == row.reference else process.ask("load", *place) for name, process in peers.items()}
+    loaded = {name: reference if name == row.reference else ask(process, "load", *place) for name, process in peers.items()}
     timed: dict[str, list[dict[str, Any]]] = {name: [] for name in peers if "error" not in loaded[name]}
     for turn in range(rounds):
         say(f"{row.name}: round {turn + 1} of {rounds}")
         for name, answers in timed.items():
-            answers.append(peers[name].ask("time"))
+            answers.append(ask(peers[name], "time"))
     figures = {name: figure(row, reference, loaded[name], timed.get(name, [])) for name in peers}
     for name, found in figures.items():
         if found.error:

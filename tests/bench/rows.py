@@ -12,8 +12,10 @@ FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 UNCASED, CASED = "vocab/bert-base-uncased", "vocab/bert-base-multilingual-cased"
 GPT2, CL100K, O200K = "vocab_bpe/gpt2", "vocab_bpe/cl100k_base", "vocab_bpe/o200k_base"
+MISTRAL, T5, ALBERT, XLM_R = "vocab_bpe/mistral01", "vocab_unigram/t5", "vocab_unigram/albert", "vocab_unigram/xlm-r"
 RANDOM = "random letters"
 BOOKS, CODE, SENTENCES = "en_books_20MB.txt", "code_python.txt", "multi_sentences_500.jsonl"
+CHINESE, JAPANESE = "docs_zh.md", "docs_ja.md"
 
 EVERYONE = ("fst", "tokenizers", "nanotoken, first pass", "nanotoken, replay", "flash-tokenizer", "BlingFire", "TF Text")
 WAYS = ("fst", "fst, `bytes` in", "fst, two threads")
@@ -27,8 +29,11 @@ MERGES = (
     "gigatoken, replay",
     "fastokens, first pass",
     "fastokens, replay",
-    "tokie",
+    "tokie, first pass",
+    "tokie, replay",
 )
+PIECES = ("fst", "tokenizers", "sentencepiece", "tokie, first pass", "tokie, replay")
+PIECES_MERGED = (*PIECES[:3], "gigatoken, first pass", "gigatoken, replay", *PIECES[3:])
 
 
 @dataclass(frozen=True)
@@ -89,8 +94,8 @@ WORDPIECE = (
     Row("Python code", UNCASED, CODE),
     Row("Random letters", UNCASED, RANDOM),
     Row("109 languages", CASED, SENTENCES),
-    Row("Chinese", CASED, "docs_zh.md"),
-    Row("Japanese", CASED, "docs_ja.md"),
+    Row("Chinese", CASED, CHINESE),
+    Row("Japanese", CASED, JAPANESE),
     Row("Korean", CASED, SENTENCES, "kor"),
     Row("Hindi", CASED, SENTENCES, "hin"),
     Row("Arabic", CASED, SENTENCES, "ara"),
@@ -111,4 +116,13 @@ BPE = (
         for name, source in TEXTS.items()
     ),
 )
-ROWS = {"wordpiece": WORDPIECE, "bpe": BPE}
+
+SENTENCEPIECE = (
+    *(Row("English books", pieces, BOOKS, peers=PIECES, without="<") for pieces in (T5, ALBERT, XLM_R)),
+    *(Row("109 languages", pieces, SENTENCES, peers=PIECES) for pieces in (T5, XLM_R)),
+    *(Row(name, XLM_R, source, peers=PIECES) for name, source in (("Chinese", CHINESE), ("Japanese", JAPANESE))),
+    Row("Random letters", XLM_R, RANDOM, peers=PIECES),
+    *(Row(name, MISTRAL, source, peers=PIECES_MERGED) for name, source in TEXTS.items()),
+    Row("Japanese", MISTRAL, JAPANESE, peers=PIECES_MERGED),
+)
+ROWS = {"wordpiece": WORDPIECE, "bpe": BPE, "sentencepiece": SENTENCEPIECE}

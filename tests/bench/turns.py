@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
+
+from fst.cli.turns import seconds
 
 ROUNDS, SECONDS = 5, 0.2  # of a run, at least
 Run = Callable[[], Any]
@@ -15,17 +16,5 @@ def best_in_turns(runs: dict[str, Run]) -> dict[str, float]:
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(ROUNDS):
         for name, function in runs.items():
-            best[name] = min(best[name], seconds(function))
+            best[name] = min(best[name], seconds(function, SECONDS))
     return best
-
-
-def seconds(function: Run) -> float:
-    """The seconds of a call, the mean of as many as fill a run. Freeing what it gives is not counted."""
-    spent, calls = 0.0, 0
-    while spent < SECONDS:
-        begun = time.perf_counter()
-        result = function()
-        spent += time.perf_counter() - begun
-        calls += 1
-        del result
-    return spent / calls

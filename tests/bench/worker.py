@@ -1,24 +1,25 @@
-"""One peer in a process of its own: reads questions, a line of JSON each, and answers each with a line of JSON.
+"""The peers, and a worker that `peers.py` asks in a process of its own for each of them.
 
-    python tests/bench/worker.py PEER FOLDER
-
-``["load", MODEL, NUMBER]`` makes the tokenizer and the texts of a row of `rows.ROWS` ready, and encodes them once, which also warms up; the
-answer has a digest of each text's ids. ``["time"]`` encodes these texts again and answers with the seconds that took. `peers.py` asks.
+It makes the tokenizer and the texts of a row of `rows.ROWS` ready, and encodes them once, which also warms up; the answer has a digest of
+each text's ids. Then it encodes these texts again, and answers with the seconds that took.
 """
 
 from __future__ import annotations
 
+import atexit
+import gzip
 import json
 import os
-import sys
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain, pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,11 +72,9 @@ def fst(folder: Path, threads: int = 1, as_bytes: bool = False) -> Tokenizer:
 def tokenizers(folder: Path) -> Tokenizer:
     """The reference."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # before the import: it is read once
-    import tokenizers
+    from fst.cli.references import Tokenizers
 
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+    tokenizer = Tokenizers(source(folder)).tokenizer
     return Tokenizer(
         lambda texts: tokenizer.encode_batch_fast(texts, add_special_tokens=False),
         lambda text: tokenizer.encode(text, add_special_tokens=False),
@@ -119,13 +118,11 @@ def renewed(make: Callable[[], Any], is_new: bool) -> tuple[Callable[[], Any], C
 
 
 def gigatoken(folder: Path, first: bool) -> Tokenizer:
-    """In its fastest form, which gives arrays."""
-    from gigatoken import Tokenizer as Gigatoken
+    """As `fst bench --against` runs it."""
+    from fst.cli import peers
 
-    made: Any = Gigatoken
-    file, name = str(source(folder)), folder.name.removesuffix("_base")
-    get, forget = renewed(lambda: made(file) if file.endswith(".json") else made.from_tiktoken(file, name), first)
-    return Tokenizer(lambda texts: get().encode_batch(texts, parallel=False), rows=iter, forget=forget)
+    get, forget = renewed(lambda: peers.gigatoken(source(folder), threads=1), first)
+    return Tokenizer(lambda texts: get().encode(texts), rows=lambda batch: get().rows(batch), forget=forget)
 
 
 def fastokens(folder: Path, first: bool) -> Tokenizer:
@@ -141,16 +138,48 @@ def fastokens(folder: Path, first: bool) -> Tokenizer:
     )
 
 
-def tokie(folder: Path) -> Tokenizer:
+def tokie(folder: Path, first: bool) -> Tokenizer:
     """In its fastest form, which gives an array."""
     os.environ["RAYON_NUM_THREADS"] = "1"
     from tokie import Tokenizer as Tokie
 
-    tokenizer: Any = Tokie.from_json(str(source(folder)))  # its stubs lack the form
+    made: Any = Tokie  # its stubs lack the form
+    get, forget = renewed(lambda: made.from_json(str(source(folder))), first)
     return Tokenizer(
-        lambda texts: tokenizer.encode_batch_flat(texts, add_special_tokens=False),
+        lambda texts: get().encode_batch_flat(texts, add_special_tokens=False),
         rows=lambda batch: split(batch[0], np.cumsum([0, *batch[1].tolist()])),
+        forget=forget,
     )
+
+
+def sentencepiece(folder: Path) -> Tokenizer:
+    """With its own model, or one of the same pieces."""
+    from sentencepiece import SentencePieceProcessor
+
+    processor: Any = SentencePieceProcessor
+    model = next(folder.glob("*.model"), None)
+    spm = processor(model_file=str(model)) if model else processor(model_proto=model_of(source(folder)))
+    return Tokenizer(lambda texts: spm.encode(texts, num_threads=1), rows=iter)
+
+
+def model_of(file: Path) -> bytes:
+    """A model of sentencepiece with the pieces, the ids and the charsmap of a ``tokenizer.json``."""
+    from sentencepiece import sentencepiece_model_pb2
+
+    document = json.loads(file.read_text(encoding="utf-8"))
+    special = {token["content"] for token in document["added_tokens"]}
+    parts = document["normalizer"].get("normalizers", [document["normalizer"]])
+    charsmap = next(part for part in parts if part["type"] == "Precompiled")
+    schema: Any = sentencepiece_model_pb2
+    model = schema.ModelProto()
+    for number, (piece, score) in enumerate(document["model"]["vocab"]):
+        kind = 2 if number == document["model"]["unk_id"] else 3 if piece in special else 1  # unknown, control, normal
+        model.pieces.add(piece=piece, score=score, type=kind)
+    model.trainer_spec.unk_id = document["model"]["unk_id"]
+    model.trainer_spec.bos_id = model.trainer_spec.eos_id = model.trainer_spec.pad_id = -1
+    model.normalizer_spec.precompiled_charsmap = b64decode(charsmap["precompiled_charsmap"])
+    data: bytes = model.SerializeToString()
+    return data
 
 
 def flash_tokenizer(folder: Path) -> Tokenizer:
@@ -200,6 +229,7 @@ PEERS = {
     "fst, `bytes` in": Peer("fst", partial(fst, as_bytes=True)),
     "fst, two threads": Peer("fst", partial(fst, threads=2)),
     "tokenizers": Peer("tokenizers", tokenizers),
+    "sentencepiece": Peer("sentencepiece", sentencepiece),
     "tiktoken": Peer("tiktoken", tiktoken),
     "nanotoken, first pass": Peer("nanotoken", partial(nanotoken, first=True)),
     "nanotoken, replay": Peer("nanotoken", partial(nanotoken, first=False)),
@@ -207,7 +237,8 @@ PEERS = {
     "gigatoken, replay": Peer("gigatoken", partial(gigatoken, first=False)),
     "fastokens, first pass": Peer("fastokens", partial(fastokens, first=True)),
     "fastokens, replay": Peer("fastokens", partial(fastokens, first=False)),
-    "tokie": Peer("tokie", tokie),
+    "tokie, first pass": Peer("tokie", partial(tokie, first=True)),
+    "tokie, replay": Peer("tokie", partial(tokie, first=False)),
     "flash-tokenizer": Peer("flash_tokenizer", flash_tokenizer),
     "BlingFire": Peer("blingfire", blingfire),
     "TF Text": Peer("tensorflow_text", tf_text),
@@ -215,9 +246,18 @@ PEERS = {
 
 
 def source(folder: Path) -> Path:
-    """The file that all peers read."""
-    (file,) = (*folder.glob("tokenizer.json"), *folder.glob("*.tiktoken"))
-    return file
+    """The file that all peers read, unpacked."""
+    (file,) = (*folder.glob("tokenizer.json*"), *folder.glob("*.tiktoken"))
+    return unpacked(file) if file.suffix == ".gz" else file
+
+
+@cache
+def unpacked(file: Path) -> Path:
+    """A file as it was before gzip, in a folder that goes with the process."""
+    path = Path(mkdtemp()) / file.stem
+    atexit.register(rmtree, path.parent)
+    path.write_bytes(gzip.decompress(file.read_bytes()))
+    return path
 
 
 def vocabulary(folder: Path) -> list[str]:
@@ -237,10 +277,10 @@ def split(flat: Any, splits: Any) -> Iterable[Any]:
 
 
 class Worker:
-    """Answers questions about one peer. Its tokenizers are kept from row to row."""
+    """Answers questions about one peer, a key of `PEERS`. Its tokenizers are kept from row to row."""
 
-    def __init__(self, peer: Peer, folder: Path) -> None:
-        self.peer, self.folder = peer, folder
+    def __init__(self, peer: str, folder: Path) -> None:
+        self.peer, self.folder = PEERS[peer], folder
         self.made: dict[str, Tokenizer] = {}
 
     def load(self, model: str, number: int) -> dict[str, Any]:
@@ -285,22 +325,3 @@ def calls(row: Row, texts: list[Any]) -> list[Any]:
 def digest(row: Any) -> str:
     """What stands for the ids of a text."""
     return blake2b(np.asarray(row, dtype=np.int32).tobytes(), digest_size=DIGEST).hexdigest()
-
-
-def main() -> None:
-    """Answer until there are no more questions."""
-    peer, folder = sys.argv[1:]
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no answer
-    worker = Worker(PEERS[peer], Path(folder))
-    for question in sys.stdin:
-        verb, *arguments = json.loads(question)
-        try:
-            answer = getattr(worker, verb)(*arguments)
-        except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(answer), file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    main()
