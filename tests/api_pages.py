@@ -44,10 +44,17 @@ OBJECTS = (
     "fst.runtime.lattice.JiebaSegmenter",
     "fst.runtime.lattice.MecabSegmenter",
     "fst.runtime.lattice.Token",
+    "fst.runtime.sampling.Segmentation",
+    "fst.runtime.sentencepiece.processor.SentencePieceProcessor",
+    "fst.runtime.sentencepiece.results.NBestSentencePieceText",
+    "fst.runtime.sentencepiece.results.Piece",
+    "fst.runtime.sentencepiece.results.SentencePieceText",
     "fst.runtime.tiktoken.Encoding",
+    "fst.runtime.transformers.backend.Backend",
     "fst.runtime.transformers.encoding.BatchEncoding",
     "fst.runtime.transformers.encoding.Encoding",
     "fst.runtime.transformers.hf.FastTokenizer",
+    "fst.runtime.unigram.UnigramTokenizer",
 )
 SUBPACKAGES = ("compile", "runtime")
 SPELLINGS = ((r"^( *)Example:$", r"\1Examples:"), (r"^( *)@Lazy$", r"\1@property"))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import fst
-from fst.compile.bpe import BpeModel
+from fst.compile.bpe_model import BpeModel
 from fst.compile.compilers import assembled
 from fst.compile.sources.read import read
 from fst.compile.sources.source import Source

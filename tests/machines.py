@@ -13,6 +13,7 @@ from fst.compile.sources.read import read
 from fst.compile.sources.source import Source
 from fst.compile.wordpiece import WordPieceModel
 from fst.machines.byte_letters import spelled
+from fst.machines.token_letters import fallback
 from fst.machines.wordpiece import Tables
 
 Merges = Sequence[tuple[bytes, bytes]]
@@ -79,6 +80,29 @@ def byte_level(pattern: str, merges: Merges, more: Sequence[bytes] = (), special
             "type": "BPE",
             "vocab": {token: number for number, token in enumerate(tokens)},
             "merges": [[spelled(first), spelled(second)] for first, second in merges],
+            **model,
+        },
+    }
+
+
+def over_characters(
+    merges: Sequence[tuple[str, str]], characters: str, special: Sequence[str] = (), *, has_bytes: bool, **model: Any
+) -> dict[str, Any]:
+    """A tokenizer.json of BPE over characters in the manner of SentencePiece, with fallbacks for bytes, or with an unknown token alone."""
+    fallbacks = map(fallback, range(256) if has_bytes else ())
+    tokens = dict.fromkeys(["<unk>", *fallbacks, *characters, *(left + right for left, right in merges)])
+    added = [{"id": number, "content": token, "special": True} for number, token in enumerate(special, len(tokens))]
+    steps = [{"type": "Replace", "pattern": {"String": "▁"}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]
+    return {
+        "added_tokens": added,
+        "pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False},
+        "decoder": {"type": "Sequence", "decoders": [*steps, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+        "model": {
+            "type": "BPE",
+            "vocab": {token: number for number, token in enumerate(tokens)},
+            "merges": [[*pair] for pair in merges],
+            "unk_token": "<unk>",
+            "byte_fallback": has_bytes,
             **model,
         },
     }

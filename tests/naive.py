@@ -15,6 +15,8 @@ from itertools import pairwise
 from math import log
 from typing import NamedTuple
 
+import numpy as np
+
 # What the reference's decoder replaces when it cleans up, in this order.
 CLEANUP = (
     (" .", "."),
@@ -31,9 +33,7 @@ CLEANUP = (
 )
 
 
-def max_match(
-    word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100
-) -> list[int]:
+def max_match(word: str, vocabulary: Mapping[str, int], *, unk_token: str = "[UNK]", prefix: str = "##", max_chars: int = 100) -> list[int]:
     """Segment one word: longest match first, `prefix` before every piece but the first.
 
     A word of more than `max_chars` characters, or one whose rest matches nothing, is one unknown token as a whole.
@@ -174,6 +174,45 @@ def merged(piece: bytes, rank_of: Callable[[bytes, bytes], int | None]) -> list[
         parts[place : place + 2] = [parts[place] + parts[place + 1]]
 
 
+def character_bpe(
+    piece: str,
+    vocabulary: Mapping[str, int],
+    merges: Sequence[tuple[str, str]],
+    *,
+    unk_token: str | None = None,
+    fuse_unk: bool = False,
+    byte_fallback: bool = False,
+    prefix: str = "",
+    suffix: str = "",
+) -> list[int]:
+    """Merge the characters of a piece, as the reference's BPE does.
+
+    A character that is no token becomes the tokens of its bytes, if there are all of them, or the unknown token. An unknown token waits
+    until the next one or a known character, so that bytes in between come before it.
+    """
+    tokens, waiting = list[int](), list[int]()
+    for place, char in enumerate(piece):
+        name = prefix * (place > 0) + char + suffix * (place == len(piece) - 1)
+        spelled = [f"<0x{byte:02X}>" for byte in name.encode()]
+        if name in vocabulary:
+            tokens += [*waiting, vocabulary[name]]
+            waiting = []
+        elif byte_fallback and all(byte in vocabulary for byte in spelled):
+            tokens += [vocabulary[byte] for byte in spelled]
+        elif unk_token is not None:
+            tokens += [] if fuse_unk else waiting
+            waiting = [vocabulary[unk_token]]
+    tokens += waiting
+    ranks, made = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for rank, (left, right) in enumerate(merges):
+        pair = vocabulary[left], vocabulary[right]
+        ranks[pair], made[pair] = rank, vocabulary[left + right[len(prefix) :]]
+    while found := [(ranks[pair], place) for place, pair in enumerate(pairwise(tokens)) if pair in ranks]:
+        _, place = min(found)
+        tokens[place : place + 2] = [made[tokens[place], tokens[place + 1]]]
+    return tokens
+
+
 def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: float) -> dict[tuple[bytes, ...], float]:
     """The probability of each segmentation of a piece when merges are skipped at random: by going through all that may happen.
 
@@ -192,6 +231,71 @@ def bpe_dropout(piece: bytes, pairs: Sequence[tuple[bytes, bytes]], dropout: flo
 
     go_on(tuple(piece[place : place + 1] for place in range(len(piece))), 1.0)
     return found
+
+
+def unigram(piece: str, scores: Mapping[str, float], unk_token: str) -> list[str]:
+    """The tokens of a piece by Unigram, by dynamic programming over all its substrings. A run of unknown characters is one string.
+
+    The first of several best paths to a place is the one whose last token begins first.
+    """
+    unknown = min(scores.values()) - 10
+    best: list[tuple[float, int]] = [(0.0, 0)]
+    for end in range(1, len(piece) + 1):
+        found = []
+        for start in range(end):
+            score = scores.get(piece[start:end], unknown if end - start == 1 else None)
+            if score is not None:
+                found.append((score + best[start][0], start))
+        best.append(max(found, key=lambda path: path[0]))
+    ends = [len(piece)]
+    while ends[-1]:
+        ends.append(best[ends[-1]][1])
+    return fused([piece[start:end] for start, end in pairwise(reversed(ends))], scores, unk_token)
+
+
+def fused(parts: Iterable[str], scores: Mapping[str, float], unk_token: str) -> list[str]:
+    """The tokens of a segmentation: a run of unknown characters, and of the unknown token, becomes one string."""
+    tokens: list[tuple[str, bool]] = []
+    for token in parts:
+        is_unknown = token not in scores or token == unk_token
+        if tokens and is_unknown and tokens[-1][1]:
+            tokens[-1] = (tokens[-1][0] + token, True)
+        else:
+            tokens.append((token, is_unknown))
+    return [token for token, _ in tokens]
+
+
+def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, list[str]]]:
+    """All segmentations of a piece by Unigram, each with the sum of its scores, the best first. Unknown characters are parts, too.
+
+    Of equal sums, the one comes first whose last part is longer; of several such, the one that comes first without that part.
+    """
+    unknown, places = min(scores.values()) - 10, [[(0.0, list[str]())]]
+    for end in range(1, len(piece) + 1):
+        found = []
+        for start in range(end):
+            score = scores.get(piece[start:end], unknown if end - start == 1 else None)
+            if score is not None:
+                found += [(total + score, [*parts, piece[start:end]]) for total, parts in places[start]]
+        places.append(sorted(found, key=lambda each: -each[0]))  # which keeps the order of ties
+    return places[-1]
+
+
+def unigram_ids(piece: str, vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
+    """The ids of a piece by Unigram: a string that is no token is the tokens of its bytes, or else the unknown token."""
+    return ids_of_tokens(unigram(piece, dict(vocabulary), vocabulary[unk_id][0]), vocabulary, unk_id, byte_fallback)
+
+
+def ids_of_tokens(tokens: Iterable[str], vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
+    """The ids of strings that are tokens or not."""
+    numbers, ids = {token: number for number, (token, _) in enumerate(vocabulary)}, list[int]()
+    for token in tokens:
+        if token in numbers:
+            ids.append(numbers[token])
+            continue
+        names = [f"<0x{byte:02X}>" for byte in token.encode()]
+        ids += [numbers[name] for name in names] if byte_fallback and all(name in numbers for name in names) else [unk_id]
+    return ids
 
 
 def keyword_matches(
@@ -338,3 +442,163 @@ def maxmatch(words: Iterable[str], text: str, *, backward: bool = False, rules: 
         tokens = rewritten.get(token, [token])
         found = [*tokens, *found] if backward else [*found, *tokens]
     return found
+
+
+class Piece(NamedTuple):
+    """A piece of sentencepiece: its text, its score and its type, as the fields of a ``.model`` name them."""
+
+    text: str
+    score: float
+    type: int = 1
+
+
+NORMAL, UNKNOWN, USER_DEFINED, UNUSED = 1, 2, 4, 5
+Parts = list[tuple[str, int]]  # a text in parts, each with its id
+
+
+def normal_text(
+    text: str,
+    *,
+    charsmap: Mapping[str, str],
+    own: Sequence[str],
+    add_dummy_prefix: bool,
+    remove_extra_whitespaces: bool,
+    escape_whitespaces: bool,
+) -> tuple[str, list[int]]:
+    """A text as sentencepiece normalises it; and where each character begins in the raw text, and where the last one ends.
+
+    At each place stands the longest of users' own pieces, or else the longest string of the charsmap, or else a character.
+    """
+
+    def chunk(at: int) -> tuple[str, int]:
+        for strings in ({piece: piece for piece in own}, charsmap, {text[at]: text[at]}):
+            found = max((string for string in strings if text.startswith(string, at)), key=len, default="")
+            if found:
+                return strings[found], at + len(found)
+        raise AssertionError
+
+    at, chars, begins = 0, list[str](), list[int]()
+    while remove_extra_whitespaces and at < len(text) and chunk(at)[0] == " ":
+        _, at = chunk(at)
+    if at == len(text):
+        return "", [0]
+    if add_dummy_prefix:
+        chars, begins = [" "], [at]
+    was_blank = remove_extra_whitespaces
+    while at < len(text):
+        new, end = chunk(at)
+        new = new.lstrip(" ") if was_blank else new
+        chars += new
+        begins += [at] * len(new)
+        was_blank = remove_extra_whitespaces and (new.endswith(" ") if new else was_blank)
+        at = end
+    symbol = "▁" if escape_whitespaces else " "
+    chars = [symbol if char == " " else char for char in chars]
+    while remove_extra_whitespaces and chars and chars[-1] == symbol:
+        chars.pop()
+        at = begins.pop()
+    return "".join(chars), [*begins, at]
+
+
+def sentencepiece(pieces: Sequence[Piece], kind: str, text: str, *, byte_fallback: bool = False) -> list[int]:
+    """The ids of a normalised text by a model of sentencepiece. A run of unknown parts is one id, or the ids of all its bytes."""
+    segment = {"unigram": best_path, "bpe": bpe_by_scores, "char": characters, "word": words}[kind]
+    unknown = next(number for number, piece in enumerate(pieces) if piece.type == UNKNOWN)
+    of_bytes = {piece.text: number for number, piece in enumerate(pieces)}
+    ids: list[int] = []
+    for last, (part, number) in pairwise([("", -1), *segment(pieces, unknown, text)]):
+        if number == unknown and byte_fallback:
+            ids += [of_bytes[f"<0x{byte:02X}>"] for byte in part.encode()]
+        elif number != unknown or last[1] != unknown:
+            ids.append(number)
+    return ids
+
+
+def best_path(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
+    """The best path: sums of scores, in float32, from the beginning of the text. Of equal ones, the one whose last piece is longest.
+
+    Where a piece may begin, and the sum is beyond 100,000 either way, this sum is subtracted from all sums up to there and after.
+    """
+    normal = [piece.score for piece in pieces if piece.type == NORMAL]
+    known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
+    penalty = np.float32(min(normal, default=0)) - np.float32(10)
+    best: list[tuple[np.float32, int, int] | None] = [(np.float32(0), 0, 0), *[None] * len(text)]
+    for begin in range(len(text)):
+        here = best[begin]
+        assert here is not None
+        if abs(base := here[0]) > 100_000:
+            best[begin:] = [other and (other[0] - base, *other[1:]) for other in best[begin:]]
+            here = (np.float32(0), *here[1:])
+        ends = [end for end in range(begin + 1, len(text) + 1) if text[begin:end] in known]
+        arcs = [(end, known[text[begin:end]]) for end in ends]
+        arcs += [(begin + 1, unknown)] if begin + 1 not in ends else []
+        for end, number in arcs:
+            score, other = here[0] + _score(pieces[number], penalty), best[end]
+            best[end] = other if other and not score > other[0] else (score, begin, number)
+    return _read_back(best, text)
+
+
+def _score(piece: Piece, penalty: np.float32) -> np.float32:
+    """What a piece adds to a path. Users' own pieces nearly always win, the longer the rather."""
+    if piece.type == USER_DEFINED:
+        return np.float32(0.1 * (len(piece.text.encode()) - 1))
+    return penalty if piece.type == UNKNOWN else np.float32(piece.score)
+
+
+def _read_back(best: Sequence[tuple[np.float32, int, int] | None], text: str) -> Parts:
+    parts, end = [], len(text)
+    while end:
+        node = best[end]
+        assert node is not None
+        parts.append((text[node[1] : end], node[2]))
+        end = node[1]
+    return parts[::-1]
+
+
+def bpe_by_scores(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
+    """Join the two neighbours whose piece has the highest score, the first of equal ones, until none are a piece.
+
+    Users' own pieces are found before, the longest first, and are never joined. A piece that is not to be used falls apart again.
+    """
+    known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED, UNUSED)}
+    own = [piece.text for piece in pieces if piece.type == USER_DEFINED]
+    parts = _with_own(own, text)
+    made_of: dict[str, tuple[str, str]] = {}
+    while True:
+        pairs = [left + right for left, right in pairwise(parts)]
+        joined = [(-pieces[known[pair]].score, at) for at, pair in enumerate(pairs) if pair in known and not {*parts[at : at + 2]} & {*own}]
+        if not joined:
+            break
+        _, at = min(joined)
+        if pieces[known[pairs[at]]].type == UNUSED:
+            made_of[pairs[at]] = parts[at], parts[at + 1]
+        parts[at : at + 2] = [pairs[at]]
+    used = {text: number for text, number in known.items() if pieces[number].type != UNUSED}
+    return [(part, used.get(part, unknown)) for whole in parts for part in _apart(whole, made_of)]
+
+
+def _with_own(own: Sequence[str], text: str) -> list[str]:
+    """The characters of a text; but users' own pieces are whole."""
+    parts, at = [], 0
+    while at < len(text):
+        parts.append(max((piece for piece in own if text.startswith(piece, at)), key=len, default=text[at]))
+        at += len(parts[-1])
+    return parts
+
+
+def _apart(part: str, made_of: Mapping[str, tuple[str, str]]) -> list[str]:
+    """The pieces of which a piece that is not to be used was made."""
+    return [part] if part not in made_of else [piece for half in made_of[part] for piece in _apart(half, made_of)]
+
+
+def characters(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
+    """Each character is a piece; so are users' own pieces."""
+    known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
+    own = [piece.text for piece in pieces if piece.type == USER_DEFINED]
+    return [(part, known.get(part, unknown)) for part in _with_own(own, text)]
+
+
+def words(pieces: Sequence[Piece], unknown: int, text: str) -> Parts:
+    """Each word is a piece, with the ▁ before it."""
+    known = {piece.text: number for number, piece in enumerate(pieces) if piece.type in (NORMAL, USER_DEFINED)}
+    return [(part, known.get(part, unknown)) for part in re.split("(?=▁)", text) if part]

@@ -19,6 +19,7 @@ from machines import PIECES, TOKENS, compiled
 import fst
 from fst.borrowed import kind_of
 from fst.compile import rows, word_hash, wordpiece
+from fst.compile import tokenizer as compile_any
 from fst.jit import Deferred, kernel, part
 from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.machines.wordpiece import Tables
@@ -27,6 +28,7 @@ from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.run import kernel_of
 from fst.runtime.transformers import call
 from fst.runtime.transformers.document import document
+from fst.runtime.unigram import UnigramTokenizer
 
 KERNELS = {
     **{
@@ -198,6 +200,19 @@ def use_everything(folder: Path) -> None:
     added = fst.Tokenizer(wordpiece(source))
     use(added, ["a un! b", "unable"])
     added.encode_batch(["a un! b", "unable"], offsets=True)
+    for fallback in (False, True):
+        names = ["<unk>", "\u2581", "ab", *(f"<0x{byte:02X}>" for byte in range(256 * fallback))]
+        scores: list[list[Any]] = [[name, -len(name)] for name in names]
+        model = {"type": "Unigram", "unk_id": 0, "byte_fallback": fallback, "vocab": scores}
+        source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
+        scored = fst.Tokenizer(compile_any(source))
+        use(scored, ["ab abab \u2603", "unable"])
+        for nbest_size in (None, -1, 3):
+            how: dict[str, Any] = {} if nbest_size is None else {"sample": True, "nbest_size": nbest_size}
+            for located in (False, True):
+                scored.encode_batch(["ab abab \u2603", "unable"], offsets=located, **how)
+        assert isinstance(scored, UnigramTokenizer)
+        scored.nbest("ab abab", 3)
 
 
 def test_arguments_are_of_one_type(kinds: dict[str, set[Any]], tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import fst
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text.splits import GPT2
-from fst.machines.bpe import WORD_BYTES, BpeTables
+from fst.machines.bpe import BpeTables
+from fst.machines.piece_table import WORD_BYTES
 from fst.merging import MAX_VALUE
 from fst.rows import MAX_OUTPUT
 

@@ -333,7 +333,7 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 @needs_shared
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
-@settings(max_examples=2000)
+@settings(max_examples=500)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """The same, thousands of times."""

@@ -828,9 +828,8 @@ class TestManners:
         assert error_of(done) == f"{name}: {os.strerror(number)}; {remedy}"
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
-        """A folder is refused as an input and as an output."""
-        for words in ([tmp_path], ["--output", tmp_path]):
-            assert "name a file in it" in error_of(call("encode", table, *words, code=1))
+        """A folder is refused as the output of a command that writes one file."""
+        assert "name a file in it" in error_of(call("segment", table, "--output", tmp_path, code=1))
 
     def test_no_table(self, texts: Path) -> None:
         """A file of another kind is not taken for a table."""
@@ -942,11 +941,14 @@ class TestProgress:
     def shown(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
         """What is shown during two steps from nothing to everything."""
 
-        def show(total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None) -> str:
+        def show(
+            total: int | None, *, patience: float = 0, hidden: bool = False, stream: io.StringIO | None = None, done: Any = None
+        ) -> str:
             stream = stream or self.Terminal()
             monkeypatch.setattr(sys, "stderr", stream)
-            monkeypatch.setattr(progress, "PATIENCE", patience)
-            with progress.progress("counting", total, hidden=hidden) as advance:
+            for name in ("PATIENCE", "LINES"):
+                monkeypatch.setattr(progress, name, patience)
+            with progress.progress("counting", total, hidden=hidden, done=done) as advance:
                 advance(50)
                 advance(50)
             return stream.getvalue()
@@ -985,5 +987,19 @@ class TestProgress:
         assert shown(100, hidden=True) == ""
 
     def test_nobody_watches(self, shown: Callable[..., str]) -> None:
-        """A stream that is not a terminal gets no bar."""
-        assert shown(100, stream=io.StringIO()) == ""
+        """A stream that is not a terminal gets no bar, but a line now and then if the job is long."""
+        assert shown(100, stream=io.StringIO(), patience=60) == ""
+        first, second = shown(100, stream=io.StringIO()).splitlines()
+        assert first.startswith("counting   50%  0.0 of 0.0 MB")
+        assert second.startswith("counting  100%  0.0 of 0.0 MB")
+        assert shown(None, stream=io.StringIO()).startswith("counting  0.0 MB, ")
+
+    def test_sum(self, shown: Callable[..., str]) -> None:
+        """A job that took long tells at its end what it did."""
+        done = progress.Sum("document", "token")
+        done.add(1, 2)
+        done.add(0, 1_000)
+        for total, stream in ((100, None), (None, None), (100, io.StringIO())):
+            assert shown(total, stream=stream, done=done).splitlines()[-1].startswith("1 document, 1,002 tokens, 0.0 MB, ")
+        for options in ({"patience": 60}, {"hidden": True}):
+            assert shown(100, done=done, **options) == ""

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from every_character import EVERY_CHARACTER
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import wordpiece
@@ -50,8 +51,8 @@ def replaced(pattern: str, content: str) -> Part:
     return {"type": "Replace", "pattern": {"String": pattern}, "content": content}
 
 
-NFC, NFD, NFKC, NFKD, LOWERCASE, STRIP_ACCENTS, BERT = (
-    {"type": kind} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "BertPreTokenizer")
+NFC, NFD, NFKC, NFKD, NMT, LOWERCASE, STRIP_ACCENTS, BERT = (
+    {"type": kind} for kind in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase", "StripAccents", "BertPreTokenizer")
 )
 STRIP = {"type": "Strip", "strip_left": True, "strip_right": True}
 SPLIT = {"type": "WhitespaceSplit"}
@@ -62,6 +63,7 @@ DIGITS = {"type": "Digits", "individual_digits": True}
 NORMALIZERS: dict[str, list[Part]] = {
     "none": [],
     "the quick tour's": [NFD, LOWERCASE, STRIP_ACCENTS],
+    "cleaned as by sentencepiece": [NMT, NFKC],
     "lower case": [LOWERCASE],
     "lower case first": [LOWERCASE, NFD, STRIP_ACCENTS],
     "lower case last": [NFD, STRIP_ACCENTS, LOWERCASE],
@@ -185,7 +187,6 @@ def alphabet_of(normalizer: Sequence[Part], pre_tokenizer: Sequence[Part]) -> Al
     )
 
 
-CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 CONTEXT = "{0} a{0}A \u1e9b\u0323{0}\u0301 \u302e{0}\u1b44{0}. 1{0}\u3099"
 
 
@@ -202,7 +203,7 @@ def notable() -> list[str]:
 def known() -> list[str]:
     """Characters that have any property, and of the others one of 37."""
     codes = {code for name in characters.properties() for code in characters.those(name).tolist()}
-    return [char for char in CODE_POINTS if ord(char) in codes or ord(char) % 37 == 0]
+    return [char for char in EVERY_CHARACTER if ord(char) in codes or ord(char) % 37 == 0]
 
 
 @pytest.mark.sampled
@@ -223,8 +224,8 @@ def test_notable_characters_composed(normalizer: list[Part]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*NORMALIZERS, *COMPOSING])
 def test_every_character(name: str) -> None:
-    """The same for every fourth of the code points of which there is anything to say, and others, from another one on for each."""
-    chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 4 :: 4]
+    """The same for every eighth of the code points of which there is anything to say, and others, from another one on for each."""
+    chosen = known()[[*NORMALIZERS, *COMPOSING].index(name) % 8 :: 8]
     check_words((NORMALIZERS | COMPOSING)[name], [SPLIT], [CONTEXT.format(char) for char in chosen])
 
 
@@ -263,10 +264,11 @@ def is_refused(normalizer: list[Part], pre_tokenizer: list[Part]) -> bool:
     return STRIP in normalizer and not splits_at_all
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer"),
     [
-        pytest.param(NORMALIZERS[name], PRE_TOKENIZERS[split], id=f"{name}-{split}", marks=[] if row % 8 == column else pytest.mark.slow)
+        pytest.param(NORMALIZERS[name], PRE_TOKENIZERS[split], id=f"{name}-{split}", marks=[] if row % 16 == column else pytest.mark.slow)
         for row, name in enumerate(NORMALIZERS)
         for column, split in enumerate(list(PRE_TOKENIZERS)[::4])
     ],
@@ -277,7 +279,7 @@ def test_mixtures(normalizer: list[Part], pre_tokenizer: list[Part]) -> None:
         with pytest.raises(fst.UnsupportedError, match="normalizer Strip"):
             alphabet_of(normalizer, pre_tokenizer)
     else:
-        check_words(normalizer, pre_tokenizer, mixtures(1, 150))
+        check_words(normalizer, pre_tokenizer, sample(mixtures(1, 150), 2))
 
 
 @pytest.mark.sampled
@@ -288,7 +290,7 @@ def test_mixtures_composed(normalizer: list[Part]) -> None:
 
 
 ANY_NORMALIZER = st.one_of(
-    st.sampled_from([NFC, NFD, NFKC, NFKD, LOWERCASE, STRIP_ACCENTS, STRIP, {**STRIP, "strip_left": False}]),
+    st.sampled_from([NFC, NFD, NFKC, NFKD, NMT, LOWERCASE, STRIP_ACCENTS, STRIP, {**STRIP, "strip_left": False}]),
     st.builds(
         bert,
         clean_text=st.booleans(),
@@ -499,11 +501,10 @@ def test_what_is_not_seen_takes_nothing(parts: list[Part], same: list[Part]) -> 
         ([replaced("x", "a" * 33)], [BERT], "U\\+0078 becomes 33 symbols"),
         ([replaced("ab", "c")], [BERT], "normalizer Replace of {'String': 'ab'}"),
         ([replaced("", "c")], [BERT], "normalizer Replace of {'String': ''}"),
-        ([{"type": "Replace", "pattern": {"Regex": "a"}, "content": "b"}], [BERT], "normalizer Replace of {'Regex': 'a'}"),
+        ([{"type": "Replace", "pattern": {"Regex": "a+"}, "content": "b"}], [BERT], "normalizer Replace of {'Regex': 'a.+'}"),
         ([STRIP], [], "normalizer Strip without a pre_tokenizer that splits at all white space"),
         ([STRIP, replaced("\u3000", "_")], [SPLIT], "normalizer Strip without"),
         ([{"type": "Prepend", "prepend": "x"}], [BERT], "normalizer Prepend"),
-        ([{"type": "Nmt"}], [BERT], "normalizer Nmt"),
         ([{"type": "Precompiled", "precompiled_charsmap": ""}], [BERT], "normalizer Precompiled"),
         ([{"type": "ByteLevel"}], [BERT], "normalizer ByteLevel"),
         ([LOWERCASE | {"extra": 1}], [BERT], "normalizer Lowercase has 'extra'"),

@@ -36,18 +36,22 @@ MAY_IMPORT = {
     "runtime/kernels": {"fst", "fst/machines"},
     "runtime": {"fst", "fst/machines", "runtime/kernels", "runtime/transformers"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
+    "runtime/sentencepiece": {"fst", "fst/machines", "runtime"},
     "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},
 }
 # What `import fst` fetches only when it is asked for, and what a process runs.
-LATER = {("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")}
+LATER = {
+    *(("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")),
+    *(("fst/live.py", "fst.compile"), ("fst/live.py", "fst.runtime")),
+}
 ONLY_IN = {
     "numba": {
         *("fst/jit.py", "fst/kernel_cache.py", "fst/borrowed.py"),
         *("runtime/kernels/intrinsics.py", "runtime/kernels/plain_intrinsics.py"),
     },
     "tokenizers": {
-        *("compile/text/reference_characters.py", "compile/text/reference_properties.py"),
-        *("runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
+        *("compile/text/reference_characters.py", "compile/text/reference_clusters.py", "compile/text/reference_properties.py"),
+        *("runtime/transformers/backend.py", "runtime/transformers/bpe.py", "runtime/transformers/wordpiece.py"),
     },
     "huggingface_hub": {"compile/sources/hub.py"},
 }

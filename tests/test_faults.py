@@ -29,7 +29,7 @@ from fst.cli.main import main
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")
 
-FORMS = ("ids", "json", "npy", "arrow", "parquet")
+FORMS = ("ids", "json", "npy", "bin", "arrow", "parquet")
 PACKINGS = ("gzip", "zstd", "bz2", "xz")
 ROWS = 50_000
 
@@ -214,7 +214,7 @@ class TestOutput:
             call("encode", table, data["parquet"], "--column", "text", "-o", out / f"o.{form}")
             found.append({path.name: path.read_bytes() for path in out.iterdir()})
         assert found[0] == found[1]
-        assert len(found[0]) == (2 if form == "npy" else 1)
+        assert len(found[0]) == (2 if form in ("npy", "bin") else 1)
 
     def test_two_at_once(self, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """Of two processes that write the same output at the same time one wins, and the file is whole."""

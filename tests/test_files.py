@@ -33,7 +33,7 @@ SEPARATOR = "<|endoftext|>"
 INPUTS = ("lines", "documents", "json", "parquet", "arrow file", "arrow stream")
 PACKINGS = ("plain", "gzip", "zstd", "bz2", "xz")
 ENDINGS = {"plain": "", "gzip": ".gz", "zstd": ".zst", "bz2": ".bz2", "xz": ".xz"}
-OUTPUTS = ("ids", "tokens", "json", "npy", "arrow", "parquet")
+OUTPUTS = ("ids", "tokens", "json", "npy", "bin", "arrow", "parquet")
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,9 @@ def options_for(kind: str) -> list[str]:
 
 def rows_of(path: Path, form: str) -> list[Any]:
     """The rows of ids in a file that was written; of tokens, the tokens."""
-    if form == "npy":
-        ids, splits = np.load(path), np.load(path.with_suffix(".splits.npy"))
-        assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32, np.int64, 0)
+    if form in ("npy", "bin"):
+        ids, splits = np.load(path) if form == "npy" else np.fromfile(path, "<u2"), np.load(path.with_suffix(".splits.npy"))
+        assert (ids.dtype, splits.dtype, int(splits[0])) == (np.int32 if form == "npy" else np.uint16, np.int64, 0)
         return [row.tolist() for row in np.split(ids, splits[1:-1])] if len(splits) > 1 else []
     if form == "parquet":
         return list(pq.read_table(path)["input_ids"].to_pylist())
@@ -279,7 +279,9 @@ class TestOutput:
         call("encode", table, written(tmp_path / "in", b""), "-o", out)
         assert unpacked(out.read_bytes(), packing) == b""
 
-    @pytest.mark.parametrize(("ending", "form"), [("NPY", "npy"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")])
+    @pytest.mark.parametrize(
+        ("ending", "form"), [("NPY", "npy"), ("Bin", "bin"), ("Arrow", "arrow"), ("PARQUET", "parquet"), ("Json", "json")]
+    )
     def test_endings_in_any_case(self, ending: str, form: str, table: Path, tmp_path: Path) -> None:
         """The ending of an output name counts in any case."""
         call("encode", table, written(tmp_path / "in", as_input("lines", TEXTS)), "-o", tmp_path / f"out.{ending}")
@@ -464,7 +466,9 @@ class TestOutput:
         call("encode", table, source, *options_for(kind), "-o", tmp_path / f"out.{form}")
         assert rows_of(tmp_path / f"out.{form}", form) == []
 
-    @pytest.mark.parametrize(("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "arrow", "parquet")), 3))
+    @pytest.mark.parametrize(
+        ("kind", "form"), thinned(product(("lines", "json", "parquet", "arrow file"), ("npy", "bin", "arrow", "parquet")), 3)
+    )
     def test_more_than_a_block(self, kind: str, form: str, table: Path, tmp_path: Path) -> None:
         """Blocks, row groups and batches do not show in what is written."""
         texts = [f"un hello {'unaffable ' * (number % 40)}" for number in range(60_000)]
@@ -472,7 +476,7 @@ class TestOutput:
         out = tmp_path / f"out.{form}"
         call("encode", table, source, *options_for(kind), "-o", out)
         assert rows_of(out, form) == [ids.tolist() for ids in fst.load(table).encode_batch(texts)]
-        if kind != "lines" and form != "npy":
+        if kind != "lines" and form not in ("npy", "bin"):
             numbers = pq.read_table(out) if form == "parquet" else pa.ipc.open_file(out).read_all()
             assert numbers["number"].to_pylist() == list(range(len(texts)))
 
@@ -499,6 +503,16 @@ class TestOutput:
         call("encode", table, source, "-o", tmp_path / "a.b.npy")
         assert {path.name for path in tmp_path.iterdir()} == {"in", "a.b.npy", "a.b.splits.npy"}
         assert np.load(tmp_path / "a.b.npy", mmap_mode="r").tolist() == fst.load(table).encode_batch(TEXTS).ids.tolist()
+
+
+    @pytest.mark.parametrize(("highest", "dtype"), [(65_535, "<u2"), (65_536, "<u4")])
+    def test_raw_ids(self, highest: int, dtype: str, tmp_path: Path) -> None:
+        """A .bin holds nothing but ids, two bytes each, or four if the vocabulary has an id above 65,535."""
+        tokens = ["[UNK]", "un", *(f"x{number}" for number in range(2, highest)), "last"]
+        wordpiece(tokens).save(tmp_path / "large.npz")
+        call("encode", tmp_path / "large.npz", written(tmp_path / "in", b"last un\n\nun\n"), "-o", tmp_path / "out.bin")
+        assert np.fromfile(tmp_path / "out.bin", dtype).tolist() == [highest, 1, 1]
+        assert np.load(tmp_path / "out.splits.npy").tolist() == [0, 2, 2, 3]
 
 
 class TestErrors:

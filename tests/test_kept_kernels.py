@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +20,9 @@ import numpy as np
 import pytest
 from commands import CACHE, TIMEOUT, posix
 
-from fst import jit, pairs
+from fst import jit, kernel_cache, pairs
 from fst.borrowed import kind_of
-from fst.compile import closure, displacement, keyword_links
+from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, whole_pieces
 from fst.jit import Deferred, _kept_code, destination, kernel
 from fst.kernel_cache import digest_of_sources
 from fst.runtime import kernels
@@ -77,13 +78,13 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, pairs)
+        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, maxmatch_jumps, whole_pieces, pairs)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) + 2 * ("decoding." in name) for name in called}
-    assert len(called) == 46
+    assert len(called) == 51
 
 
 @bound
@@ -111,11 +112,34 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert state(folder) == {}
 
 
+@posix
+def test_processes_at_the_same_time(tmp_path: Path) -> None:
+    """Of two processes that need a kernel at the same time, one compiles it."""
+    with ThreadPoolExecutor() as pool:
+        both = list(pool.map(lambda _: python(COMPILE, tmp_path), range(2)))
+    assert sum(done.stderr.count(COMPILING) for done in both) == 1
+    assert [done.stdout for done in both] == 2 * ["[UNK] a\n"]
+
+
+@posix
+def test_a_process_that_never_ends(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If another process holds the lock for too long, the kernel is compiled nevertheless."""
+    import fcntl
+
+    monkeypatch.setattr(kernel_cache, "PATIENCE", 0.1)
+    the_file(folder).unlink()
+    with Path(__file__).open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert Deferred(__name__, "doubled_kernel").call(np.ones(1)) == 2
+    assert is_kept()
+
+
 def doubled(numbers: Any) -> Any:
     """A kernel that compiles fast."""
     return numbers[0] * 2
 
 
+doubled_kernel = kernel(doubled)
 KINDS = (kind_of(np.zeros(1)),)
 
 

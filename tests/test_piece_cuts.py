@@ -228,5 +228,5 @@ def test_corpora(name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (SHARED / "corpora" / file).read_text("utf-8")
     check_threads(tok, [text], 2, offsets=True)
     monkeypatch.setattr(batches, "MIN_SHARE", 1)
-    cuts = cuts_of(tok, text[:1_000_000])
-    hold(tok, text[:1_000_000], cuts[::10])
+    cuts = cuts_of(tok, text[:300_000])
+    hold(tok, text[:300_000], cuts[::10])

@@ -113,6 +113,9 @@ def arrays_of(name: str) -> tuple[Any, ...]:
         factors = np.concatenate([RANDOM.choice([*range(16), 255], 128, p=[*[0.06] * 16, 0.04]), RANDOM.integers(0, 256, SIZE - 128)])
         factors[RIGHT:MATRIX] &= 15
         return RANDOM.integers(0, 130, 100).astype(np.uint8), at, factors.astype(np.uint8), np.uint64(0), masks, place
+    if name == "stops_in":
+        text, stops = RANDOM.integers(0, 256, 100).astype(np.uint8), RANDOM.integers(0, 8, 512).astype(np.uint8)
+        return text, at, stops, np.uint64(256) * (place & np.uint64(1))
     if name == "copy_16":
         return RANDOM.integers(0, 256, 100).astype(np.uint8), at, np.zeros(100, np.uint8), place
     if name in ("at_least", "equal_to"):
@@ -125,10 +128,11 @@ def arrays_of(name: str) -> tuple[Any, ...]:
     return (symbols, at, masks, place) if name == "hash_of" else (symbols, at, masks, place, words, place)
 
 
-ON_ARRAYS = ["at_least", "equal_to", "hash_of", "is_key", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide"]
+OF_KEYS = ["hash_of", "is_key"]
+OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide", "stops_in"]
 
 
-@pytest.mark.parametrize("name", ON_ARRAYS)
+@pytest.mark.parametrize("name", [*OF_KEYS, *OF_TEXT])
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from commands import TOKENS, call
+from test_sentencepiece_sources import CHARS, UNK, model_of
 from tokenizers import Tokenizer
 
 from fst.cli.main import main
@@ -81,9 +82,9 @@ def test_python_runs_in_order(page: Path, english: Path, tmp_path: Path, monkeyp
 
 
 def test_few_blocks_are_marked() -> None:
-    """Only the block that needs a model of its own is marked, and results beside lines are found."""
+    """Only the two blocks that need a model of their own are marked, and results beside lines are found."""
     python = [block for page in PAGES for block in blocks(page, "python")]
-    assert sum(block.startswith(MARK) for block in python) == 1
+    assert sum(block.startswith(MARK) for block in python) == 2
     assert sum(len(RESULT.findall(line)) for block in python for line in block.splitlines()) >= 8
 
 
@@ -102,6 +103,7 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     tokenizer.save(str(folder / "bert-base-uncased" / "tokenizer.json"))
     for name in ("reviews.txt", "my-text.txt", "corpus.txt"):
         (folder / name).write_text("\n".join(lines), encoding="utf-8")
+    (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
     for name in ("part1.jsonl.gz", "part2.jsonl.zst"):

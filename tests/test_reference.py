@@ -21,6 +21,7 @@ import answers
 import numpy as np
 import pytest
 import tiers
+from every_character import EVERY_CHARACTER, SWEPT_CHARACTERS
 from kept import wordpiece
 from shared_data import SHARED, needs_shared
 from tiers import sample, thinned
@@ -48,7 +49,6 @@ each_vocabulary = pytest.mark.parametrize(
     ],
 )
 
-CODE_POINTS = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
 DROPPED = {*characters.those("nonspacing").tolist()}
 KEPT = [chr(code) for code in np.flatnonzero(characters.orders()) if code not in DROPPED]  # the marks that strip_accents keeps, and orders
 PART = 4000  # texts
@@ -124,11 +124,11 @@ def letters() -> list[str]:
     made: set[str] = set()
     for strip_accents, lowercase in itertools.product((True, False), repeat=2):
         normalizer = normalizers.BertNormalizer(strip_accents=strip_accents, lowercase=lowercase, handle_chinese_chars=False)
-        for char in CODE_POINTS:
+        for char in EVERY_CHARACTER:
             normal = normalizer.normalize_str(char)
             if normal != char:
                 made.update(normal)
-    known = sorted(made.union(KEPT, CODE_POINTS[:0x3100], CODE_POINTS[::97]))
+    known = sorted(made.union(KEPT, EVERY_CHARACTER[:0x3100], EVERY_CHARACTER[::97]))
     return ["[UNK]", *known, *(f"##{char}" for char in known)]
 
 
@@ -151,9 +151,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 QUICK = [("uncased", "alone"), ("uncased", "between kept marks"), ("cased", "alone")]
 
 
-def in_context(context: str) -> list[str]:
-    """Every character, each in a text of its own."""
-    return [context.format(char) for char in CODE_POINTS]
+def in_context(context: str, chars: Sequence[str]) -> list[str]:
+    """Characters, each in a text of its own."""
+    return [context.format(char) for char in chars]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def in_context(context: str) -> list[str]:
 )
 def test_every_character_in_a_vocabulary_of_characters(setting: str, context: str, reference: Callable[..., Tokenizer]) -> None:
     """Every code point is what the reference makes of it, shown by a vocabulary that tells characters apart."""
-    pair_of_letters(setting, reference).check(in_context(CONTEXTS[context]))
+    pair_of_letters(setting, reference).check(in_context(CONTEXTS[context], EVERY_CHARACTER))
 
 
 @functools.lru_cache(maxsize=1)
@@ -185,8 +185,8 @@ def pair_of_letters(setting: str, reference: Callable[..., Tokenizer]) -> Pair:
     ],
 )
 def test_every_character_in_context(name: str, context: str) -> None:
-    """Every code point is what the reference makes of it, beside letters and between marks."""
-    pair_of(name).check(in_context(context))
+    """Every character is what the reference makes of it, beside letters and between marks."""
+    pair_of(name).check(in_context(context, SWEPT_CHARACTERS))
 
 
 BETWEEN = {

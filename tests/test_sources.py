@@ -336,8 +336,6 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
-        (full(tokenizer_class="LlamaTokenizerFast"), "tokenizer_class LlamaTokenizerFast: supported are"),
         (full(tokenizer_class="RobertaTokenizerFast"), "model WordPiece, of which tokenizer_class RobertaTokenizer makes BPE; to"),
         (bare(tokenizer_class="PreTrainedTokenizerFast"), r"tokenizer_class PreTrainedTokenizerFast without a tokenizer\.json"),
         (bare(word_tokenizer_type="mecab"), "tokenizer_config.json asks for word_tokenizer_type 'mecab'; to compile the tokenizer.json or"),
@@ -349,11 +347,10 @@ def test_added_tokens_of_a_folder_are_the_reference_s(files: Json, auto: Any, tm
         (full(fast_tokenizer_files=["tokenizer.4.0.json"]), "asks for fast_tokenizer_files"),
         (full(auto_map={"AutoTokenizer": ["x.Y", None]}), "asks for code of its own, as auto_map"),
         (full(auto_map=["x.Y", None]), "asks for code of its own, as auto_map"),
-        ({"tokenizer.json": document(), "config.json": {"model_type": "t5"}}, "config.json names the type of model 't5', and no file a"),
         (full({"tokenizer.json": document(model={"type": "BPE", "vocab": {}, "merges": []})}), "model BPE"),
         (full({"tokenizer.json": document(model={"vocab": {}, "merges": []})}), "model BPE"),
-        (standing({"tokenizer.json": document(model={"type": "Unigram", "vocab": []})}), "model Unigram"),
-        ({"tokenizer.json": document(model={"type": "Unigram", "unk_id": 0, "vocab": []})}, "model Unigram: only WordPiece"),
+        (standing({"tokenizer.json": document(model={"type": "Other", "vocab": []})}), "model Other"),
+        ({"tokenizer.json": document(model={"type": "Other", "unk_id": 0, "vocab": []})}, "model Other: only WordPiece"),
     ],
 )
 def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str, tmp_path: Path) -> None:
@@ -362,13 +359,36 @@ def test_folder_that_asks_for_more_is_refused_by_name(files: Json, message: str,
         wordpiece(write(tmp_path / "folder", files))
 
 
+OTHER_CLASSES = [
+    (bare(tokenizer_class="BertJapaneseTokenizer"), "tokenizer_class BertJapaneseTokenizer: supported are BertTokenizer, Electra"),
+    (full(tokenizer_class="LlamaTokenizerFast"), "tokenizer_class LlamaTokenizerFast: supported are"),
+    ({"tokenizer.json": document(), "config.json": {"model_type": "t5"}}, "config.json names the type of model 't5', and no file a"),
+]
+
+
+@pytest.mark.parametrize(("files", "message"), OTHER_CLASSES)
+def test_class_that_only_transformers_knows(files: Json, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A folder of a class that the compiler does not know is refused by name where transformers is not installed."""
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(fst.UnsupportedError, match=f"{message}.*; or install transformers"):
+        wordpiece(write(tmp_path / "folder", files))
+
+
+def test_class_that_transformers_cannot_make(auto: Any, tmp_path: Path) -> None:  # noqa: ARG001 - skips without transformers
+    """A folder of which transformers makes nothing, or a tokenizer in Python, is refused with the reason."""
+    with pytest.raises(fst.UnsupportedError, match="BertJapaneseTokenizer, which transformers runs in Python"):
+        wordpiece(write(tmp_path / "python", OTHER_CLASSES[0][0]))
+    with pytest.raises(fst.UnsupportedError, match=r"'t5', and no file a.*; transformers cannot make it, either: "):
+        wordpiece(write(tmp_path / "t5", OTHER_CLASSES[2][0]))
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [
         ({}, "holds neither a tokenizer.json nor a vocab.txt"),
         (
-            {"tokenizer_config.json": {}, "tokenizer.model": ""},
-            "nor a tekken.json or a file of tiktoken, but 'tokenizer.model', 'tokenizer_config.json'; only WordPiece",
+            {"tokenizer_config.json": {}, "tokenizer.bin": ""},
+            "nor a tekken.json, a file of tiktoken or a .model, but 'tokenizer.bin', 'tokenizer_config.json'; only WordPiece",
         ),
         (dict.fromkeys("abcde", ""), "but 'a', 'b', 'c' and 2 more; only WordPiece"),
         (full({"tokenizer_config.json": "version https://git-lfs.github.com/spec/v1\noid"}), "tokenizer_config.json is a Git LFS pointer"),

@@ -1,0 +1,336 @@
+"""Unigram: the kernel against the walk, the walk against the definition and the live reference, damaged tables against the proof."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from every_character import SWEPT_CHARACTERS
+from hypothesis import given
+from hypothesis import strategies as some
+from naive import unigram_ids
+from shared_data import SHARED, needs_shared
+from test_bpe import hold_every_way, hold_in_pieces
+from test_metaspace import TO_SYMBOL, WHITESPACE, cut_by, spaced
+from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, Json, Machine, built, hold, in_turn, token
+from tiers import examples, sample, thinned
+from tokenizers import Tokenizer
+
+import fst
+from fst.cli.explain import explained
+from fst.compile import tokenizer as compiled
+from fst.errors import TableError, UnsupportedError, VocabularyError
+from fst.machines.unigram import UnigramTables
+from fst.reference_numbers import reference_float, spelled_as
+from fst.runtime.kernels.unigram import WINDOW
+from fst.runtime.transformers.backend import backend_of
+from fst.unigram import FREE, ROW, TARGET_SHIFT, VALUE_SHIFT
+
+BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
+VOCABULARY = [
+    ("<unk>", 0.0),
+    ("▁", -2.5),
+    ("a", -3.0),
+    ("b", -3.5),
+    ("▁a", -2.75),
+    ("ab", -5.5),
+    ("▁ab", -5.0),
+    ("ba", -6.5),
+    ("abab", -11.0),
+    ("é", -4.0),
+    ("日本", -4.5),
+    ("本", -4.25),
+    ("a b", -1.0),
+    ("\x00", -4.0),
+    ("▁▁", -4.75),
+    ("1", -4.0),
+]
+PIPELINES: dict[str, Json] = {
+    "always": {"pre_tokenizer": spaced()},
+    "first": {"pre_tokenizer": spaced("first", split=False)},
+    "words": {"pre_tokenizer": cut_by(WHITESPACE, spaced()), "normalizer": in_turn(NFC, LOWER)},
+    "replaced": {"normalizer": in_turn({"type": "Prepend", "prepend": "▁"}, TO_SYMBOL)},
+    "plain": {},
+}
+ADDED = {"none": (), "all": (*RAW, *(part for part in LATE if part["content"] != "  "), *STRIPS, token("bab"))}
+CASES = [*product(PIPELINES, ADDED, (False, True))]
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 3))
+BITS = [" ", "  ", "a", "b", "ab", "▁", "é", "日", "本", "1", "\n", "\x00", "☃", "<unk>", "<s>", "<mask>", "late", "word", "E", "\u0301"]
+
+
+def document(vocabulary: Sequence[tuple[str, float]], *, unk_id: int | None = 0, byte_fallback: bool = False, **parts: Any) -> Json:
+    """A tokenizer.json with a Unigram model."""
+    model = {"type": "Unigram", "unk_id": unk_id, "byte_fallback": byte_fallback, "vocab": [[*row] for row in vocabulary]}
+    return {"added_tokens": [], "normalizer": None, "pre_tokenizer": None, "model": model, **parts}
+
+
+@cache
+def machine(case: tuple[str, str, bool]) -> Machine:
+    """The machine of a case."""
+    pipeline, added, fallback = case
+    vocabulary = [*VOCABULARY, *(BYTES if fallback else [])]
+    tokens = [{"id": len(vocabulary) + place, **part} for place, part in enumerate(ADDED[added])]
+    return built(document(vocabulary, byte_fallback=fallback, added_tokens=tokens, **PIPELINES[pipeline]))
+
+
+def mixed(draw: random.Random, size: int) -> str:
+    """A random text."""
+    return "".join(draw.choices(BITS, k=draw.randrange(size)))
+
+
+@some_cases
+@pytest.mark.sampled
+def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool]) -> None:
+    """Ids, offsets and words are the reference's, with any pipeline, added tokens and fallbacks."""
+    draw = random.Random(str(case))
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(1_000), 20)), mixed(draw, 2_000)])
+
+
+@some_cases
+def test_every_way_through_the_package(case: tuple[str, str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In any form, with any number of threads and cut anywhere, texts have the ids of the walk."""
+    draw = random.Random(str(case))
+    table, tokenizer, _ = machine(case)
+    texts = ["", *(mixed(draw, draw.choice((2, 5, 10, 40))) for _ in range(30)), "", mixed(draw, 400)]
+    hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+    hold_in_pieces(tokenizer, mixed(draw, 1000), 7, monkeypatch)
+
+
+SCORES = some.sampled_from([-1.0, -2.0, -3.0, -1.5, -4.0, 0.0, 2.5, 30.0])
+TOKENS = some.dictionaries(some.text("abé", min_size=1, max_size=4), SCORES, max_size=8)
+
+
+@examples(300)
+@given(TOKENS, some.lists(some.text("abé<unk>", max_size=10), max_size=5), some.sampled_from(["<unk>", "a", "ab"]), some.booleans())
+def test_tied_scores(tokens: dict[str, float], texts: list[str], unk_token: str, fallback: bool) -> None:
+    """With tied scores, high ones, and an unknown token that texts have, ids are those of the definition and of the reference."""
+    tokens = {unk_token: -1.0, **tokens}
+    vocabulary = [*tokens.items(), *(BYTES[: ord("b")] if fallback else [])]
+    unk_id = [*tokens].index(unk_token)
+    made = built(document(vocabulary, unk_id=unk_id, byte_fallback=fallback))
+    hold(made, texts)
+    for text in texts:
+        assert made[0].run(text) == unigram_ids(text, vocabulary, unk_id, fallback)
+
+
+@examples(200)
+@given(some.text("ab \n", max_size=8), some.integers(1, 400))
+def test_long_pieces(text: str, times: int) -> None:
+    """A piece of any length, beyond a chunk and beyond the sums that are kept, has the ids of the walk."""
+    table, tokenizer, _ = machine(("first", "none", False))
+    assert tokenizer.encode(text * times).tolist() == table.run(text * times)
+
+
+@pytest.mark.parametrize("fallback", [False, True])
+@pytest.mark.parametrize("parts", [["a", "b"], ["ab"], ["a", "b", "é", "日", "☃"], ["☃"]], ids="".join)
+def test_pieces_beyond_the_window(parts: list[str], fallback: bool) -> None:
+    """A piece so long that its ids are written part by part has the ids, offsets and words of the reference."""
+    text = "".join(random.Random(4).choices(parts, k=5 * int(WINDOW) // 2))
+    hold(machine(("plain", "none", fallback)), [text])
+
+
+def test_explained() -> None:
+    """`fst explain` shows the tokens that begin at each character, and the sums of scores along the best path."""
+    table, _, _ = machine(("always", "none", False))
+    assert [*explained(table, "ab ☃")] == [
+        "piece ▁ab",
+        "  ▁  tokens from here: ▁ -2.5, ▁a -2.75, ▁ab -5",
+        "  a  tokens from here: a -3, ab -5.5",
+        "  b  tokens from here: b -3.5",
+        "  best path to ▁ab: sum -5",
+        "  tokens ▁ab 6",
+        "",
+        "piece ▁",
+        "  ▁  tokens from here: ▁ -2.5",
+        "  best path to ▁: sum -2.5",
+        "  tokens ▁ 1",
+        "",
+        "piece ☃",
+        "  ☃  tokens from here: none",
+        "  best path to ☃: sum -21",
+        "  tokens <unk> 0",
+    ]
+
+
+def test_floats_of_the_reference() -> None:
+    """Scores are read as the reference reads them, which rounds twice."""
+    draw = random.Random(5)
+    digits = ["".join(draw.choices("0123456789", k=draw.randrange(1, 30))) for _ in range(2_000)]
+    spellings = [f"-{draw.randrange(30)}.{part}{draw.choice(['', '', f'e{draw.randrange(-320, 200)}'])}" for part in digits]
+    rows = ",".join(f'["{number}",{spelling}]' for number, spelling in enumerate(spellings))
+    rest = '"added_tokens":[],"normalizer":null,"pre_tokenizer":null,"post_processor":null,"decoder":null,"truncation":null,"padding":null'
+    source = f'{{"version":"1.0",{rest},"model":{{"type":"Unigram","unk_id":0,"vocab":[{rows}]}}}}'
+    read = json.loads(Tokenizer.from_str(source).to_str())["model"]["vocab"]
+    assert [*map(reference_float, spellings)] == [score for _, score in read]
+    with pytest.raises(ValueError, match="too large"):
+        reference_float("1e309")
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ({"unk_id": None}, "no unk_id"),
+        ({"unk_id": 99}, "has the unk_id 99, and 2 tokens"),
+        ({"unk_id": True}, "unk_id is True"),
+        ({"vocab": []}, "is empty"),
+        ({"vocab": [["<unk>", 0], ["a", float("nan")]]}, "scores are finite"),
+        ({"vocab": [["<unk>", 0], ["a", float("-inf")]]}, "scores are finite"),
+        ({"vocab": [["<unk>", 0], ["a", -1], ["a", -2]]}, "twice, as 1 and 2"),
+        ({"vocab": [["<unk>", 0], ["a"]]}, "token 1 of vocab"),
+        ({"vocab": [["<unk>", 0], ["a", "-1"]]}, "token 1 of vocab"),
+        ({"vocab": [["", 0]]}, "no token of the model can be in a text"),
+        ({"other": 1}, "has 'other'"),
+    ],
+)
+def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
+    """A model that has no exact table is refused, and the message says why."""
+    whole = document([("<unk>", 0.0), ("a", -1.0)])
+    whole["model"] |= harm
+    (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
+    with pytest.raises((VocabularyError, UnsupportedError), match=message):
+        compiled(tmp_path / "tokenizer.json")
+
+
+def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
+    """A blank that would become the bytes of its symbol is refused."""
+    whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())
+    (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
+    with pytest.raises(UnsupportedError, match="stands for a blank, is unknown"):
+        compiled(tmp_path / "tokenizer.json")
+
+
+def taken(table: UnigramTables) -> Any:
+    """The slots of transitions."""
+    return np.flatnonzero((table.trie & np.uint64(0xFF)) < 0xF8)
+
+
+def changed(name: str, at: Callable[[UnigramTables], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTables], UnigramTables]:
+    """A change of elements of an array."""
+
+    def harm(table: UnigramTables) -> UnigramTables:
+        array = getattr(table, name).copy()
+        array[at(table)] = change(array[at(table)])
+        return replace(table, **{name: array})
+
+    return harm
+
+
+def said(**values: Any) -> Callable[[UnigramTables], UnigramTables]:
+    """A change of the metadata."""
+    return lambda table: replace(table, about={**table.about, **values})
+
+
+def cut(name: str) -> Callable[[UnigramTables], UnigramTables]:
+    """An array without its last element."""
+    return lambda table: replace(table, **{name: getattr(table, name)[:-1]})
+
+
+HARMS = {
+    "short trie": (lambda table: replace(table, trie=table.trie[: ROW - 1]), "slots; a row takes"),
+    "no root": (changed("trie", lambda _: 0, lambda _: FREE), "it must be the root"),
+    "last row": (cut("trie"), "ends at slot"),
+    "depth of the root": (changed("trie", lambda _: 0, lambda entry: entry | np.uint64(1 << VALUE_SHIFT)), "the root of the trie"),
+    "depth": (said(longest=1), "has depth"),
+    "foreign slot": (changed("trie", lambda table: np.flatnonzero(table.trie == FREE)[-1], lambda _: 5), "belongs to no state"),
+    "target": (changed("trie", taken, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "no state one deeper"),
+    "value": (changed("trie", taken, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 20)), "has the value"),
+    "token": (changed("trie", taken, lambda entries: entries & ~np.uint64(0) >> 36 | np.uint64(5 << VALUE_SHIFT)), "ends token"),
+    "states": (said(states=1), "states is 1"),
+    "scores": (cut("scores"), "scores for"),
+    "score": (changed("scores", lambda _: 1, lambda _: np.nan), "token 1 has the score nan"),
+    "unk_id": (said(unk_id=1000), "unk_id is 1000"),
+    "unk_token": (said(unk_token="a"), "and another name"),
+    "ids": (changed("token_ids", lambda _: 1, lambda _: 7), "of the model has the id 7"),
+    "text": (changed("token_bytes", lambda _: 0, lambda _: 0xFF), "is not UTF-8"),
+    "words": (changed("words", lambda table: 3 + 4 * np.flatnonzero(table.words[3::4]), lambda values: values + (1 << 32)), "not a token"),
+}
+
+
+@pytest.mark.parametrize(("harm", "message"), HARMS.values(), ids=HARMS)
+def test_damaged_tables_are_refused(harm: Callable[[UnigramTables], UnigramTables], message: str) -> None:
+    """The proof names what is wrong with a damaged table."""
+    table = machine(("always", "none", False))[0]
+    assert isinstance(table, UnigramTables)
+    table.prove()
+    with pytest.raises(TableError, match=message):
+        harm(table).prove()
+
+
+@some_cases
+def test_documents_compile_to_the_same_table(case: tuple[str, str, bool], tmp_path: Path) -> None:
+    """The ``tokenizer.json`` that `fst.hf` writes compiles to the same table."""
+    table, tokenizer, _ = machine(case)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(backend_of(tokenizer).document()))
+    assert compiled(tmp_path / "tokenizer.json").dumps() == table.dumps()
+
+
+@examples(1000)
+@given(some.floats(-30, 0))
+def test_scores_are_written_so_that_the_reference_reads_them(score: float) -> None:
+    """A score that the reference may read is written so that it reads the same."""
+    read = reference_float(repr(score))
+    assert reference_float(repr(spelled_as(read))) == read
+
+
+def read(name: str) -> str:
+    """A real tokenizer.json."""
+    path = SHARED / "vocab_unigram" / name / "tokenizer.json"
+    return path.read_text() if path.exists() else gzip.decompress(path.with_suffix(".json.gz").read_bytes()).decode()
+
+
+def without(source: str, *parts: str) -> str:
+    """A tokenizer.json without some parts; the scores stay as they are spelled."""
+    for part in parts:
+        begin = source.index(":", source.index(f'"{part}"')) + 1
+        begin += len(source[begin:]) - len(source[begin:].lstrip())
+        _, end = json.JSONDecoder().raw_decode(source, begin)
+        source = source[:begin] + "null" + source[end:]
+    return source
+
+
+@cache
+def real(name: str, folder: Path) -> tuple[Any, fst.Tokenizer, Tokenizer]:
+    """The machine of a real vocabulary, without its normalizer."""
+    path = folder / f"{name}.json"
+    path.write_text(without(read(name), "normalizer", "decoder"))
+    table = compiled(path)
+    return table, fst.Tokenizer(table), Tokenizer.from_file(str(path))
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["t5", "albert", "xlm-r"])
+def test_real_vocabularies(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """With real vocabularies, the corpora have the reference's ids and offsets."""
+    _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
+    for path in sorted((SHARED / "corpora").iterdir()):
+        text = path.read_text()[:500_000]
+        texts = [*text.split("\n"), text[:50_000]]
+        answers = reference.encode_batch(texts)
+        batch = tokenizer.encode_batch(texts, offsets=True)
+        assert batch.offsets is not None
+        assert batch.ids.tolist() == [number for answer in answers for number in answer.ids]
+        assert [*map(tuple, batch.offsets.tolist())] == [span for answer in answers for span in answer.offsets]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["t5", "xlm-r"])
+def test_all_characters(name: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Every character has the reference's ids, alone and among others."""
+    _, tokenizer, reference = real(name, tmp_path_factory.getbasetemp())
+    for form in ("{}", "a{}b", " {} ", "{0}{0}▁"):
+        for begin in range(0, len(SWEPT_CHARACTERS), 100_000):
+            texts = [form.format(char) for char in SWEPT_CHARACTERS[begin : begin + 100_000]]
+            assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [answer.ids for answer in reference.encode_batch(texts)]
+
+
