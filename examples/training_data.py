@@ -1,0 +1,111 @@
+"""Encode a text, a document a line, into raw ids for training, and write the index that Megatron-LM reads beside them.
+
+Name a source of a vocabulary, a text, and the prefix of the files to write::
+
+    python examples/training_data.py examples/english-uncased-8000.txt README.md -o train
+
+This writes ``train.npz``, the table; ``train.bin``, the ids; ``train.splits.npy``, where documents begin and end; and ``train.idx``.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+import fst
+from fst.compile import tokenizer
+
+# The index of Megatron-LM's IndexedDataset is a header and three arrays: the length of each sequence in tokens (int32), its first byte in
+# the .bin (int64), and the number of each document's first sequence, with the number of all sequences at the end (int64). All is
+# little-endian.
+HEADER = struct.Struct("<9sQBQQ")  # magic, version, type of the ids, sequences, documents + 1
+MAGIC, VERSION = b"MMIDIDX\x00\x00", 1
+TYPES: dict[int, type[np.integer[Any]]] = {4: np.int32, 8: np.uint16}
+CODES = {2: 8, 4: 4}  # by bytes of an id; ids are below 2**31, so uint32 and int32 are the same
+
+
+def encode(source: str, text: str, prefix: str) -> fst.Tokenizer:
+    """Write the table, the ids and where documents begin and end, and give the tokenizer."""
+    tokenizer(source).save(f"{prefix}.npz")
+    command = [sys.executable, "-m", "fst", "encode", f"{prefix}.npz", text, "-o", f"{prefix}.bin"]
+    subprocess.run(command, check=True)
+    loaded: fst.Tokenizer = fst.load(f"{prefix}.npz")
+    return loaded
+
+
+def read_ids(prefix: str, largest: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The ids of all documents, mapped, and where each document begins and the last ends."""
+    ids = np.memmap(f"{prefix}.bin", np.uint16 if largest < 1 << 16 else np.uint32, "r")
+    return ids, np.load(f"{prefix}.splits.npy")
+
+
+def window(ids: NDArray[Any], length: int, chance: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """An example as nanoGPT draws it: ids from anywhere, and the ids that follow them."""
+    begin = chance.integers(len(ids) - length)
+    return ids[begin : begin + length].astype(np.int64), ids[begin + 1 : begin + 1 + length].astype(np.int64)
+
+
+def write_index(path: str, splits: NDArray[np.int64], width: int) -> None:
+    """Write Megatron-LM's index of documents. A document is one sequence, or none if it has no ids.
+
+    Args:
+        path: the file, with the ending ``.idx``.
+        splits: int64[documents + 1], where each document begins in the ids, and the last ends.
+        width: bytes of an id, 2 or 4.
+    """
+    lengths = np.diff(splits)
+    kept = lengths > 0
+    with Path(path).open("wb") as file:
+        file.write(HEADER.pack(MAGIC, VERSION, CODES[width], np.count_nonzero(kept), len(splits)))
+        file.write(lengths[kept].astype("<i4").tobytes())
+        file.write((splits[:-1][kept] * width).astype("<i8").tobytes())
+        file.write(np.cumsum([0, *kept]).astype("<i8").tobytes())
+
+
+def read_index(prefix: str) -> list[NDArray[Any]]:
+    """The ids of each sequence, as Megatron-LM reads them."""
+    index, ids = Path(f"{prefix}.idx").read_bytes(), Path(f"{prefix}.bin").read_bytes()
+    magic, version, code, sequences, _ = HEADER.unpack_from(index)
+    if (magic, version) != (MAGIC, VERSION):
+        raise ValueError(f"{prefix}.idx is no index of Megatron-LM")
+    lengths = np.frombuffer(index, "<i4", sequences, HEADER.size)
+    places = np.frombuffer(index, "<i8", sequences, HEADER.size + lengths.nbytes)
+    return [np.frombuffer(ids, TYPES[code], int(length), int(place)) for length, place in zip(lengths, places, strict=True)]
+
+
+def same(rows: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> bool:
+    """Whether rows of ids are the expected ones."""
+    return len(rows) == len(expected) and all(map(np.array_equal, rows, expected))
+
+
+@click.command()
+@click.argument("source", type=click.Path(exists=True))
+@click.argument("text", type=click.Path(exists=True))
+@click.option("-o", "--output", "prefix", required=True, help="The prefix of the files to write.")
+def main(source: str, text: str, prefix: str) -> None:
+    """Encode TEXT by the vocabulary SOURCE, and check all that was written."""
+    tok = encode(source, text, prefix)
+    documents = [tok.encode(line) for line in Path(text).read_bytes().removesuffix(b"\n").split(b"\n")]
+    ids, splits = read_ids(prefix, max(tok.get_vocab().values()))
+    if not same(np.split(ids, splits[1:-1]), documents):
+        raise SystemExit(f"{prefix}.bin has other ids than tok.encode gives")
+    print(f"{prefix}.bin: {len(ids):,} ids of type {ids.dtype} in {len(documents)} documents, as tok.encode gives them")
+    given, following = window(ids, 8, np.random.default_rng(1))
+    print(f"an example of 8 ids: {given.tolist()}, and those that follow: {following.tolist()}")
+    write_index(f"{prefix}.idx", splits, ids.itemsize)
+    sequences = read_index(prefix)
+    if not same(sequences, [row for row in documents if len(row)]):
+        raise SystemExit(f"{prefix}.idx leads to other ids than tok.encode gives")
+    print(f"{prefix}.idx: {len(sequences)} sequences, as tok.encode gives them")
+
+
+if __name__ == "__main__":
+    main()
