@@ -7,41 +7,72 @@ from numpy.typing import NDArray
 
 from fst.compile.byte_rows import placed
 from fst.errors import UnsupportedError
-from fst.trie import NULL, Ints, Strings, build
+from fst.trie import NULL, Ints, Strings, Trie, build
 from fst.unigram import FREE, HEAD, LEAF, MAX_SLOTS, ROW, TARGET_SHIFT, VALUE_SHIFT
 
 
-def byte_trie(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> NDArray[np.uint64]:
+def trie_of(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> Trie:
     """The trie of some tokens.
 
     Args:
         symbols: bytes.
-        starts, lengths, ids: int64[tokens], where each token lies in `symbols`; none is empty, and no two are equal. Frequent tokens have
-            low ids.
-
-    Raises:
-        UnsupportedError: the tokens take too many slots.
+        starts, lengths, ids: int64[tokens], where each token lies in `symbols`; none is empty, and no two are equal.
     """
-    trie = build(("",), Strings(symbols.astype(np.int64), starts, lengths), np.zeros(len(starts), np.int64), ids)
+    return build(("",), Strings(symbols.astype(np.int64), starts, lengths), np.zeros(len(starts), np.int64), ids)
+
+
+def edges_of(trie: Trie) -> tuple[Ints, Ints]:
+    """The parent and the byte of each edge. Edge number n leads to node n + 1."""
     parents, letters = np.divmod(trie.edge_keys, len(trie.letters))
-    labels, children = trie.letters[letters], trie.edge_children
-    counts = np.bincount(parents, minlength=len(trie))
-    inner = np.flatnonzero((counts > 0) | (np.arange(len(trie)) == 0))
-    # The nodes of frequent tokens, and those near the root, are placed first, so that they lie close together.
+    return parents, trie.letters[letters]
+
+
+def by_rank(trie: Trie) -> Ints:
+    """The least id of the tokens that begin with each node. Frequent tokens have low ids."""
     rank = np.full(len(trie), np.iinfo(np.int64).max)
     rank[trie.token != NULL] = trie.token[trie.token != NULL]
     for level in range(int(trie.level[-1]), 0, -1):
-        nodes = np.flatnonzero(trie.level == level)
+        nodes = np.arange(*np.searchsorted(trie.level, [level, level + 1]))
         np.minimum.at(rank, trie.parent[nodes], rank[nodes])
-    order = np.lexsort((rank[inner], np.minimum(trie.level[inner], 1)))
-    bases = np.full(len(trie), LEAF)
-    bases[inner] = placed(np.append(0, np.cumsum(counts[inner])), labels, order)
+    return rank
+
+
+def lay_out(starts: Ints, labels: Ints, rank: Ints, depths: Ints) -> tuple[NDArray[np.uint64], Ints]:
+    """Place rows, and write the head of each. The root comes first, then the rows of frequent tokens, so that they lie close together.
+
+    Args:
+        starts: int64[states + 1], the labels of state s are ``labels[starts[s]:starts[s + 1]]``.
+        labels: int64[n], bytes.
+        rank: int64[states], low for what is frequent.
+        depths: int64[states].
+
+    Returns:
+        The entries, and the slot of each state.
+
+    Raises:
+        UnsupportedError: the rows take too many slots.
+    """
+    bases = placed(starts, labels, np.lexsort((rank, np.minimum(np.arange(len(rank)), 1))))
     size = int(bases.max()) + ROW
     if size > MAX_SLOTS:
         raise UnsupportedError(f"the trie of these tokens takes {size:,} slots: a table has room for {MAX_SLOTS:,}")
     entries = np.full(size, FREE, np.uint64)
-    entries[bases[inner]] = HEAD | trie.level[inner].astype(np.uint64) << np.uint64(VALUE_SHIFT)
-    values = np.where(trie.token[children] == NULL, 0, trie.token[children] + 1).astype(np.uint64)
-    targets = bases[children].astype(np.uint64)
-    entries[bases[parents] + 1 + labels] = labels.astype(np.uint64) | targets << np.uint64(TARGET_SHIFT) | values << np.uint64(VALUE_SHIFT)
+    entries[bases] = HEAD | depths.astype(np.uint64) << np.uint64(VALUE_SHIFT)
+    return entries, bases
+
+
+def byte_trie(trie: Trie) -> NDArray[np.uint64]:
+    """The entries of a trie."""
+    parents, labels = edges_of(trie)
+    counts = np.bincount(parents, minlength=len(trie))
+    inner = np.flatnonzero((counts > 0) | (np.arange(len(trie)) == 0))
+    entries, slots = lay_out(np.append(0, np.cumsum(counts[inner])), labels, by_rank(trie)[inner], trie.level[inner])
+    bases = np.full(len(trie), LEAF)
+    bases[inner] = slots
+    put(entries, bases[parents], labels, bases[trie.edge_children], np.where(trie.token == NULL, 0, trie.token + 1)[trie.edge_children])
     return entries
+
+
+def put(entries: NDArray[np.uint64], sources: Ints, labels: Ints, targets: Ints, values: Ints) -> None:
+    """Write transitions; sources and targets are slots."""
+    entries[sources + 1 + labels] = (labels | targets << TARGET_SHIFT | values << VALUE_SHIFT).astype(np.uint64)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.blanks import BREAKS
-from fst.compile.byte_tries import byte_trie
+from fst.compile import token_ends
+from fst.compile.byte_tries import byte_trie, trie_of
 from fst.compile.pieces import splitter_arrays, word_table
 from fst.compile.sources.source import Source
 from fst.compile.text import metaspace
@@ -155,7 +156,8 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     _need_known_blank(model, line)
     if not len(spelled.ids):
         raise VocabularyError("no token of the model can be in a text")
-    trie = byte_trie(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
+    nodes = trie_of(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
+    trie, (steps, lists) = byte_trie(nodes), token_ends.automaton(nodes)
     others = {name: number for name, number in added.ids.items() if name not in model.tokens}
     contents = [*(name.encode() for name in model.names), *(name.encode() for name in others)]
     assert model.unk_id is not None
@@ -181,6 +183,8 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
         token_ends=np.cumsum([len(content) for content in contents], dtype=np.int64),
         token_ids=np.array([*range(len(model.names)), *others.values()], np.int32),
         trie=trie,
+        steps=steps,
+        lists=lists,
         scores=np.array(model.scores, np.float64),
         types=np.array(model.types, np.uint8),
     )

@@ -52,6 +52,8 @@ FREE = FREE_LABEL
 ROOT = LEAF = 0  # no transition leads to the root
 ROW = 1 + 256  # slots that look-ups in a row can reach, whatever the byte
 MAX_DEPTH = (1 << 14) - 1  # most bytes of a token that text has
+NO_STATE = (1 << 16) - 1  # in proofs, in place of the depth of a slot that is no state: too deep for any transition
+MAX_CHARACTER = 4  # most bytes of a character
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = TYPES = range(1, 7)  # of tokens, as ``.model`` files number them
 IN_TEXT = NORMAL, USER_DEFINED
@@ -147,7 +149,7 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> None:
     depths = trie[heads] >> np.uint64(VALUE_SHIFT)
     need(depths[0] == 0, f"the root of the trie has depth {depths[0]}")
     need_none(depths >= longest, lambda state: f"state {heads[state]} of the trie has depth {depths[state]}; tokens have {longest} bytes")
-    depth_of = np.full(size, MAX_DEPTH, np.uint16)  # of a slot that is no state, too deep for any transition
+    depth_of = np.full(size, NO_STATE, np.uint16)
     depth_of[heads] = depths
     by_chunks(each, partial(_prove_transitions, trie, labels, depth_of, sizes), size)
 

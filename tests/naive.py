@@ -281,6 +281,18 @@ def segmentations(piece: str, scores: Mapping[str, float]) -> list[tuple[float, 
     return places[-1]
 
 
+def tokens_ending(tokens: Sequence[str], data: bytes, end: int) -> list[int]:
+    """The tokens that end at a byte of a text, the longest first, as their places in a list; and minus the size of a last character that
+    is no token, if other tokens end with it.
+    """
+    if end < len(data) and data[end] & 0xC0 == 0x80:
+        return []
+    found = [place for place, token in enumerate(tokens) if data[:end].endswith(token.encode())]
+    ending = sorted(found, key=lambda place: -len(tokens[place]))
+    last = data[:end].decode()[-1]
+    return [*ending, -len(last.encode())] if ending and last not in tokens else ending
+
+
 def unigram_ids(piece: str, vocabulary: Sequence[tuple[str, float]], unk_id: int, byte_fallback: bool = False) -> list[int]:
     """The ids of a piece by Unigram: a string that is no token is the tokens of its bytes, or else the unknown token."""
     return ids_of_tokens(unigram(piece, dict(vocabulary), vocabulary[unk_id][0]), vocabulary, unk_id, byte_fallback)

@@ -22,7 +22,7 @@ from commands import CACHE, TIMEOUT, posix
 
 from fst import jit, kernel_cache, pairs
 from fst.borrowed import kind_of
-from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, whole_pieces
+from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, whole_pieces
 from fst.jit import Deferred, _kept_code, destination, kernel
 from fst.kernel_cache import digest_of_sources
 from fst.runtime import kernels
@@ -78,7 +78,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, maxmatch_jumps, whole_pieces, pairs)
+        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]

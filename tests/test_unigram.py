@@ -29,11 +29,13 @@ import fst
 from fst.cli.explain import explained
 from fst.compile import tokenizer as compiled
 from fst.errors import TableError, UnsupportedError, VocabularyError
+from fst.machines.bpe_arguments import PIECES
 from fst.machines.unigram import UnigramTables
 from fst.reference_numbers import reference_float, spelled_as
 from fst.runtime.kernels.unigram import WINDOW
 from fst.runtime.transformers.backend import backend_of
-from fst.unigram import FREE, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.token_ends import BLOCK, GOES_ON, NONE
+from fst.unigram import FREE, HEAD, ROW, TARGET_SHIFT, VALUE_SHIFT
 
 BYTES = [(f"<0x{byte:02X}>", -0.5) for byte in range(256)]
 VOCABULARY = [
@@ -138,6 +140,16 @@ def test_pieces_beyond_the_window(parts: list[str], fallback: bool) -> None:
     hold(machine(("plain", "none", fallback)), [text])
 
 
+@pytest.mark.parametrize("longest", [4, 52, 205, 206])
+def test_pieces_of_segments(longest: int) -> None:
+    """A piece that is read in overlapping segments, and one that cannot be since tokens are too long, has the ids of the walk."""
+    draw = random.Random(longest)
+    table, tokenizer, _ = built(document([*VOCABULARY, ("ab" * (longest // 2) + "b" * (longest % 2), 5.0)]))
+    for size in (255, 256, 257, 256 + longest, 1023, 1024, 1025, PIECES - 1, PIECES, PIECES + 1):
+        text = "".join(draw.choices(["a", "b", "ab" * longest], [9, 9, 1], k=size))[:size]
+        assert tokenizer.encode(text).tolist() == table.run(text)
+
+
 def test_explained() -> None:
     """`fst explain` shows the tokens that begin at each character, and the sums of scores along the best path."""
     table, _, _ = machine(("always", "none", False))
@@ -213,6 +225,21 @@ def taken(table: UnigramTables) -> Any:
     return np.flatnonzero((table.trie & np.uint64(0xFF)) < 0xF8)
 
 
+def steps_taken(table: UnigramTables) -> Any:
+    """The slots of transitions of ``steps``."""
+    return np.flatnonzero((table.steps & np.uint64(0xFF)) < 0xF8)
+
+
+def longest_list(table: UnigramTables) -> int:
+    """The list with the longest token."""
+    return int(table.item_sizes[::BLOCK].argmax())
+
+
+def heads(table: UnigramTables) -> Any:
+    """The slots of the states of ``steps``, without the root."""
+    return np.flatnonzero((table.steps & np.uint64(0xFF)) == HEAD)[1:]
+
+
 def changed(name: str, at: Callable[[UnigramTables], Any], change: Callable[[Any], Any]) -> Callable[[UnigramTables], UnigramTables]:
     """A change of elements of an array."""
 
@@ -244,6 +271,24 @@ HARMS = {
     "target": (changed("trie", taken, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "no state one deeper"),
     "value": (changed("trie", taken, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 20)), "has the value"),
     "token": (changed("trie", taken, lambda entries: entries & ~np.uint64(0) >> 36 | np.uint64(5 << VALUE_SHIFT)), "ends token"),
+    "short steps": (lambda table: replace(table, steps=table.steps[: ROW - 1]), "slots; a row takes"),
+    "no root of steps": (changed("steps", lambda _: 0, lambda _: FREE), "it must be the root"),
+    "last row of steps": (cut("steps"), "of steps ends at slot"),
+    "bytes of the root": (changed("steps", lambda _: 9, lambda _: FREE), "no transition for byte 0x8"),
+    "depth of the root of steps": (changed("steps", lambda _: 0, lambda entry: entry | np.uint64(1 << VALUE_SHIFT)), "the root of steps"),
+    "depth of steps": (changed("steps", heads, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 9)), "of steps has depth"),
+    "default": (changed("steps", heads, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "the default of state"),
+    "slot of steps": (changed("steps", lambda table: np.flatnonzero(table.steps == FREE)[-1], lambda _: 5), "slot .* of steps"),
+    "target of steps": (changed("steps", steps_taken, lambda entries: entries | np.uint64(1 << TARGET_SHIFT + 20)), "slot .* of steps"),
+    "list": (changed("steps", steps_taken, lambda entries: entries | np.uint64(1 << VALUE_SHIFT + 20)), "slot .* of steps"),
+    "far list": (lambda table: changed("steps", lambda _: 9, lambda _: longest_list(table) << VALUE_SHIFT | 8)(table), "slot 9 of steps"),
+    "blocks": (cut("lists"), "items, not 4 for each block"),
+    "first block": (changed("lists", lambda _: 1, lambda _: 1), "the first block of lists"),
+    "token in a list": (changed("lists", lambda _: BLOCK, lambda _: 1000), "item 4 of lists is 1000"),
+    "character in a list": (changed("lists", lambda _: BLOCK, lambda _: -5), "item 4 of lists is -5"),
+    "empty list": (changed("lists", lambda _: BLOCK, lambda _: NONE), "block 1 of lists has no items"),
+    "order in a list": (changed("lists", lambda _: BLOCK + 1, lambda _: 8), "block 1 of lists has a token that is not shorter"),
+    "list that goes on": (changed("lists", lambda _: BLOCK, lambda item: item | GOES_ON), "a list goes on before"),
     "states": (said(states=1), "states is 1"),
     "scores": (cut("scores"), "scores for"),
     "score": (changed("scores", lambda _: 1, lambda _: np.nan), "token 1 has the score nan"),

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fst import unigram
+from fst import token_ends, unigram
 from fst.blanks import BLANK, NO_BLANKS
 from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.piece_table import PieceTable
 from fst.machines.rewriting_arguments import prove_rewriting
 from fst.machines.token_letters import fallback
-from fst.machines.unigram_arguments import UnigramArguments, UnigramWork, arguments, work
+from fst.machines.unigram_arguments import Ends, UnigramArguments, UnigramWork, arguments, ends, work
 from fst.machines.unigram_metadata import UnigramMetadata
 from fst.merge_list import NO_ALPHABET, NOT_FUSED, Alphabet
 from fst.proof import need, need_ids, need_none, prove_around
@@ -37,6 +37,7 @@ class UnigramTables(PieceTable):
 
     Attributes:
         trie: uint64[slots], see `fst.unigram`.
+        steps: uint64[slots], lists: int32[n], see `fst.token_ends`.
         scores: float64[tokens], the score of each token of the model, by its id, as its source states it.
         types: uint8[tokens], the type of each token of the model, if sums are those of whole texts; else empty. Only tokens that are
             `NORMAL` or `USER_DEFINED` are in texts and in the trie.
@@ -51,6 +52,8 @@ class UnigramTables(PieceTable):
     entries: ClassVar[Array] = np.empty(0, np.uint32)
 
     trie: Array = member("<u8")
+    steps: Array = member("<u8")
+    lists: Array = member("<i4")
     scores: Array = member("<f8")
     types: Array = member("|u1")
 
@@ -139,6 +142,16 @@ class UnigramTables(PieceTable):
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         lengths[self.token_ids[:known]] = sizes
         return lengths
+
+    @Lazy
+    def item_sizes(self) -> Array:
+        """The number of bytes of each item of ``lists``, see `fst.token_ends`."""
+        return token_ends.sizes_of(self.lists, self.lengths)
+
+    @Lazy
+    def ends(self) -> Ends:
+        """The automaton for kernels."""
+        return ends(self)
 
     @Lazy
     def fallbacks(self) -> Array:
@@ -277,6 +290,7 @@ class UnigramTables(PieceTable):
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
         need(self.restarts == unigram.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
         unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
+        token_ends.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
         states = int((self.trie & np.uint64(0xFF) == unigram.HEAD).sum())
         need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
 

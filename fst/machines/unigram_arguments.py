@@ -7,13 +7,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fst import token_ends
 from fst.machines import bpe_arguments
-from fst.machines.bpe_arguments import KEY_PARTS, Arguments
+from fst.machines.bpe_arguments import LONGEST, Arguments
 from fst.machines.reading_arguments import borrowable
 from fst.rows import Array
 from fst.unigram import RESTARTS
 
 RESTART, IS_WHOLE = range(2)  # indices into `UnigramArguments.rules`
+GOES_ON = 1 << 31  # in the high halves of `Ends.nodes`
+SEGMENT = 256  # fewest bytes between the begins of segments; twice or half as many are as fast
+
+
+class Ends(NamedTuple):
+    """The automaton of `fst.token_ends`.
+
+    Attributes:
+        steps: see there.
+        gains: float64[items of the lists], or float32 as sums: what each item adds to a sum; minus infinity for `fst.token_ends.NONE`.
+        nodes: uint64[items]: each item as a node of `fst.unigram_paths.find_best` in the low half, its number of bytes in the high half,
+            with the bit `GOES_ON` if it is the last of a block and the list goes on.
+        unknown: the score of a character that is no token; a single element of the type of sums.
+        widest, stride: uint64[1], the length of the segments in which long pieces are read, and how far apart these begin: they overlap by
+            as many bytes as a token has, less one. With tokens too long for that `stride` is 0, and long pieces are not read.
+    """
+
+    steps: Array
+    gains: Array
+    nodes: Array
+    unknown: Array
+    widest: Array
+    stride: Array
 
 
 class UnigramArguments(NamedTuple):
@@ -25,11 +49,12 @@ class UnigramArguments(NamedTuple):
         scores: float64[tokens], or float32 if sums carry on from piece to piece: the score of each token by its id.
         unknown: the score of a character that is no token; a single element of the same type.
         limit: the limit of sums; a single element of the same type.
-        near: float64[1]: as long as a sum is below, it stays within the limit to the end of a word.
+        most: float64[1]: a byte of text changes a sum by no more.
         rules: uint8[2]. `RESTART`: where sums begin anew, an index into `fst.unigram.RESTARTS`. `IS_WHOLE`: 1 if sums are those of whole
             texts.
         unk_id: int32[1].
         fallbacks: int32[256], by byte: the id of the token that stands for it, or -1; empty without any.
+        ends: the automaton.
     """
 
     beside: Arguments
@@ -37,17 +62,20 @@ class UnigramArguments(NamedTuple):
     scores: Array
     unknown: Array
     limit: Array
-    near: Array
+    most: Array
     rules: Array
     unk_id: Array
     fallbacks: Array
+    ends: Ends
 
 
 class UnigramWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, slots, pending, scratch, special_ids, memo, masks: as in `fst.machines.bpe_arguments.Work`.
+        state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
+            `fst.machines.bpe_arguments.Work`.
+        tokens: as there; here the list at each byte of the pending pieces, see `fst.runtime.kernels.unigram_ends`.
         counts: uint32[room], with spans: the number of ids of each pending piece.
         sums: float64[2 ** n] or float32, see `fst.unigram_paths.find_best`.
         total: of the same type, a single element: the sum before the next piece, if sums carry on.
@@ -61,6 +89,9 @@ class UnigramWork(NamedTuple):
     pending: Array
     scratch: Array
     special_ids: Array
+    active: Array
+    tokens: Array
+    longer: Array
     memo: Array
     masks: Array
     counts: Array
@@ -77,10 +108,35 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         scores=borrowable(scores, scores.dtype.type),
         unknown=np.array([unknown]),
         limit=np.array([table.limit], scores.dtype),
-        near=np.array([table.limit - 8 * KEY_PARTS * table.most * 1.01]),
+        most=np.array([table.most * 1.01]),
         rules=np.array([RESTARTS.index(table.restarts), table.is_whole], np.uint8),
         unk_id=np.array([table.metadata.model.unk_id], np.int32),
         fallbacks=table.fallbacks if table.metadata.model.byte_fallback else np.empty(0, np.int32),
+        ends=table.ends,
+    )
+
+
+def ends(table: Any) -> Ends:
+    """The automaton of a `fst.machines.unigram.UnigramTables`."""
+    lists, scores = table.lists, table.path_scores
+    others = np.flatnonzero(lists < 0)
+    gains = scores.take(lists & ~token_ends.GOES_ON, mode="clip")
+    gains[others] = np.where(lists[others] == token_ends.NONE, scores.dtype.type(-np.inf), table.unknown)
+    nodes = np.empty((len(lists), 2), "<u4")
+    nodes[:, 0] = lists & ~token_ends.GOES_ON
+    nodes[others, 0] = lists[others]
+    nodes[:, 1] = table.item_sizes
+    nodes[lists >= token_ends.GOES_ON, 1] |= GOES_ON
+    overlap = table.metadata.automaton.longest - 1
+    stride = max(SEGMENT, 4 * overlap) if 5 * overlap <= LONGEST else 0
+    widest = stride + overlap if stride else LONGEST
+    return Ends(
+        steps=borrowable(table.steps, np.uint64),
+        gains=gains,
+        nodes=nodes.view(np.uint64).ravel(),
+        unknown=np.array([table.unknown]),
+        widest=np.array([widest], np.uint64),
+        stride=np.array([stride], np.uint64),
     )
 
 

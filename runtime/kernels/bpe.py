@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, kernel, part
-from fst.machines.bpe_arguments import BUCKET_SHIFT, SLOT_SHIFT
+from fst.machines.bpe_arguments import BUCKET_SHIFT, PIECES, SLOT_SHIFT
 from fst.machines.bpe_arguments import KEY_PARTS as KEY_PARTS_COUNT
 from fst.machines.bpe_arguments import LONGEST as LONGEST_PIECE
 from fst.machines.kernel_call import COUNT, IDS_ALONE, OPEN
@@ -42,7 +42,7 @@ from fst.runtime.kernels.tries import child_of
 
 NO_TOKEN = np.int32(NO_STRING)
 LABEL_SHIFT, VALUE = np.uint64(LABEL), np.uint64(MAX_VALUE)
-LONGEST, WORD_BYTES = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT)
+LONGEST, WORD_BYTES, MOST = np.uint64(LONGEST_PIECE), np.uint64(8 * KEY_PARTS_COUNT), np.uint64(PIECES)
 
 
 @inlined
@@ -104,26 +104,33 @@ def without_dropped(pieces, pending, waiting):
 
 
 @inlined
-def sorted_as(length):
-    """The length by which a pending piece is sorted; 0 if it is too long to be transduced with others."""
-    return length if length <= LONGEST else U0
+def read_together(length, widest, stride):
+    """The length of a pending piece; 0 if it is too long to be read together with others."""
+    return length if length <= (MOST if stride else widest) else U0
 
 
 @part
-def sort_pieces(pieces, pending, waiting, active, longer):
-    """Sort pending pieces by length, the longest first, into `active`.
+def sort_pieces(pieces, pending, waiting, active, longer, widest, stride):
+    """Sort the segments of pending pieces by length, the longest first, into `active`.
 
-    An active piece has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros before,
-    holds in the end for each length the number of pieces at least this long.
+    A piece is one segment. One of more than `widest` bytes becomes segments of so many, which begin `stride` bytes apart; if that is 0, or
+    it is longer than a round, it is left out.
+
+    An active segment has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros
+    before, holds in the end for each length the number of segments at least this long.
 
     Returns:
-        The length of the longest piece.
+        The length of the longest segment.
     """
     most = U0
     for item in range(waiting):
         _, _, length = bounds_of(pieces, pending[item] >> HALF)
-        longer[sorted_as(length)] += U1
-        most = max(most, sorted_as(length))
+        left = read_together(length, widest, stride)
+        while left:
+            size = min(left, widest)
+            longer[size] += U1
+            most = max(most, size)
+            left -= size if size == left else stride
     before = U0
     for index in range(most + U1):
         length = most - np.uint64(index)
@@ -133,10 +140,15 @@ def sort_pieces(pieces, pending, waiting, active, longer):
     room = U0
     for item in range(waiting):
         begin, _, length = bounds_of(pieces, pending[item] >> HALF)
-        rank = longer[sorted_as(length)] << U1
-        longer[sorted_as(length)] += U1
-        active[rank], active[rank | U1] = ROOT, begin | room << HALF
-        room += sorted_as(length)
+        length = read_together(length, widest, stride)
+        left = length
+        while left:
+            size, at = min(left, widest), length - left
+            rank = longer[size] << U1
+            longer[size] += U1
+            active[rank], active[rank | U1] = ROOT, begin + at | room + at << HALF
+            left -= size if size == left else stride
+        room += length
     return most
 
 
@@ -159,7 +171,7 @@ def step(entries, state, byte):
 def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
     """Find the last token at each byte of the pending pieces: of all together, so that their memory accesses overlap."""
     entries, lengths, last = machine.entries, machine.lengths, np.uint64(len(text)) - U1
-    most = sort_pieces(pieces, pending, waiting, active, longer)
+    most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0)
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):

@@ -22,13 +22,15 @@ from fst.jit import inlined, kernel, part
 from fst.machines.bpe_arguments import JOINS_WORDS
 from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, IN_WORD, OPEN, WORD
 from fst.machines.unigram_arguments import IS_WHOLE, RESTART
-from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
+from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.normalisation import code_at
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import put_span
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
+from fst.runtime.kernels.unigram_ends import find_lists, find_path
+from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
 from fst.unigram import BLANK as BLANKS
 from fst.unigram import PIECE, RESTARTS
 from fst.unigram_paths import common_place, find_best, go_on, line_up, node_size, token_of, unset
@@ -52,6 +54,12 @@ def is_anew(text, place, machine):
     return restart == AT_PIECE or (restart == AT_BLANK and text[place] == BLANK)
 
 
+@inlined
+def is_near(total, length, machine):
+    """Whether sums stay within the limit over some bytes from a sum on."""
+    return abs(total) + machine.most[0] * length < machine.limit[0]
+
+
 @part
 def add_words(text, pieces, index, begin, end, machine, work, ids, at):
     """Add the scores of words to the sum. `pieces` from `index` on are the words, `ids` after `at` is scratch.
@@ -63,14 +71,14 @@ def add_words(text, pieces, index, begin, end, machine, work, ids, at):
         index: the piece of the first word.
         begin, end: the words in `work.scratch`.
     """
-    scores, near, first = machine.scores, machine.near[0], end
+    scores, first = machine.scores, end
     while first > begin and not is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
         first -= U1
     if is_anew(text, np.uint64(pieces[index + (first - begin)]) & PLACE, machine):
         work.total[0] = 0
     total = work.total[0]
     for word in range(first, end):
-        if abs(total) < near:
+        if is_near(total, WORD_BYTES, machine):
             total += scores[np.uint64(work.scratch[np.uint64(word)])]
         else:
             place, after, _ = bounds_of(pieces, index + (np.uint64(word) - begin))
@@ -186,21 +194,35 @@ def encode_piece(text, begin, end, machine, work, output, at):
 
 
 @part
+def encode_listed(text, begin, end, machine, work, output, at, room):
+    """Write the ids of a piece whose lists are in ``work.tokens`` from `room` on. Returns the next index."""
+    total, size = work.total[0], end - begin
+    if not is_near(total, size, machine):
+        return encode_piece(text, begin, end, machine, work, output, at)
+    work.total[0] = find_path(text, begin, end, total, machine.ends, work.sums, work.tokens, room)
+    return put_nodes(text, begin, end, line_up_listed(work.tokens, room, size, output.ids, at), machine, output, at)
+
+
+@part
 def emit(text, pieces, scratch, written, pending, waiting, row, machine, output, work):
     """Write ids to the output, and the frames and ends of texts. Returns the row after the last that ended."""
-    special_ids, ids, at = work.special_ids, output.ids, work.state[COUNT]
-    begin = special = following = U0  # `following`: the piece after the last pending one
+    special_ids, ids, ends, at = work.special_ids, output.ids, machine.ends, work.state[COUNT]
+    begin = room = special = following = U0  # `following`: the piece after the last pending one
     for item in range(waiting):
         gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
         kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last, _ = bounds_of(pieces, index)
+        first, last, length = bounds_of(pieces, index)
         at = copy(scratch, begin, gap, ids, at)
         if kind == U0:
             add_words(text, pieces, following, begin, gap, machine, work, ids, at)
         begin, following = gap, index + U1
         if kind == U0:
             before = at
-            at = encode_piece(text, first, last, machine, work, output, at)
+            if read_together(length, ends.widest[0], ends.stride[0]):
+                at = encode_listed(text, first, last, machine, work, output, at, room)
+                room += length
+            else:
+                at = encode_piece(text, first, last, machine, work, output, at)
             work.counts[item] = at - before
         else:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
@@ -261,6 +283,7 @@ def encode(text, starts, more, machine, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
         written, waiting = find_words(text, count, beside, work)
+        find_lists(text, pieces, pending, waiting, machine.ends, work.active, work.longer, work.tokens)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):

@@ -1,0 +1,146 @@
+"""A kernel of the compiler: the links, the rows and the lists of the automaton of `fst.token_ends`."""
+
+from __future__ import annotations
+
+from fst.jit import inlined, kernel, part
+from fst.token_ends import BLOCK, GOES_ON, LOST, NONE
+from fst.trie import NULL, ROOT
+from fst.unigram import LABELS
+
+
+@inlined
+def find(state, byte, starts, row_labels, targets):
+    """The target of the transition on a byte in a state's row, or `NULL`."""
+    for at in range(starts[state], starts[state + 1]):
+        if row_labels[at] == byte:
+            return targets[at]
+    return NULL
+
+
+@part
+def after(state, byte, starts, row_labels, targets, defaults):
+    """δ(state, byte)."""
+    target = NULL
+    if state != ROOT:
+        target = find(state, byte, starts, row_labels, targets)
+    if target == NULL and defaults[state] != ROOT:
+        target = find(defaults[state], byte, starts, row_labels, targets)
+    return target if target != NULL else targets[byte]
+
+
+@part
+def copy_row(source, node, used, starts, row_labels, targets, seen):
+    """Append the transitions of a state whose bytes have not been seen in the row of a node. Returns the end of the row."""
+    for at in range(starts[source], starts[source + 1]):
+        byte = row_labels[at]
+        if seen[byte] != node:
+            seen[byte] = node
+            row_labels[used], targets[used] = byte, targets[at]
+            used += 1
+    return used
+
+
+@part
+def put_root(firsts, labels, row_labels, targets):
+    """Write the row of the root, which has all bytes in their order. Returns its end."""
+    for byte in range(LABELS):
+        row_labels[byte], targets[byte] = byte, ROOT
+    for edge in range(firsts[ROOT], firsts[ROOT + 1]):
+        targets[labels[edge]] = edge + 1
+    return LABELS
+
+
+@part
+def put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, links, defaults, seen):
+    """Append the row of a node, and link its children. `beyond` is its longest proper suffix that is no leaf. Returns the row's end."""
+    for edge in range(firsts[node], firsts[node + 1]):
+        byte = labels[edge]
+        row_labels[used], targets[used], seen[byte] = byte, edge + 1, node
+        links[edge + 1] = after(beyond, byte, starts, row_labels, targets, defaults)
+        used += 1
+    if beyond == ROOT or used == starts[node]:
+        return used
+    if is_busy[beyond] and not is_busy[node]:
+        defaults[node] = beyond
+        return used
+    used = copy_row(beyond, node, used, starts, row_labels, targets, seen)
+    if not is_busy[node]:
+        defaults[node] = defaults[beyond]
+    elif defaults[beyond] != ROOT:
+        used = copy_row(defaults[beyond], node, used, starts, row_labels, targets, seen)
+    return used
+
+
+@part
+def put_list(token, tail, depth, rest, count, blocks):
+    """Append the list of a token.
+
+    Args:
+        token: its id.
+        tail, depth: the number of bytes of its last character, and of the token.
+        rest: the list of the longest other tokens that end where it ends.
+        count: the number of blocks.
+        blocks: int32[n], `NONE` behind the blocks.
+
+    Returns:
+        The number of blocks; 0 if there is no room.
+    """
+    at = BLOCK * count
+    blocks[at] = token
+    at += 1
+    if rest == LOST and depth > tail:
+        blocks[at] = -tail
+        at += 1
+    source = BLOCK * rest
+    while blocks[source] != NONE:
+        if at + BLOCK >= len(blocks):
+            return 0
+        blocks[at] = blocks[source] & ~GOES_ON if blocks[source] >= 0 else blocks[source]
+        at += 1
+        if (source + 1) % BLOCK == 0 and not (blocks[source] >= 0 and blocks[source] & GOES_ON):
+            break
+        source += 1
+    for last in range(BLOCK * count + BLOCK - 1, at - 1, BLOCK):
+        blocks[last] |= GOES_ON
+    return (at + BLOCK - 1) // BLOCK
+
+
+@kernel
+def link(firsts, labels, is_busy, tokens, depths, tails, starts, row_labels, targets, links, defaults, goes_on, lists, blocks, seen):
+    """Link the nodes of a trie, level by level, as Aho and Corasick do.
+
+    Args:
+        firsts: int64[nodes + 1]; labels: int64[edges]: edge e from ``firsts[node]`` to before ``firsts[node + 1]`` leads on the byte
+            ``labels[e]`` to node e + 1.
+        is_busy: bool[nodes], whether a node may be a default.
+        tokens: int64[nodes], the id of the token that each node is, or `NULL`.
+        depths, tails: int64[nodes], the number of bytes of each node; and of its last character, 0 if that is not complete.
+        starts: int64[nodes + 1], of zeros; row_labels, targets: int64[n], filled: the transitions of each node that neither its default nor
+            the root shares. Targets are nodes.
+        links: int64[nodes], of zeros, filled: the longest proper suffix of each node that is a node.
+        defaults: int64[nodes], of zeros, filled, see `fst.token_ends`.
+        goes_on: int64[nodes], of zeros, filled: each node, or the longest suffix of a leaf that is none.
+        lists: int64[nodes], of zeros, filled: the list of each.
+        blocks: int32[n], of `NONE`, filled: the lists.
+        seen: int64[256], scratch, of `NULL`.
+
+    Returns:
+        The number of transitions, and of blocks; both 0 if there is no room.
+    """
+    used, count = put_root(firsts, labels, row_labels, targets), 1
+    starts[ROOT + 1] = used
+    for node in range(1, len(tokens)):
+        if used + len(seen) > len(targets) or BLOCK * (count + 1) > len(blocks):
+            return 0, 0
+        beyond = goes_on[links[node]]
+        goes_on[node] = node if firsts[node] < firsts[node + 1] else beyond
+        used = put_row(node, beyond, used, firsts, labels, is_busy, starts, row_labels, targets, links, defaults, seen)
+        starts[node + 1] = used
+        rest = lists[links[node]] if depths[links[node]] >= tails[node] else LOST
+        lists[node] = rest if tails[node] else LOST
+        if tokens[node] != NULL:
+            lists[node] = count
+            count = put_list(tokens[node], tails[node], depths[node], rest, count, blocks)
+            if not count:
+                return 0, 0
+    return used, count
