@@ -7,7 +7,7 @@ an entry of a small matrix, in the row of its left half and in the column of its
 the symbols further left matter, the entry is `UNDECIDED`, and the kernel looks up the whole window. In English and in code that is one
 place in a hundred.
 
-For 64 places, all these look-ups are permutations of bytes in AVX-512 registers.
+For 64 places, all these look-ups are permutations of bytes in registers, by AVX-512 or AVX2.
 """
 
 from __future__ import annotations

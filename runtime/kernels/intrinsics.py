@@ -6,7 +6,7 @@ They are compiled into the kernels that use them. If numba's compiler is switche
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -28,6 +28,7 @@ KEY = ir.VectorType(WORD, 4)  # sixteen symbols; a slot in the table of words ha
 OBJECT = BYTE.as_pointer()
 BYTES, UNITS = ir.VectorType(BYTE, 32), ir.VectorType(UNIT, 32)  # of UTF-8, and of UTF-16
 HALF_BYTES, WIDE_BYTES = ir.VectorType(BYTE, 16), ir.VectorType(BYTE, 64)
+PERMUTES = "avx512vbmi"  # the feature of processors that permute bytes in registers of 64
 
 KINDS = {1: types.uint8, 2: types.uint16, 4: types.uint32}  # the type of a str's characters, by their size in bytes
 
@@ -215,7 +216,7 @@ def _looked_up(builder: Any, direct: Any, text: Any) -> tuple[Any, Any]:
 
 def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
     texts = [_wide(builder, text, place) for place in range(HALVES)]
-    symbols = [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
+    symbols = _symbols(builder, factors, texts)
     first, second = (builder.or_(builder.shl(symbols[at], _all(4)), symbols[at + 1]) for at in (0, 2))
     left, right = _permuted_bytes(builder, factors, LEFT, RIGHT, first), _permuted_bytes(builder, factors, RIGHT, MATRIX, second)
     decided = _permuted_bytes(builder, factors, MATRIX, SIZE, builder.or_(builder.and_(left, _all(0xF0)), right))
@@ -229,6 +230,16 @@ def _decide(builder: Any, text: Any, factors: Any, masks: Any) -> Any:
     return builder.bitcast(builder.icmp_unsigned("!=", builder.and_(decided, bit), _all(0)), WORD)
 
 
+def _symbols(builder: Any, factors: Any, texts: list[Any]) -> list[Any]:
+    """The symbols of the 64 bytes from each of some places on, which are one byte apart. AVX2 moves most of them instead of a look-up."""
+    if _has(PERMUTES):
+        return [_permuted_bytes(builder, factors, 0, LEFT, read) for read in texts]
+    first = _permuted_bytes(builder, factors, 0, LEFT, texts[0])
+    last = _shuffled_bytes(builder, factors, 0, LEFT, _part(builder, texts[-1], range(32, 64)))
+    after = _part(builder, last, [*range(32 - len(texts) + 1, 32), *[31] * (65 - len(texts))])
+    return [first, *(_part(builder, first, range(place, place + 64), after) for place in range(1, len(texts)))]
+
+
 def _wide(builder: Any, data: Any, place: int) -> Any:
     """64 bytes, from a place on."""
     return builder.load(builder.bitcast(builder.gep(data, [WORD(place)]), WIDE_BYTES.as_pointer()), align=1)
@@ -240,11 +251,34 @@ def _all(number: int) -> Any:
 
 
 def _permuted_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
-    """The entries of a table of 128 or 256 bytes, held in AVX-512 registers. Of a table of 128, the highest bit of an index is ignored."""
+    """The entries of a table of 128 or 256 bytes. Of a table of 128, the highest bit of an index is ignored."""
+    if not _has(PERMUTES):
+        first, second = (_shuffled_bytes(builder, tables, begin, end, _part(builder, indices, range(at, at + 32))) for at in (0, 32))
+        return _part(builder, first, range(64), second)
     permute = _function(builder, "llvm.x86.avx512.vpermi2var.qi.512", WIDE_BYTES, [WIDE_BYTES] * 3)
     quarters = [_wide(builder, tables, place) for place in range(begin, end, 64)]
     halves = [builder.call(permute, [low, indices, high]) for low, high in zip(quarters[::2], quarters[1::2], strict=True)]
     return halves[0] if len(halves) == 1 else builder.select(builder.icmp_signed("<", indices, _all(0)), halves[1], halves[0])
+
+
+def _shuffled_bytes(builder: Any, tables: Any, begin: int, end: int, indices: Any) -> Any:
+    """The same for 32 indices, by AVX2: it shuffles rows of 16 bytes by the low half of an index. The high half then selects a row."""
+    shuffle = _function(builder, "llvm.x86.avx2.pshuf.b", BYTES, [BYTES] * 2)
+    low = builder.and_(indices, ir.Constant(BYTES, [0x7F] * 32))  # the highest bit would make an entry 0
+    rows = []
+    for at in range(begin, end, 16):
+        row = builder.load(builder.bitcast(builder.gep(tables, [WORD(at)]), HALF_BYTES.as_pointer()), align=1)
+        rows.append(builder.call(shuffle, [_part(builder, row, [*range(16)] * 2), low]))
+    for bit in range(4, 4 + (len(rows) - 1).bit_length()):
+        sign = builder.shl(indices, ir.Constant(BYTES, [7 - bit] * 32))
+        is_set = builder.icmp_signed("<", sign, ir.Constant(BYTES, [0] * 32))
+        rows = [builder.select(is_set, high, low) for low, high in zip(rows[::2], rows[1::2], strict=True)]
+    return rows[0]
+
+
+def _part(builder: Any, first: Any, places: Sequence[int], second: Any = None) -> Any:
+    """The elements of a vector, or of two after each other, at some places."""
+    return builder.shuffle_vector(first, first if second is None else second, ir.Constant(ir.VectorType(FLAG, len(places)), [*places]))
 
 
 def _continuing(builder: Any, text: Any) -> Any:
@@ -293,7 +327,7 @@ equal_to = _intrinsic("equal_to", types.uint64, partial(_compared, "=="), arrays
 # from at + 2 on. Returns a bit for each place where a piece begins or may begin. Writes two masks: places that are left undecided, and
 # places before a byte without a symbol; there, the others have no bit. The masks are right up to the first byte without a symbol, and if
 # the three bytes at `at` have symbols. `AT_ONCE` tells whether this is faster than a look-up for each place.
-AT_ONCE = DISABLED or (GENERATED and _has("avx512vbmi"))
+AT_ONCE = DISABLED or (GENERATED and _has("avx2"))
 decide = _intrinsic("decide", types.uint64, _decide, arrays=3) if GENERATED and AT_ONCE else _plain("decide")
 
 # A bit for each of 64 bytes that continues a character of UTF-8, (text, at).
