@@ -75,7 +75,9 @@ class UnigramWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, slots, pending, scratch, special_ids, active, longer, memo, masks: as in
             `fst.machines.bpe_arguments.Work`.
-        tokens: as there; here the list at each byte of the pending pieces, see `fst.runtime.kernels.unigram_ends`.
+        tokens: as there; here the list at each place of the pending pieces, see `fst.runtime.kernels.unigram_ends`.
+        best: uint64[2 * room], the best node that ends at each of these places, as in `Ends.nodes`.
+        best_sums: float64[2 * room] or float32, the sum of the best path to each.
         counts: uint32[room], with spans: the number of ids of each pending piece.
         sums: float64[2 ** n] or float32, see `fst.unigram_paths.find_best`.
         total: of the same type, a single element: the sum before the next piece, if sums carry on.
@@ -94,6 +96,8 @@ class UnigramWork(NamedTuple):
     longer: Array
     memo: Array
     masks: Array
+    best: Array
+    best_sums: Array
     counts: Array
     sums: Array
     total: Array
@@ -145,5 +149,10 @@ def work(longest: int, sums: str) -> UnigramWork:
     own = bpe_arguments.work()._asdict()
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
-        **shared, counts=np.empty(len(own["pieces"]), np.uint32), sums=np.zeros(1 << longest.bit_length(), sums), total=np.zeros(1, sums)
+        **shared,
+        best=np.empty_like(own["tokens"]),
+        best_sums=np.zeros(len(own["tokens"]), sums),
+        counts=np.empty(len(own["pieces"]), np.uint32),
+        sums=np.zeros(1 << longest.bit_length(), sums),
+        total=np.zeros(1, sums),
     )

@@ -110,14 +110,14 @@ def read_together(length, widest, stride):
 
 
 @part
-def sort_pieces(pieces, pending, waiting, active, longer, widest, stride):
+def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart):
     """Sort the segments of pending pieces by length, the longest first, into `active`.
 
     A piece is one segment. One of more than `widest` bytes becomes segments of so many, which begin `stride` bytes apart; if that is 0, or
     it is longer than a round, it is left out.
 
     An active segment has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros
-    before, holds in the end for each length the number of segments at least this long.
+    before, holds in the end for each length the number of segments at least this long. Pieces lie `apart` in tokens.
 
     Returns:
         The length of the longest segment.
@@ -148,7 +148,7 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride):
             longer[size] += U1
             active[rank], active[rank | U1] = ROOT, begin + at | room + at << HALF
             left -= size if size == left else stride
-        room += length
+        room += length + apart if length else U0
     return most
 
 
@@ -171,7 +171,7 @@ def step(entries, state, byte):
 def transduce(text, pieces, pending, waiting, machine, active, longer, tokens):
     """Find the last token at each byte of the pending pieces: of all together, so that their memory accesses overlap."""
     entries, lengths, last = machine.entries, machine.lengths, np.uint64(len(text)) - U1
-    most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0)
+    most = sort_pieces(pieces, pending, waiting, active, longer, LONGEST, U0, U0)
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):

@@ -29,13 +29,13 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import put_span
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
-from fst.runtime.kernels.unigram_ends import find_lists, find_path
+from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
 from fst.unigram import BLANK as BLANKS
-from fst.unigram import PIECE, RESTARTS
+from fst.unigram import PIECE, RESTARTS, STRETCH
 from fst.unigram_paths import common_place, find_best, go_on, line_up, node_size, token_of, unset
 
-AT_PIECE, AT_BLANK = np.uint8(RESTARTS.index(PIECE)), np.uint8(RESTARTS.index(BLANKS))
+AT_PIECE, AT_BLANK, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BLANKS, STRETCH))
 BLANK = np.uint8(ord(BLANK_CHARACTER))
 WINDOW = np.uint64(1 << 14)  # bytes of a long piece that are searched before ids are written
 
@@ -195,12 +195,14 @@ def encode_piece(text, begin, end, machine, work, output, at):
 
 @part
 def encode_listed(text, begin, end, machine, work, output, at, room):
-    """Write the ids of a piece whose lists are in ``work.tokens`` from `room` on. Returns the next index."""
+    """Write the ids of a piece that `find_nodes` has read; it has its room in `work` from `room` on. Returns the next index."""
     total, size = work.total[0], end - begin
     if not is_near(total, size, machine):
         return encode_piece(text, begin, end, machine, work, output, at)
-    work.total[0] = find_path(text, begin, end, total, machine.ends, work.sums, work.tokens, room)
-    return put_nodes(text, begin, end, line_up_listed(work.tokens, room, size, output.ids, at), machine, output, at)
+    if total != 0 or machine.rules[RESTART] == AT_STRETCH or size > machine.ends.widest[0]:
+        find_path(text, begin, end, total, machine.ends, work, room)
+    work.total[0] = work.best_sums[room + size]
+    return put_nodes(text, begin, end, line_up_listed(work.best, room, size, output.ids, at), machine, output, at)
 
 
 @part
@@ -220,7 +222,7 @@ def emit(text, pieces, scratch, written, pending, waiting, row, machine, output,
             before = at
             if read_together(length, ends.widest[0], ends.stride[0]):
                 at = encode_listed(text, first, last, machine, work, output, at, room)
-                room += length
+                room += length + U1
             else:
                 at = encode_piece(text, first, last, machine, work, output, at)
             work.counts[item] = at - before
@@ -283,7 +285,7 @@ def encode(text, starts, more, machine, output, work):
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
         written, waiting = find_words(text, count, beside, work)
-        find_lists(text, pieces, pending, waiting, machine.ends, work.active, work.longer, work.tokens)
+        find_nodes(text, pieces, pending, waiting, machine.ends, machine.rules[RESTART] != AT_STRETCH, work)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, scratch, written, pending, waiting, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):

@@ -1,9 +1,14 @@
 """The best paths through the pending pieces of a round of Unigram, by the automaton of `fst.token_ends`.
 
-`find_lists` reads all pieces together, one byte at a time, so that their memory accesses overlap. It finds for each byte the list of the
-tokens that end there. `find_path` then goes through the lists of a piece, and finds what `fst.unigram_paths.find_best` does: of each list
-the first item with the greatest sum, since the longest tokens begin first. Blocks of four items are compared without a branch, which
-could not be foretold.
+`find_nodes` reads all pieces together, one byte at a time: memory accesses overlap, and so do sums, each of which waits for one before it
+in its piece. For each byte it finds the list of the tokens that end there, and the best of these as `fst.unigram_paths.find_best` does: the
+first item of the list with the greatest sum, since the longest tokens begin first. Blocks of four items are compared without a branch,
+which could not be foretold.
+
+Each piece has sums of its own, which begin with 0. Nearly always that is the sum before it. For the other pieces, `find_path` goes through
+the lists again.
+
+Each pending piece has a *room* in the arrays that pieces share: the place before its first byte, and the place behind each byte.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.unigram_paths import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 
 BLOCK = np.uint64(token_ends.BLOCK)
-NODE = np.uint64((GOES_ON << 32) - 1)  # without the bit that tells that a list goes on
+NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size but `GOES_ON`
 CONTINUES, CHARACTER = np.uint8(0x80), np.uint8(0xC0)  # the bits of a byte that is not the first of its character
 
 
@@ -33,25 +38,37 @@ def step(steps, state, byte):
 
 
 @part
-def find_lists(text, pieces, pending, waiting, ends, active, longer, lists):
-    """Write the list at each byte of the pending pieces. The arguments are as in `fst.runtime.kernels.bpe.transduce`.
+def find_nodes(text, pieces, pending, waiting, ends, with_sums, work):
+    """Write the list at each place of the pending pieces, and `with_sums` the best node that ends there, and its sum.
 
     A state is at most as many bytes as have been read. So where a segment of a piece begins, the first lists are short of tokens; but the
-    segment before reaches as far, and writes its own lists there later.
+    segment before reaches as far, and writes its own lists there later. Nodes and sums of such a piece are of no use.
+
+    Args:
+        text, pieces, pending, waiting, work: as in `fst.runtime.kernels.bpe.transduce`.
+        ends: `fst.machines.unigram_arguments.Ends`.
+        with_sums: whether any piece may need them.
     """
-    steps, gains, nodes, last = ends.steps, ends.gains, ends.nodes, np.uint64(len(text)) - U1
-    most = sort_pieces(pieces, pending, waiting, active, longer, ends.widest[0], ends.stride[0])
+    steps, gains, nodes, active, longer, lists = ends.steps, ends.gains, ends.nodes, work.active, work.longer, work.tokens
+    last = np.uint64(len(text)) - U1
+    most = sort_pieces(pieces, pending, waiting, active, longer, ends.widest[0], ends.stride[0], U1)
     for index in range(most):
         done = np.uint64(index)
         for item in range(U0, longer[done + U1] << U1, U2):
             state, at, place = active[item], (active[item + U1] & LOW_HALF) + done, (active[item + U1] >> HALF) + done
+            if done and with_sums:
+                put_best(text, at, place, ends, work)
+            elif with_sums:
+                work.best_sums[place] = 0
             entry = step(steps, state, np.uint64(text[at]))
             state, number = entry >> TARGET_SHIFT & TARGET, entry >> VALUE_SHIFT
-            active[item], lists[place] = state, number
+            active[item], lists[place + U1] = state, number
             prefetch(steps, state)
             prefetch(steps, state + U1 + np.uint64(text[min(at + U1, last)]))
             prefetch(gains, number * BLOCK)
             prefetch(nodes, number * BLOCK)
+        for item in range(longer[done + U2] << U1 if done + U1 < most else U0, longer[done + U1] << U1 if with_sums else U0, U2):
+            put_best(text, (active[item + U1] & LOW_HALF) + done + U1, (active[item + U1] >> HALF) + done + U1, ends, work)
     for length in range(most + U1):
         longer[length] = U0
 
@@ -64,59 +81,59 @@ def better(first, total, second, other):
 
 
 @inlined
-def best_of(at, place, mask, gains, nodes, sums):
+def best_of(at, place, gains, nodes, sums):
     """The best item of a block, and its sum."""
-    total_0 = gains[at] + sums[(place - (nodes[at] >> HALF)) & mask]
-    total_1 = gains[at + U1] + sums[(place - (nodes[at + U1] >> HALF)) & mask]
-    total_2 = gains[at + U2] + sums[(place - (nodes[at + U2] >> HALF)) & mask]
-    total_3 = gains[at + U3] + sums[(place - (nodes[at + U3] >> HALF)) & mask]
+    total_0 = gains[at] + sums[place - (nodes[at] >> HALF)]
+    total_1 = gains[at + U1] + sums[place - (nodes[at + U1] >> HALF)]
+    total_2 = gains[at + U2] + sums[place - (nodes[at + U2] >> HALF)]
+    total_3 = gains[at + U3] + sums[place - (nodes[at + U3] >> HALF & SIZE)]
     first, total = better(at, total_0, at + U1, total_1)
     second, other = better(at + U2, total_2, at + U3, total_3)
     return better(first, total, second, other)
 
 
+@inlined
+def put_best(text, at, place, ends, work):
+    """Write the best node that ends at a place, as in ``ends.nodes``, and its sum. `at` is the place in the text."""
+    gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
+    block = work.tokens[place] * BLOCK
+    if block == U0:
+        first = at - U1
+        while text[first] & CHARACTER == CONTINUES:
+            first -= U1
+        sums[place] = ends.unknown[0] + sums[place - (at - first)]
+        work.best[place] = LOW_HALF + U1 - (at - first) | (at - first) << HALF
+    else:
+        item, total = best_of(block, place, gains, nodes, sums)
+        while nodes[block + U3] > NODE:
+            block += BLOCK
+            further, other = best_of(block, place, gains, nodes, sums)
+            item, total = better(item, total, further, other)
+        sums[place] = total
+        work.best[place] = nodes[item] & NODE
+
+
 @part
-def find_path(text, begin, end, before, ends, sums, lists, room):
-    """Find the best path through a piece.
+def find_path(text, begin, end, before, ends, work, room):
+    """Find the best nodes of a piece, and their sums.
 
     Args:
         text, begin, end: the piece.
         before: the sum before it.
         ends: `fst.machines.unigram_arguments.Ends`.
-        sums: as in `fst.unigram_paths.find_best`.
-        lists: uint64[n], from `room` on the list at each byte; replaced by the best node that ends there, as in ``ends.nodes``.
-
-    Returns:
-        The sum of the path.
+        work: of `tokens`, from `room` on the list at each place; of `best` and `best_sums`, filled from there on.
     """
-    gains, nodes, unknown, mask = ends.gains, ends.nodes, ends.unknown[0], np.uint64(len(sums)) - U1
-    sums[begin & mask] = total = before
-    for index in range(end - begin):
-        place = begin + np.uint64(index) + U1
-        at = lists[room + np.uint64(index)] * BLOCK
-        if at == U0:
-            first = place - U1
-            while text[first] & CHARACTER == CONTINUES:
-                first -= U1
-            total = unknown + sums[first & mask]
-            lists[room + np.uint64(index)] = LOW_HALF + U1 - (place - first) | (place - first) << HALF
-        else:
-            item, total = best_of(at, place, mask, gains, nodes, sums)
-            while nodes[at + U3] > NODE:
-                at += BLOCK
-                further, other = best_of(at, place, mask, gains, nodes, sums)
-                item, total = better(item, total, further, other)
-            lists[room + np.uint64(index)] = nodes[item] & NODE
-        sums[place & mask] = total
-    return total
+    work.best_sums[room] = before
+    for at in range(begin + U1, end + U1):
+        put_best(text, np.uint64(at), room + (np.uint64(at) - begin), ends, work)
 
 
 @part
-def line_up(lists, room, size, ids, at):
+def line_up(best, room, size, ids, at):
     """Write the nodes of the best path to the end of ``ids[at : at + size]``, as `fst.unigram_paths.line_up` does. Returns their begin."""
     left = out = size
     while left:
-        node = lists[room + left - U1]
+        node = best[room + left]
         out -= U1
         ids[at + out] = np.int32(node & LOW_HALF)
         left -= node >> HALF
