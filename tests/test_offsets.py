@@ -461,7 +461,7 @@ def test_any_sequence_of_normalizers(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(100, 160))
+@pytest.mark.parametrize("seed", range(100, 120))
 def test_many_sequences_of_normalizers(seed: int, tmp_path: Path) -> None:
     """The same for more sequences and more texts."""
     check_any_sequence(seed, 1200, tmp_path)
