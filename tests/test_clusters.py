@@ -102,17 +102,21 @@ class Watched:
         corpus, table, output: as the example has them.
         notes: a folder, where each actor notes every block that comes to it, in a file by the number of its process.
         meanwhile: what is done in the middle, with the processes of both actors.
+        started: how many processes have blocks in the end; until then each actor keeps its fourth block waiting.
     """
 
-    def __init__(self, ray: Any, corpus: Path, table: Path, output: Path, notes: Path, meanwhile: Callable[[list[int]], None]) -> None:
+    def __init__(
+        self, ray: Any, corpus: Path, table: Path, output: Path, notes: Path, meanwhile: Callable[[list[int]], None], started: int = 2
+    ) -> None:
         from ray_data import encoded
 
         def noted(block: Any) -> Any:
-            with (notes / str(os.getpid())).open("a") as file:
+            own, begun = notes / str(os.getpid()), time.monotonic()
+            with own.open("a") as file:
                 file.write(f"{len(block)}\n")
-            begun = time.monotonic()
-            while len(list(notes.iterdir())) < 2 and time.monotonic() < begun + PATIENCE:
-                time.sleep(0.02)  # until the other actor has started, too
+            awaited = 2 if len(own.read_text().splitlines()) < 4 else started
+            while len(list(notes.iterdir())) < awaited and time.monotonic() < begun + PATIENCE:
+                time.sleep(0.02)
             time.sleep(0.3)
             return block
 
@@ -182,7 +186,8 @@ class TestRay:
     def test_killed_actor(self, ray: Any, corpus: Path, table: Path, expected: list[dict[str, Any]], tmp_path: Path) -> None:
         """When the process of an actor is killed in the middle, another one takes its place, and no row is missing or there twice."""
         (tmp_path / "notes").mkdir()
-        run = Watched(ray, corpus, table, tmp_path / "output", tmp_path / "notes", lambda both: os.kill(both[0], signal.SIGKILL))
+        folders = tmp_path / "output", tmp_path / "notes"
+        run = Watched(ray, corpus, table, *folders, lambda both: os.kill(both[0], signal.SIGKILL), started=3)
         assert len(run.processes) == 3
         assert in_order(tmp_path / "output") == expected
 
