@@ -96,7 +96,7 @@ def test_encodings_are_those_of_the_reference(name: str) -> None:
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
     """Charsmaps of any strings, and texts of any characters, lead to the reference's ids and offsets."""
-    for seed in sample(range(60), 15):
+    for seed in sample(range(24), 6):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_blank=draw.random() < 0.5))
         hold(made, [mixed(draw, 14) for _ in range(200)])

@@ -449,7 +449,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
     return "".join(map(chr, codes[(codes < code_points.SURROGATES[0]) | (codes > code_points.SURROGATES[1])]))
 
 
-@pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{N}", r"\s", r"\w", *thinned(SETS, 160)])
+@pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{N}", r"\s", r"\w", *thinned(SETS[::3], 53)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
     """A set holds exactly the code points that it has in both engines."""
     everything = reference_properties.everything()
