@@ -147,6 +147,8 @@ def ends(table: Any) -> Ends:
 def work(longest: int, sums: str) -> UnigramWork:
     """Allocate the working arrays; `longest` is the most bytes of a token, and `sums` says how sums are added."""
     own = bpe_arguments.work()._asdict()
+    # ``2 * PIECES`` places are enough: one for each byte of a round's pending pieces, and one for each piece. At worst almost ``CHUNK``
+    # pieces of a byte precede one of ``PIECES`` bytes: 2 * (CHUNK - 1) + PIECES + 1.
     shared = {name: own[name] for name in UnigramWork._fields if name in own}
     return UnigramWork(
         **shared,
