@@ -59,6 +59,9 @@ def _paths(tables: UnigramTables, piece: bytes, names: dict[int, str]) -> Iterat
 
     text = piece.decode()
     yield f"piece {_shown(text, tables)}"
+    if tables.has_words:
+        yield f"  {'unknown' if tables.token_of(piece) is None else 'a token'} as a whole word"
+        return
     begin = 0
     for char in text:
         found = (f"{names[number]} {tables.path_scores[number]:.4g}" for _, number in tokens_at(tables.trie, piece, begin))

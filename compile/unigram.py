@@ -32,7 +32,7 @@ from fst.reference_numbers import reference_float
 from fst.rows import MAX_OUTPUT
 from fst.splitting import Splitter
 from fst.trie import Ints
-from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORDS, are_certain
+from fst.unigram import BLANK, HEAD, IN_TEXT, MAX_DEPTH, PIECE, STRETCH, UNKNOWN, WHOLE, WORD, WORDS, are_certain
 
 FIELDS = "type vocab unk_id byte_fallback"
 find_whole = Deferred("fst.compile.whole_pieces", "find_whole")
@@ -49,6 +49,7 @@ class UnigramModel:
         byte_fallback: whether tokens such as ``<0x0A>`` stand for the bytes of such characters.
         sums: `fst.unigram.WORDS` if sums are added as ``tokenizers`` does, or `fst.unigram.WHOLE` as ``sentencepiece`` does.
         types: with `WHOLE`, the type of each token as in a ``.model``, such as `fst.unigram.NORMAL`; else empty.
+        has_words: whether tokens are whole words, as in SentencePiece's kind word. Then scores count for nothing.
     """
 
     kind: ClassVar[str] = "Unigram"
@@ -58,6 +59,7 @@ class UnigramModel:
     byte_fallback: bool = False
     sums: str = WORDS
     types: Sequence[int] = ()
+    has_words: bool = False
 
     @classmethod
     def of_json(cls, model: Mapping[str, Any]) -> UnigramModel:
@@ -194,6 +196,8 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
     """The splitter of texts, and where sums begin anew. It cuts where no token can be, unless the words are others than those at blanks."""
+    if model.has_words:
+        return line.splitter(), WORD
     if line.splits or line.blanks.separator == BREAKS or (line.cuts and model.sums == WHOLE):
         if model.sums == WHOLE:
             raise UnsupportedError("a pre_tokenizer that cuts texts, and sums of scores over whole texts")
@@ -206,7 +210,9 @@ def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:
 
 
 def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
-    """The table of the tokens that are the best path through their own bytes."""
+    """The table of the tokens that are the best path through their own bytes, or of all that are whole words."""
+    if tables.has_words:
+        return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
     sums, nodes = np.zeros(1 << longest.bit_length(), np.float64), np.zeros(longest, np.int32)
     scores, unknown = tables.path_scores.astype(np.float64), np.float64(tables.unknown)
@@ -218,10 +224,13 @@ def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.ui
 
 
 def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
-    """Refuse fallbacks for the symbol of a blank: text has one byte for it, and the fallbacks are those of its own bytes."""
+    """Refuse fallbacks for the symbol of a blank: text has one byte for it, and the fallbacks are those of its own bytes.
+
+    Kernels for whole words alone know the latter.
+    """
     symbol = line.blanks.symbol
     number = model.tokens.get(symbol, model.unk_id)
     is_unknown = symbol and (number == model.unk_id or (model.sums == WORDS and symbol in (model.unk_token or "")))
-    is_unknown = is_unknown or (symbol and number not in model.in_text)
+    is_unknown = (is_unknown or (symbol and number not in model.in_text)) and not model.has_words
     if model.byte_fallback and is_unknown and all(fallback(byte) in model.tokens for byte in symbol.encode()):
         raise UnsupportedError(f"byte_fallback, and {quoted(symbol)}, which stands for a blank, is unknown")

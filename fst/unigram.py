@@ -17,8 +17,12 @@ tells: at every piece, at pieces that begin with a blank, or never within a stre
 n times at most. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is so whatever stands
 before, see `are_certain`.
 
+**Words.** A model of whole words has no paths and no sums: `WORD`. Pieces are words, cut before each symbol for a blank. A word is a token
+as a whole, or unknown as a whole.
+
 **Ids.** Characters that are no token, and the unknown token where the text spells it, are *unknown*. A run of them becomes one string. The
 string may be a token after all; else it becomes the tokens of its bytes, if all of them have one; or else the unknown token.
+With `WORD` a run of unknown words is one string.
 
 **Rows.** A trie over bytes holds the tokens. Entries are uint64, ``value 28 | target 28 | label 8``. A state is the slot of its *head*, an
 entry with the label `HEAD` whose value is the depth: how many bytes lead there. The transition of state s on byte b is at slot s + 1 + b,
@@ -42,7 +46,7 @@ from fst.rows import Array
 
 PENALTY = 10.0
 WORDS, WHOLE = SUMS = "float64", "float32"  # how sums are added
-PIECE, BLANK, STRETCH = RESTARTS = "piece", "blank", "stretch"  # where sums begin anew
+PIECE, BLANK, STRETCH, WORD = RESTARTS = "piece", "blank", "stretch", "word"  # where sums begin anew; `WORD`: there are none
 LIMIT = 1e5  # of sums that carry on
 LABELS, FREE_LABEL, HEAD = 0xF8, 0xFE, 0xFF
 LABEL_BITS, TARGET_BITS = 8, 28

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from fst.errors import TextError
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.unigram import UnigramTables
 from fst.runtime.encoder import NO_FRAME
@@ -13,7 +16,8 @@ from fst.runtime.randomness import ONE, whole_paths
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.sampling import SamplingRunners, Segmentation
-from fst.runtime.texts import MOST_UNITS, check, rows_of
+from fst.runtime.texts import MOST_UNITS, Ints, check, rows_of
+from fst.runtime.workspace import Ids
 from fst.sampling import Sampling
 
 
@@ -40,6 +44,22 @@ class UnigramTokenizer(PieceTokenizer):
     def _safe_cuts(self) -> SafeCuts | None:
         return None if self._table.is_whole else super()._safe_cuts
 
+    def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
+        """Of the bytes of an unknown word, only the last has its span, as `PieceTokenizer` has it for those of a character."""
+        if not self._table.has_words:
+            super()._trim(ids, offsets, firsts)
+            return
+        goes_on = self._are_bytes[ids[1:]] & (offsets[1:] == offsets[:-1]).all(axis=1)
+        goes_on[firsts[firsts > 0] - 1] = False
+        offsets[:-1][goes_on, 1] = offsets[:-1][goes_on, 0]
+
+    @Lazy
+    def _are_bytes(self) -> NDArray[np.bool_]:
+        """By id, whether a token stands for a byte."""
+        found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
+        found[self._table.fallbacks_of(range(256))] = True
+        return found
+
     def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:
         """The best segmentations of a text, the best first.
 
@@ -53,6 +73,7 @@ class UnigramTokenizer(PieceTokenizer):
 
         Raises:
             TextError: the argument is not text; or it is too long for so many segmentations.
+            UnsupportedError: tokens are whole words, so that a text has a single segmentation.
             ValueError: `n` or `errors` has a value that it cannot have.
 
         Example:
@@ -69,15 +90,22 @@ class UnigramTokenizer(PieceTokenizer):
         check(errors)
         if not isinstance(text, str | bytes):
             raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        self._need_paths()
         one: Any = [text]
         return self._sampling_runners.nbest(rows_of(one), int(n), self._frame if add_special_tokens else NO_FRAME, errors)
 
     def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:
         if sampling.nbest_size == ONE:
             return self._spans_runner if with_spans else self._ids_runner
+        self._need_paths()
         if with_spans:
             self._need_spans()
         return self._sampling_runners.runner(sampling, with_spans=with_spans)
+
+    def _need_paths(self) -> None:
+        """Refuse to choose between segmentations if a text has a single one."""
+        if self._table.has_words:
+            raise UnsupportedError("sample, nbest: tokens are whole words, so that a text has a single segmentation; take encode")
 
     @Lazy
     def _sampling_runners(self) -> SamplingRunners:

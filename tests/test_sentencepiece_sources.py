@@ -141,7 +141,7 @@ STRINGS = some.text("ab \x01é½c", min_size=1, max_size=2)
 REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ", "ab", " é", "½"]), max_size=3)
 
 
-@pytest.mark.parametrize("kind", ["bpe", "char", "unigram"])
+@pytest.mark.parametrize("kind", KINDS.values())
 @examples(400)
 @given(PIECES, SPACES, REPLACEMENTS, some.booleans(), some.lists(TEXTS, max_size=6))
 def test_small_models(
@@ -218,13 +218,15 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
 # Ways through the package.
 
 
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "word"])
+@pytest.mark.parametrize("byte_fallback", [True, False])
 @pytest.mark.sampled
-def test_every_way_through_the_package(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_through_the_package(kind: str, byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
     words = [Piece(text, -place / 7) for place, text in enumerate(["▁a", "ab", "▁b", "é▁", "▁ab", "bb", "▁▁"], 3)]
     own = [Piece("<x>", 0, USER_DEFINED), Piece("b▁", 0, USER_DEFINED)]
-    data = model_of([UNK, *CHARS, *words, *own, *ALL_BYTES], kind, replacements={"½": "a b", "\x01": "", "\u3000": " "}, byte_fallback=True)
+    every = [UNK, *CHARS, *words, *own, *ALL_BYTES * byte_fallback]
+    data = model_of(every, kind, replacements={"½": "a b", "\x01": "", "\u3000": " "}, byte_fallback=byte_fallback)
     made, draw = both(data), random.Random(kind)
     bits = ["a", "b", "ab", " ", "  ", "é", "½", "\x01", "\u3000", "▁", "<x>", "b ", "漢", "\x00"]
     texts = ["".join(draw.choices(bits, k=draw.choice((1, 3, 10, 40)))) for _ in range(10)]
@@ -232,6 +234,24 @@ def test_every_way_through_the_package(kind: str, monkeypatch: pytest.MonkeyPatc
     hold_every_way(made.tokenizer, texts, made.of.encode(texts), draw)
     for text in sample(texts, 3):
         hold_in_pieces(made.tokenizer, text * 9, draw.choice((4, 16, 64)), monkeypatch)
+
+
+RUN = "x" * 30 + " é"  # unknown words
+
+
+@pytest.mark.parametrize("byte_fallback", [True, False])
+@pytest.mark.sampled
+def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of unknown words is one id, or the ids of its bytes, however long the words, the run and the parts of streams are."""
+    words = [Piece(text, -1) for text in ("▁a", "b", "▁" + "long" * 20, "▁" + "long" * 300)]
+    made = both(model_of([UNK, *words, *ALL_BYTES * byte_fallback], "word", Spaces(False, False), byte_fallback=byte_fallback))
+    runs = [" " * 9_000, (RUN + " ") * 5_000, "long" * 5_000, " " + "long" * 300, " é" * 4_096, " a" * 4_096]
+    texts = ["b".join(runs), " a".join(runs), " a " + runs[1], *runs, "b" + runs[0]]
+    hold(made, texts)
+    draw = random.Random(byte_fallback)
+    hold_every_way(made.tokenizer, texts[-3:], made.of.encode(texts[-3:]), draw)
+    for size in (1 << 8, 1 << 12):
+        hold_in_pieces(made.tokenizer, texts[1], size, monkeypatch)
 
 
 def test_streams_decode_as_sentencepiece() -> None:
@@ -298,7 +318,6 @@ def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
 
 NESTED = [Piece("a" * size, 0, USER_DEFINED) for size in range(2, 67)]
 REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
-    ([], "word", {}, "a model of the kind word: supported are bpe, char, unigram"),
     ([], "bpe", {"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix"),
     ([], "bpe", {"unk_surface": ""}, "unk_surface ''"),
     ([Piece("ab", -1, UNUSED)], "bpe", {}, "piece 'ab' is of type UNUSED, and merges may make it"),

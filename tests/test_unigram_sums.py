@@ -20,15 +20,17 @@ from test_sentencepiece_model import proto
 from tiers import examples, sample
 
 import fst
+from fst.cli.explain import explained
 from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, parse
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
+from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.unigram import UnigramModel, assemble
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.unigram import UnigramTables
 from fst.metadata import AddedTokens
 from fst.runtime.kernels.unigram import WINDOW
-from fst.unigram import WHOLE
+from fst.unigram import WHOLE, WORDS
 
 sentencepiece = pytest.importorskip("sentencepiece")
 
@@ -172,6 +174,42 @@ def test_damaged_tables_are_refused(name: str, harm: Any, message: str) -> None:
     table.prove()
     with pytest.raises(TableError, match=message):
         replace(table, **{name: harm(getattr(table, name))}).prove()
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [({"sums": WORDS}, "sums are not those of whole texts"), ({"byte_fallback": True}, "byte_fallback is true, and a byte has no token")],
+)
+def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str) -> None:
+    """The proof names what is wrong with a damaged table of whole words."""
+    table = words()
+    table.prove()
+    with pytest.raises(TableError, match=message):
+        replace(table, about={**table.about, **said}, types=table.types[: 0 if "sums" in said else None]).prove()
+
+
+def words() -> UnigramTables:
+    """A table of whole words."""
+    model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
+    return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto")
+
+
+def test_words_are_explained() -> None:
+    """`fst explain` says of each word whether it is a token."""
+    assert [*explained(words(), "b ax")] == [
+        *("piece b", "  a token as a whole word", "  tokens b 2", ""),
+        *("piece ▁ax", "  unknown as a whole word", "  tokens <unk> 0"),
+    ]
+
+
+def test_words_have_one_segmentation() -> None:
+    """With whole words, sampling and the n best are refused, and the best of all is what `encode` gives."""
+    tokenizer: Any = fst.Tokenizer(words())
+    calls: list[tuple[str, dict[str, Any]]] = [("nbest", {"n": 2}), ("encode", {"sample": True}), ("encode_batch", {"sample": True})]
+    for name, options in calls:
+        with pytest.raises(UnsupportedError, match="a text has a single segmentation"):
+            getattr(tokenizer, name)("a" if name != "encode_batch" else ["a"], **options)
+    assert tokenizer.encode("b x", sample=True, nbest_size=1).tolist() == tokenizer.encode("b x").tolist() == [2, 0]
 
 
 @needs_shared

@@ -21,11 +21,16 @@ INPUTS = ["input_ids", "attention_mask"]
 
 
 def _unigram_model(model: SentencePieceModel) -> UnigramModel:
-    """The model, of the kind unigram."""
-    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, WHOLE, model.types)
+    """The model, of the kind unigram or word."""
+    return UnigramModel(model.pieces, model.scores, model.unk_id, model.byte_fallback, WHOLE, model.types, has_words=model.kind == "word")
 
 
-MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {"bpe": bpe_model, "char": bpe_model, "unigram": _unigram_model}
+MODELS: Mapping[str, Callable[[SentencePieceModel], Model]] = {
+    "bpe": bpe_model,
+    "char": bpe_model,
+    "unigram": _unigram_model,
+    "word": _unigram_model,
+}
 FINDS_OWN = ("bpe", "char")  # the kinds that find users' own pieces in normalised text, wherever they stand
 
 
@@ -71,7 +76,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
     )
     decoder = StepsDecoder((_decoder(model),))
     settings = replace(NO_SETTINGS, decoder=decoder, model_input_names=INPUTS, named_tokens={"unk_token": model.pieces[model.unk_id]})
-    text = TextPipeline(normalizers, ())
+    text = TextPipeline(normalizers, (sentencepiece.WORD_CUTS,) if model.kind == "word" else ())
     return Source(MODELS[model.kind](model), text, added, BARE, settings, reference=SENTENCEPIECE, sentencepiece=model.facts)
 
 
@@ -92,5 +97,3 @@ def _refuse(model: SentencePieceModel) -> None:
     for piece in model.pieces if model.byte_fallback else ():
         if byte_of(piece) is not None and piece not in BYTES:
             raise UnsupportedError(f"piece {quoted(piece)} with byte_fallback, which looks like one of type BYTE")
-    if model.kind not in MODELS:
-        raise UnsupportedError(f"a model of the kind {model.kind}: supported are {', '.join(MODELS)}")

@@ -23,6 +23,7 @@ from fst.errors import UnsupportedError, quoted
 
 SYMBOL = "▁"
 CHARSMAP, SPACES = KINDS = "SentencePieceCharsmap", "SentencePieceSpaces"
+WORD_CUTS = {"type": "Split", "pattern": {"String": SYMBOL}, "behavior": "MergedWithNext", "invert": False}  # as the kind word cuts a text
 MAX_PREFIXES = 64  # of sentencepiece's own pieces that begin at one place it finds no more
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,13 +59,20 @@ class UnigramTables(PieceTable):
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel: of one for each type of sums."""
+        """The module of the kernel: of one for each type of sums, and one for whole words."""
+        if self.has_words:
+            return "fst.runtime.kernels.unigram_words"
         return "fst.runtime.kernels.unigram_whole" if self.is_whole else "fst.runtime.kernels.unigram"
 
     @property
     def is_whole(self) -> bool:
         """Whether sums are those of whole texts, as ``sentencepiece`` adds them."""
         return self.metadata.model.sums == unigram.WHOLE
+
+    @property
+    def has_words(self) -> bool:
+        """Whether tokens are whole words."""
+        return self.restarts == unigram.WORD
 
     @property
     def restarts(self) -> str:
@@ -99,8 +106,8 @@ class UnigramTables(PieceTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The room for ids that each byte of text needs: the growth by rewriting."""
-        return self.growth
+        """The room for ids that each byte of text needs: the growth by rewriting, and the bytes that a blank becomes."""
+        return self.growth * max(len(self.blank), 1)
 
     @Lazy
     def path_scores(self) -> Array:
@@ -162,12 +169,24 @@ class UnigramTables(PieceTable):
             fallbacks[:] = [ids.get(fallback(byte).encode(), NO_FALLBACK) for byte in range(256)]
         return fallbacks
 
+    @Lazy
+    def blank(self) -> Array:
+        """int32[n], see `fst.machines.unigram_arguments.UnigramArguments`."""
+        return self.fallbacks[[*self.symbol.encode()]] if self.has_words and self._are_bytewise else np.empty(0, np.int32)
+
+    @property
+    def _are_bytewise(self) -> bool:
+        """Whether each byte has a token that stands for it."""
+        return bool((self.fallbacks >= 0).all())
+
     def fallbacks_of(self, bytes_: Iterable[int]) -> Sequence[int]:
         """See `PieceTable.fallbacks_of`."""
         return [number for number in self.fallbacks[[*bytes_]].tolist() if number != NO_FALLBACK]
 
     def run(self, text: str) -> list[int]:
         """The token ids of a text, without a template, in slow and plain Python."""
+        if self.has_words:
+            return self._run_words(text)
         ids, before = list[int](), self.path_scores.dtype.type(0)
         for part, special in self.parts(text):
             zero = before.dtype.type(0)
@@ -179,6 +198,18 @@ class UnigramTables(PieceTable):
             ids += [number for number, _ in self.spans(part.encode(), path)]
         return ids
 
+    def _run_words(self, text: str) -> list[int]:
+        """The token ids of a text in whole words: a run of unknown ones becomes one id, or the ids of its bytes."""
+        ids = list[int]()
+        for number, parts in groupby(self.parts(text), lambda part: self.token_of(part[0].encode()) if part[1] is None else part[1]):
+            found = [part.encode() for part, _ in parts]
+            ids += self._ids_of_unknown(b"".join(found)) if number is None else [number] * len(found)
+        return ids
+
+    def token_of(self, string: bytes) -> int | None:
+        """The id of the token that a string is as a whole."""
+        return dict(unigram.tokens_at(self.trie, string, 0)).get(len(string))
+
     @Lazy
     def most(self) -> float:
         """The greatest absolute score."""
@@ -186,6 +217,9 @@ class UnigramTables(PieceTable):
 
     def run_piece(self, piece: bytes) -> Sequence[int]:
         """The token ids of a piece, if a text begins with it."""
+        if self.has_words:
+            number = self.token_of(piece)
+            return self._ids_of_unknown(piece) if number is None else [number]
         return [number for number, _ in self.spans(piece, self.path(piece)[0])]
 
     def path(self, piece: bytes, before: Any = None) -> tuple[list[unigram.Node], Any]:
@@ -214,16 +248,18 @@ class UnigramTables(PieceTable):
 
     def _shown(self, piece: bytes, begin: int, end: int) -> Iterator[tuple[int, int]]:
         """The spans of the ids of a run of unknown nodes: the run's; but if sums are of whole texts, bytes have their character's."""
-        are_apart = self.is_whole and bool((self.fallbacks >= 0).all())
+        are_apart = self.is_whole and self._are_bytewise
         starts = [place for place in range(begin, end) if piece[place] & 0xC0 != 0x80] if are_apart else [begin]
         yield from pairwise([*starts, end])
 
     def _ids_of_unknown(self, string: bytes) -> Sequence[int]:
-        """The ids of a run of unknown nodes."""
-        found = () if self.is_whole else unigram.tokens_at(self.trie, string, 0)
-        known = [number for end, number in found if end == len(string)]
-        bytewise = [int(self.fallbacks[byte]) for byte in string]
-        return known or (bytewise if NO_FALLBACK not in bytewise else [self.metadata.model.unk_id])
+        """The ids of a run of unknown nodes, or of unknown words."""
+        known = None if self.is_whole else self.token_of(string)
+        if known is not None:
+            return [known]
+        spelled = string.replace(BLANK.encode(), self.symbol.encode()) if len(self.blank) else string
+        bytewise = [int(self.fallbacks[byte]) for byte in spelled]
+        return bytewise if NO_FALLBACK not in bytewise else [self.metadata.model.unk_id]
 
     def _arguments(self, specials: Mapping[bytes, int]) -> UnigramArguments:
         return arguments(self, specials)
@@ -289,6 +325,9 @@ class UnigramTables(PieceTable):
         else:
             need(not len(self.types), f"there are {len(self.types)} types, and sums are not those of whole texts")
         need(self.restarts == unigram.PIECE or not self.drops.any(), "pieces are dropped, and sums carry on")
+        if self.has_words:
+            need(self.is_whole, "tokens are whole words, and sums are not those of whole texts")
+            need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")
         unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
         token_ends.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
         states = int((self.trie & np.uint64(0xFF) == unigram.HEAD).sum())

@@ -55,6 +55,7 @@ class UnigramArguments(NamedTuple):
         unk_id: int32[1].
         fallbacks: int32[256], by byte: the id of the token that stands for it, or -1; empty without any.
         ends: the automaton.
+        blank: int32[n], of a model of whole words with `fallbacks` the ids of the bytes of the symbol for a blank; else empty.
     """
 
     beside: Arguments
@@ -67,6 +68,7 @@ class UnigramArguments(NamedTuple):
     unk_id: Array
     fallbacks: Array
     ends: Ends
+    blank: Array
 
 
 class UnigramWork(NamedTuple):
@@ -119,6 +121,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         ends=table.ends,
     )
 
+        blank=table.blank,
 
 def ends(table: Any) -> Ends:
     """The automaton of a `fst.machines.unigram.UnigramTables`."""

@@ -21,7 +21,7 @@ class UnigramTrie:
         states: the number of states of the trie.
         longest: the most bytes of a token in the trie.
         window_bits: the number of bits of a symbol in a window.
-        restarts: where sums begin anew, see `fst.unigram`.
+        restarts: where sums begin anew, or that there are none, see `fst.unigram`.
     """
 
     kind: str = stored_as(TEXT)

@@ -322,7 +322,11 @@ class ModelPieces(Pieces):
         return normal[at : end if end > 0 else None]
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
-        """Where a run of unknown characters ends: before a piece, and at the end of a text with its last piece."""
+        """Where a run of unknown characters or words ends: before a piece, and at the end of a text with its last piece."""
+        if self.kind == WORD:
+            while (unit := self._unit(normal, at)) and unit not in self._usable:
+                at += len(unit)
+            return at
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:

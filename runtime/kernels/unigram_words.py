@@ -1,0 +1,114 @@
+"""Whole words: text into token ids. `fst.machines.unigram.UnigramTables.run` specifies the result.
+
+A round has the loops of `fst.runtime.kernels.unigram`, without paths: the table of words or the trie holds a piece, or it is unknown.
+
+A *run* of unknown words is one id, and may go on in the next round, or in the next call. A call that ends inside a run takes its id back,
+and reading stops where the run begins.
+
+Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE
+from fst.runtime.kernels.blanks import BLANK_BYTE
+from fst.runtime.kernels.bpe import begin_call, bounds_of, find_words, put_other
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1
+from fst.runtime.kernels.output import copy
+from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, find_pieces
+from fst.runtime.kernels.unigram import locate, put_id
+from fst.runtime.kernels.utf_8 import count_characters
+from fst.unigram_paths import token_of
+
+NO_RUN = ~U0  # in place of where a run begins
+
+
+@inlined
+def put_end(end, output, at):
+    """Let the id before an index stand for bytes up to an end, if spans are asked for."""
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[(at << U1) - U1] = end
+
+
+@part
+def put_bytes(text, begin, end, machine, output, at):
+    """Write the ids of the bytes of an unknown word, all with its span. Returns the next index."""
+    for place in range(begin, end):
+        byte = text[np.uint64(place)]
+        if byte == BLANK_BYTE and len(machine.blank):
+            for index in range(len(machine.blank)):
+                at = put_id(machine.blank[np.uint64(index)], begin, end, output, at)
+        else:
+            at = put_id(machine.fallbacks[byte], begin, end, output, at)
+    return at
+
+
+@part
+def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, output, work):
+    """Write ids to the output, and the frames and ends of texts.
+
+    Args:
+        run: where the run begins that is open, or `NO_RUN`; others as in `fst.runtime.kernels.unigram.emit`. Words by which an earlier
+            round's run goes on are marked as dropped.
+
+    Returns:
+        The row after the last that ended; the run that is open then; and how far the earlier round's run goes on, or 0.
+    """
+    special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
+    begin = special = reached = U0
+    for item in range(waiting):
+        gap, index = pending[item] & LOW_HALF, pending[item] >> HALF
+        kind = np.uint64(pieces[index]) >> KIND << KIND
+        first, last, _ = bounds_of(pieces, index)
+        run = NO_RUN if begin < gap else run
+        at = copy(scratch, begin, gap, ids, at)
+        begin, before = gap, at
+        value = token_of(text, first, last, machine.trie) if kind == U0 else U0
+        if kind != U0:
+            at, row, special = put_other(kind, special_ids, special, row, output, at)
+            run = NO_RUN
+        elif value:
+            at, run = put_id(np.int32(value - U1), first, last, output, at), NO_RUN
+        elif len(machine.fallbacks):
+            at = put_bytes(text, first, last, machine, output, at)
+        elif run == NO_RUN:
+            at, run = put_id(machine.unk_id[0], first, last, output, at), first
+        elif at == start:
+            pieces[index], reached = first | DROPPED, last
+        else:
+            put_end(last, output, at)
+        work.counts[item] = at - before
+    work.state[COUNT] = copy(scratch, begin, written, ids, at)
+    return row, NO_RUN if begin < written else run, reached
+
+
+@part
+def take_back(at, run, output, state):
+    """Take the id of a run back that may go on in the next call. Returns where reading stopped: `at`, or where the run begins."""
+    if run == NO_RUN:
+        return at
+    state[COUNT] -= U1
+    if len(output) > IDS_ALONE and len(output.offsets):
+        state[BEFORE] = output.offsets[state[COUNT] << U1]
+    return run
+
+
+@kernel
+def encode_rows(text, starts, more, machine, output, work):
+    """Encode texts. Arguments and result are those of `fst.runtime.kernels.unigram.encode`."""
+    state, pieces, scratch, pending, beside = work.state, work.pieces, work.scratch, work.pending, machine.beside
+    begin_call(starts, more, output, state)
+    rows, row, ended, at, is_stuck, run = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False, NO_RUN
+    while row < rows and not is_stuck:
+        row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
+        written, waiting = find_words(text, count, beside, work)
+        place, first = state[COUNT], ended
+        ended, run, reached = emit(text, pieces, scratch, written, pending, waiting, ended, run, machine, output, work)
+        if len(output) > IDS_ALONE and len(output.offsets):
+            locate(text, pieces, count, waiting, machine, output, place, first, work)
+            if reached:
+                output.offsets[(place << U1) - U1] += count_characters(text, np.uint64(pieces[0]) & PLACE, reached)
+    return take_back(at, run, output, state)
