@@ -119,9 +119,9 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> UnigramArguments:
         unk_id=np.array([table.metadata.model.unk_id], np.int32),
         fallbacks=table.fallbacks if table.metadata.model.byte_fallback else np.empty(0, np.int32),
         ends=table.ends,
+        blank=table.blank,
     )
 
-        blank=table.blank,
 
 def ends(table: Any) -> Ends:
     """The automaton of a `fst.machines.unigram.UnigramTables`."""
