@@ -214,9 +214,9 @@ def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.ui
     if tables.has_words:
         return word_table(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids)
     found, gaps, longest = np.zeros(len(spelled.ids), np.uint8), np.zeros(len(spelled.ids)), int(spelled.lengths.max())
-    sums, nodes = np.zeros(1 << longest.bit_length(), np.float64), np.zeros(longest, np.int32)
+    sums, sizes = np.zeros(1 << longest.bit_length(), np.float64), np.zeros(2 * longest, np.uint8)
     scores, unknown = tables.path_scores.astype(np.float64), np.float64(tables.unknown)
-    find_whole.call(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids, tables.trie, scores, unknown, sums, nodes, found, gaps)
+    find_whole.call(spelled.symbols, spelled.starts, spelled.lengths, spelled.ids, tables.trie, scores, unknown, sums, sizes, found, gaps)
     if tables.restarts != PIECE:
         found &= are_certain(gaps, spelled.characters, tables.most, tables.metadata.model.sums)
     whole = np.flatnonzero(found)

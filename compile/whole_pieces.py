@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import kernel, part
-from fst.unigram_paths import U0, U1, character_size, find_best, token_of
+from fst.unigram_paths import U0, U1, character_size, find_best, shift_of, size_at, token_of
 
 
 @part
@@ -27,19 +27,19 @@ def best_other(symbols, begin, end, trie, scores, unknown, sums):
 
 
 @kernel
-def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, nodes, found, gaps):
+def find_whole(symbols, starts, lengths, ids, trie, scores, unknown, sums, sizes, found, gaps):
     """Find these tokens.
 
     Args:
         symbols: uint8[n], bytes.
         starts, lengths, ids: int64[tokens], where each token lies in `symbols`.
         trie, scores, unknown, sums: as in `fst.unigram_paths.find_best`.
-        nodes: int32[bytes of the longest token], scratch.
+        sizes: uint8[2 * bytes of the longest token], scratch.
         found: uint8[tokens], filled: 1 for a token that is the best path.
         gaps: float64[tokens], filled: how much better a token is than all other paths.
     """
     for token in range(len(starts)):
         begin, size = np.uint64(starts[token]), np.uint64(lengths[token])
-        find_best(symbols, begin, begin + size, trie, scores, unknown, 0.0, np.inf, sums, nodes, U0)
-        found[token] = nodes[size - U1] == ids[token]
+        find_best(symbols, begin, begin + size, trie, scores, unknown, 0.0, np.inf, sums, sizes, U0)
+        found[token] = size_at(sizes, U0, size - U1, shift_of(sums)) == size
         gaps[token] = scores[ids[token]] - best_other(symbols, begin, begin + size, trie, scores, unknown, sums)

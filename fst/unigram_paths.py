@@ -15,7 +15,7 @@ LABEL, TARGET = np.uint64((1 << unigram.LABEL_BITS) - 1), np.uint64(unigram.MAX_
 TARGET_SHIFT, VALUE_SHIFT = np.uint64(unigram.TARGET_SHIFT), np.uint64(unigram.VALUE_SHIFT)
 ROOT, LEAF = np.uint64(unigram.ROOT), np.uint64(unigram.LEAF)
 TWO_BYTES, THREE_BYTES, FOUR_BYTES = np.uint64(0xC0), np.uint64(0xE0), np.uint64(0xF0)
-UNSET = np.int32(-128)  # in place of a node: none ends here yet
+UNSET = 0  # in place of a size: no node ends here yet
 
 
 @inlined
@@ -24,9 +24,30 @@ def character_size(byte):
     return U1 + np.uint64(byte >= TWO_BYTES) + np.uint64(byte >= THREE_BYTES) + np.uint64(byte >= FOUR_BYTES)
 
 
+@inlined
+def shift_of(sums):
+    """How far the index of a size is shifted to be that of its first byte: it has two bytes if a token may have more than 255."""
+    return np.uint64(len(sums) > 256)
+
+
+@inlined
+def size_at(sizes, at, index, shift):
+    """A size of those that begin at a byte."""
+    first = at + (index << shift)
+    return np.uint64(sizes[first]) | np.uint64(sizes[first + shift]) << (shift << U3)
+
+
+@inlined
+def put_size(size, sizes, at, index, shift):
+    """Write a size, as `size_at` reads it."""
+    first = at + (index << shift)
+    sizes[first + shift] = size >> (shift << U3)
+    sizes[first] = size
+
+
 @part
-def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, nodes, at):
-    """Find the best node that ends at each place of a piece.
+def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, sizes, at):
+    """Find the best node that ends at each place of a piece. Its size is enough to tell it.
 
     Args:
         text, begin, end: the piece.
@@ -35,32 +56,32 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, node
             limit of sums. All have the type of the sums.
         sums: float64[2 ** n] or float32, more than a token has bytes, filled: the sums of the best paths to the last places, at the lower
             bits of each place.
-        nodes, at: int32, filled from `at` on for each byte: the id of the token that ends with it, or minus the size of an unknown
-            character that does; or `UNSET`.
+        sizes, at: uint8, filled from `at` on for each byte of the piece: the number of bytes of the node that ends with it, or `UNSET`;
+            see `size_at`.
 
     Returns:
         The sum of the best path.
     """
     mask = np.uint64(len(sums)) - U1
-    unset(nodes, at, at + (end - begin))
+    unset(sizes, at, at + (end - begin << shift_of(sums)))
     sums[begin & mask] = before
-    go_on(text, begin, begin, end, end, trie, scores, unknown, limit, sums, nodes, at)
+    go_on(text, begin, begin, end, end, trie, scores, unknown, limit, sums, sizes, at)
     return sums[end & mask]
 
 
 @inlined
-def unset(nodes, first, last):
-    """Clear the nodes of some places."""
+def unset(sizes, first, last):
+    """Clear the sizes in some bytes."""
     for index in range(first, last):
-        nodes[np.uint64(index)] = UNSET
+        sizes[np.uint64(index)] = UNSET
 
 
 @part
-def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, nodes, at):
+def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, sizes, at):
     """Offer the nodes that begin from a place of a piece on, where all before have been offered.
 
     Args:
-        text, begin, end, trie, scores, unknown, limit, sums, nodes, at: as in `find_best`.
+        text, begin, end, trie, scores, unknown, limit, sums, sizes, at: as in `find_best`.
         place, stop: where the first of these nodes begins, and where no more do.
 
     Returns:
@@ -69,7 +90,7 @@ def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, nod
     mask = np.uint64(len(sums)) - U1
     while place < stop:
         if abs(sums[place & mask]) > limit:
-            rebase(place, begin, end, mask, sums, nodes, at)
+            rebase(place, begin, end, mask, sums, sizes, at)
         so_far = sums[place & mask]
         after = place + character_size(np.uint64(text[place]))
         state, reached, is_token, is_open = ROOT, place, False, True
@@ -81,70 +102,66 @@ def go_on(text, begin, place, stop, end, trie, scores, unknown, limit, sums, nod
                 reached += U1
                 value = entry >> VALUE_SHIFT
                 if value:
-                    offer(scores[value - U1] + so_far, np.int32(value - U1), reached, mask, sums, nodes, at - begin)
+                    offer(scores[value - U1] + so_far, reached - place, reached, mask, sums, sizes, at, begin)
                     is_token |= reached == after
                 state = entry >> TARGET_SHIFT & TARGET
                 is_open = state != LEAF and reached < end
         if not is_token:
-            offer(unknown + so_far, -np.int32(after - place), after, mask, sums, nodes, at - begin)
+            offer(unknown + so_far, after - place, after, mask, sums, sizes, at, begin)
         place = after
     return place
 
 
 @part
-def rebase(place, begin, end, mask, sums, nodes, at):
+def rebase(place, begin, end, mask, sums, sizes, at):
     """Subtract the sum at a place from all that are known there."""
-    base = sums[place & mask]
+    base, shift = sums[place & mask], shift_of(sums)
     sums[place & mask] = 0
     for after in range(place + U1, min(place + mask, end) + U1):
-        if nodes[at + (after - begin) - U1] != UNSET:
+        if size_at(sizes, at, after - begin - U1, shift) != UNSET:
             sums[after & mask] -= base
 
 
 @inlined
-def offer(total, node, end, mask, sums, nodes, shift):
-    """Take a node that ends at a place if it is the first, or better than the best so far; `shift` leads from places to nodes."""
-    if nodes[shift + end - U1] == UNSET or total > sums[end & mask]:
+def offer(total, size, end, mask, sums, sizes, at, begin):
+    """Take a node that ends at a place if it is the first, or better than the best so far."""
+    shift = shift_of(sums)
+    if size_at(sizes, at, end - begin - U1, shift) == UNSET or total > sums[end & mask]:
         sums[end & mask] = total
-        nodes[shift + end - U1] = node
+        put_size(size, sizes, at, end - begin - U1, shift)
 
 
 @part
-def common_place(nodes, at, first, last, lengths):
+def common_place(sizes, at, first, last, shift):
     """The last place that all paths to some places have in common.
 
     Args:
-        nodes, at: as in `find_best`; all nodes that begin before `first` have been offered.
+        sizes, at: as in `find_best`; all nodes that begin before `first` have been offered.
         first, last: the places, as numbers of bytes from the beginning of the piece; paths lead to those that have a node.
-        lengths: the number of bytes of each token.
+        shift: see `shift_of`.
     """
     place = first
     for end in range(first + U1, last + U1):
-        other = np.uint64(end) if nodes[at + np.uint64(end) - U1] != UNSET else place
+        other = np.uint64(end) if size_at(sizes, at, np.uint64(end) - U1, shift) != UNSET else place
         while place != other:
             if place > other:
-                place -= node_size(nodes[at + place - U1], lengths)
+                place -= size_at(sizes, at, place - U1, shift)
             else:
-                other -= node_size(nodes[at + other - U1], lengths)
+                other -= size_at(sizes, at, other - U1, shift)
     return place
 
 
 @inlined
 def node_size(node, lengths):
-    """How many bytes a node has."""
+    """How many bytes a node has, by the lengths of tokens. A node is the id of a token, or minus the size of an unknown character."""
     return np.uint64(lengths[np.uint64(node)]) if node >= 0 else np.uint64(-node)
 
 
-@part
-def line_up(nodes, at, size, lengths):
-    """Move the nodes of the best path to the end of the places that `find_best` has filled. Returns where they begin."""
-    left = out = size
-    while left:
-        node = nodes[at + left - U1]
-        out -= U1
-        nodes[at + out] = node
-        left -= node_size(node, lengths)
-    return at + out
+@inlined
+def node_of(text, begin, end, trie):
+    """The node that some bytes are."""
+    value = token_of(text, begin, end, trie)
+    return np.int32(value - U1) if value else -np.int32(end - begin)
 
 
 @part

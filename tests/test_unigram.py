@@ -140,6 +140,14 @@ def test_pieces_beyond_the_window(parts: list[str], fallback: bool) -> None:
     hold(machine(("plain", "none", fallback)), [text])
 
 
+@pytest.mark.parametrize("longest", [255, 256])
+def test_long_tokens_beyond_the_window(longest: int) -> None:
+    """A piece whose ids are written part by part has the ids of the reference with tokens whose size takes one byte, and with others."""
+    draw = random.Random(longest)
+    text = "".join(draw.choices(["a", "b", "é", "ab" * longest], [9, 9, 1, 1], k=int(WINDOW) // 9))
+    hold(built(document([*VOCABULARY, (("ab" * longest)[:longest], 5.0)])), [text])
+
+
 @pytest.mark.parametrize("longest", [4, 52, 205, 206])
 def test_pieces_of_segments(longest: int) -> None:
     """A piece that is read in overlapping segments, and one that cannot be since tokens are too long, has the ids of the walk."""

@@ -126,7 +126,7 @@ class NBestWork(NamedTuple):
         bounds: int64[2], where the row begins and ends.
         places: uint32[PATHS], the number of paths to each place of a piece.
         scores, nodes, ranks: float64[PATHS], int32[PATHS], uint16[PATHS], the paths to each place, the best first: the score of each, its
-            last node as in `fst.unigram_paths.find_best`, and the rank of the path before that node among those to its begin.
+            last node, see `fst.unigram_paths.node_size`, and the rank of the path before that node among those to its begin.
         new_scores, new_nodes, new_ranks: of `MOST_PATHS`, scratch for the paths to a place.
         totals: float64[2 * MOST_PATHS], the scores of the best segmentations of a text; and scratch.
         steps: uint64[2 * STEPS * MOST_PATHS], for each the number of its deviations, then ``rank | index of the piece in the row << 16`` of

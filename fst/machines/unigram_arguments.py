@@ -25,7 +25,7 @@ class Ends(NamedTuple):
     Attributes:
         steps: see there.
         gains: float64[items of the lists], or float32 as sums: what each item adds to a sum; minus infinity for `fst.token_ends.NONE`.
-        nodes: uint64[items]: each item as a node of `fst.unigram_paths.find_best` in the low half, its number of bytes in the high half,
+        nodes: uint64[items]: each item as a node, see `fst.unigram_paths.node_size`, in the low half, its number of bytes in the high half,
             with the bit `GOES_ON` if it is the last of a block and the list goes on.
         unknown: the score of a character that is no token; a single element of the type of sums.
         widest, stride: uint64[1], the length of the segments in which long pieces are read, and how far apart these begin: they overlap by

@@ -23,10 +23,11 @@ from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U8
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
 from fst.runtime.kernels.unigram import locate, put_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
-from fst.unigram_paths import UNSET, line_up
+from fst.unigram_paths import node_size
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
 WORDS, NODES = np.uint64(sampling_arguments.WORDS), np.uint64(sampling_arguments.NODES)
+UNSET = np.int32(-128)  # in place of a node: none ends here yet
 SLOT_SHIFT, END, LOW_BYTE = np.uint64(65 - sampling_arguments.WORDS.bit_length()), np.uint64(40), np.uint64(0xFF)
 
 
@@ -90,7 +91,7 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
         machine: `fst.machines.sampling_arguments.SamplingArguments`.
         stream: uint64, the state of the generator before the first number of the piece.
         work: of `weights` and `exponents`, scratch: the weights of the last places.
-        nodes, at: as in `fst.unigram_paths.find_best`.
+        nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
     """
     numbers, exponents, mask = machine.numbers, machine.exponents, np.uint64(len(work.weights)) - U1
     unknown, is_wide = np.uint64(len(numbers)) - U1, len(exponents) > 0
@@ -171,6 +172,18 @@ def begin_words(machine, work):
         for slot in range(WORDS):
             work.words[slot << U2 | U3] = 0
         work.alpha[0] = machine.alpha[0]
+
+
+@part
+def line_up(nodes, at, size, lengths):
+    """Move the nodes that have been drawn to the end of the places from `at` on. Returns where they begin."""
+    left = out = size
+    while left:
+        node = nodes[at + left - U1]
+        out -= U1
+        nodes[at + out] = node
+        left -= node_size(node, lengths)
+    return at + out
 
 
 @part

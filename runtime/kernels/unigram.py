@@ -1,9 +1,10 @@
 """Unigram: text into token ids. `fst.machines.unigram.UnigramTables.run` specifies the result, one piece after the other.
 
 A round has the loops of `fst.runtime.kernels.bpe`, with the best path in place of the automaton. The table of words finds pieces that are
-one token. For the others, `fst.unigram_paths` writes the best node that ends at each byte to the place where the ids will be; these are
-read off backwards. Only the sums within reach of a token are kept, so a piece takes linear time. Of a long one, ids are written as soon
-as all paths agree on them, so it takes hardly any memory but for its ids.
+one token. For the others, `find_nodes` or `fst.unigram_paths` finds the best node that ends at each byte; these are read off backwards.
+Only the sums within reach of a token are kept, so a piece takes linear time. Of a long one, ids are written as soon as all paths agree on
+them, so it takes hardly any memory but for its ids. At worst that is at its end; until then its nodes take a byte or two of memory for each
+byte of text, at the place where the ids will be.
 
 If sums carry on from piece to piece (`fst.unigram`), `emit` adds them up.
 
@@ -25,7 +26,7 @@ from fst.machines.unigram_arguments import IS_WHOLE, RESTART
 from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, bounds_of, find_words, put_other, read_together
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
 from fst.runtime.kernels.normalisation import code_at
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.runtime.kernels.output import copy
 from fst.runtime.kernels.piece_spans import put_span
 from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, SPECIAL, find_pieces
@@ -33,7 +34,7 @@ from fst.runtime.kernels.unigram_ends import find_nodes, find_path
 from fst.runtime.kernels.unigram_ends import line_up as line_up_listed
 from fst.unigram import BLANK as BLANKS
 from fst.unigram import PIECE, RESTARTS, STRETCH
-from fst.unigram_paths import common_place, find_best, go_on, line_up, node_size, token_of, unset
+from fst.unigram_paths import common_place, find_best, go_on, node_of, node_size, shift_of, size_at, token_of, unset
 
 AT_PIECE, AT_BLANK, AT_STRETCH = (np.uint8(RESTARTS.index(restart)) for restart in (PIECE, BLANKS, STRETCH))
 BLANK = np.uint8(ord(BLANK_CHARACTER))
@@ -42,9 +43,38 @@ WINDOW = np.uint64(1 << 14)  # bytes of a long piece that are searched before id
 
 @inlined
 def search(text, begin, end, machine, work, ids, at):
-    """Find the best path through a piece, and keep the sum. Arguments are as in `fst.unigram_paths.find_best`."""
-    total, limit = work.total[0], machine.limit[0]
-    work.total[0] = find_best(text, begin, end, machine.trie, machine.scores, machine.unknown[0], total, limit, work.sums, ids, at)
+    """Find the best path through a piece, and keep the sum. Its sizes, see `fst.unigram_paths.find_best`, begin at ``ids[at]``."""
+    sums, total, limit, sizes = work.sums, work.total[0], machine.limit[0], ids.view(np.uint8)
+    work.total[0] = find_best(text, begin, end, machine.trie, machine.scores, machine.unknown[0], total, limit, sums, sizes, at << U2)
+
+
+@part
+def room_of(begin, end, machine, sums, ids, at):
+    """How many elements of `ids` from `at` on `line_up` needs: no node may overwrite a size, and no id a node before it is read."""
+    sizes, shift = ids.view(np.uint8), shift_of(sums)
+    most, nodes = end - begin if len(machine.fallbacks) else U0, U0  # an unknown node may become as many ids as it has bytes
+    while end > begin:
+        most = max(most, nodes + ((end - begin << shift) + U3 >> U2))
+        end -= size_at(sizes, at << U2, end - begin - U1, shift)
+        nodes += U1
+    return max(most, nodes)
+
+
+@part
+def line_up(text, begin, end, machine, sums, ids, at):
+    """Write the nodes of the best path through a piece behind each other. Their sizes begin at ``ids[at]``, where the ids will be.
+
+    Returns:
+        Where the nodes begin.
+    """
+    sizes, shift = ids.view(np.uint8), shift_of(sums)
+    out = at + room_of(begin, end, machine, sums, ids, at)
+    while end > begin:
+        size = size_at(sizes, at << U2, end - begin - U1, shift)
+        out -= U1
+        ids[out] = node_of(text, end - size, end, machine.trie)
+        end -= size
+    return out
 
 
 @inlined
@@ -124,12 +154,12 @@ def put_unknown(text, begin, end, machine, output, at):
 
 @part
 def put_nodes(text, begin, end, nodes, machine, output, at):
-    """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` to ``at + end - begin``. Returns the next index."""
+    """Write the ids of a piece. Its nodes lie in ``output.ids``, from `nodes` on. Returns the next index."""
     ids, lengths, unk_id = output.ids, machine.beside.lengths, machine.unk_id[0]
-    last = at + (end - begin)
     place = run = begin  # `run`: where unknown nodes begin
-    for index in range(nodes, last):
-        node = ids[np.uint64(index)]
+    while place < end:
+        node = ids[nodes]
+        nodes += U1
         after = place + node_size(node, lengths)
         if node >= 0 and node != unk_id:
             if run < place:
@@ -141,47 +171,65 @@ def put_nodes(text, begin, end, nodes, machine, output, at):
 
 
 @part
-def settle(text, begin, place, last, machine, output, at):
-    """Write the ids of the beginning of a piece that all paths have in common, and move the nodes behind it to where its ids end.
-
-    It ends with a token, since a run of unknown nodes may go on.
+def settled(text, begin, place, last, machine, sizes, at, shift):
+    """Where the beginning of a piece ends that all paths have in common, and that ends with a token: a run of unknown nodes may go on.
 
     Args:
-        text, machine, output: as in `encode`.
+        text, machine: as in `encode`.
         begin: where the piece begins.
-        place: where nodes begin that have not been offered yet.
-        last: the end of the nodes in ``output.ids``, which begin at `at`.
+        place, last: where nodes begin that have not been offered yet, and where the known ones end.
+        sizes, at, shift: as in `fst.unigram_paths.common_place`.
+    """
+    end = begin + common_place(sizes, at, place - begin, last - begin, shift)
+    while end > begin:
+        size = size_at(sizes, at, end - begin - U1, shift)
+        node = node_of(text, end - size, end, machine.trie)
+        if node >= 0 and node != machine.unk_id[0]:
+            break
+        end -= size
+    return end
+
+
+@part
+def settle(text, begin, place, last, machine, work, output, at):
+    """Write the ids of the beginning of a piece that all paths have in common, and move the sizes behind it to where its ids end.
+
+    Args:
+        text, machine, work, output: as in `encode`.
+        begin, place, last: as in `settled`; the sizes begin at ``output.ids[at]``.
 
     Returns:
         Where the rest of the piece begins, and the next index.
     """
-    ids, lengths, unk_id = output.ids, machine.beside.lengths, machine.unk_id[0]
-    size = common_place(ids, at, place - begin, last - at, lengths)
-    while size and (ids[at + size - U1] < 0 or ids[at + size - U1] == unk_id):
-        size -= node_size(ids[at + size - U1], lengths)
-    rest = at + size
-    at = put_nodes(text, begin, begin + size, line_up(ids, at, size, lengths), machine, output, at)
-    for index in range(last - rest):
-        ids[at + np.uint64(index)] = ids[rest + np.uint64(index)]
-    return begin + size, at
+    ids, sizes, shift = output.ids, output.ids.view(np.uint8), shift_of(work.sums)
+    end = settled(text, begin, place, last, machine, sizes, at << U2, shift)
+    if end == begin:
+        return begin, at
+    first, rest, away = (at << U2) + (end - begin << shift), last - end << shift, at + (end - begin) << U2
+    for index in range(rest):  # out of the way of the nodes; backwards, since they may overlap
+        sizes[away + (rest - U1 - np.uint64(index))] = sizes[first + (rest - U1 - np.uint64(index))]
+    at = put_nodes(text, begin, end, line_up(text, begin, end, machine, work.sums, ids, at), machine, output, at)
+    for index in range(rest):
+        sizes[(at << U2) + np.uint64(index)] = sizes[away + np.uint64(index)]
+    return end, at
 
 
 @part
 def encode_long(text, begin, end, machine, work, output, at):
     """Write the ids of a long piece, and few nodes at a time. Returns the next index."""
-    sums, ids, reach = work.sums, output.ids, np.uint64(len(work.sums))
-    place, known, stretch = begin, U0, WINDOW  # `known`: how many bytes have a node, or none for sure
+    ids, sizes, sums, reach, shift = output.ids, output.ids.view(np.uint8), work.sums, np.uint64(len(work.sums)), shift_of(work.sums)
+    place, known, stretch = begin, begin, WINDOW  # `known`: where the places end that have a node, or none for sure
+    scores, unknown, limit = machine.scores, machine.unknown[0], machine.limit[0]
     sums[begin & (reach - U1)] = work.total[0]
     while place < end:
-        stop = min(max(place, begin + stretch), end)
-        needed = min(stop + reach, end) - begin
-        unset(ids, at + known, at + needed)
-        place = go_on(text, begin, place, stop, end, machine.trie, machine.scores, machine.unknown[0], machine.limit[0], sums, ids, at)
-        rest, following = settle(text, begin, place, at + needed, machine, output, at)
-        known, stretch = needed - (rest - begin), WINDOW if rest > begin else U2 * stretch
-        begin, at = rest, following
+        first, stop = at << U2, min(max(place, begin + stretch), end)
+        last = min(stop + reach, end)
+        unset(sizes, first + (known - begin << shift), first + (last - begin << shift))
+        place = go_on(text, begin, place, stop, end, machine.trie, scores, unknown, limit, sums, sizes, first)
+        rest, at = settle(text, begin, place, last, machine, work, output, at)
+        known, stretch, begin = last, WINDOW if rest > begin else U2 * stretch, rest
     work.total[0] = sums[end & (reach - U1)]
-    return put_nodes(text, begin, end, line_up(ids, at, end - begin, machine.beside.lengths), machine, output, at)
+    return put_nodes(text, begin, end, line_up(text, begin, end, machine, sums, ids, at), machine, output, at)
 
 
 @part
@@ -190,7 +238,7 @@ def encode_piece(text, begin, end, machine, work, output, at):
     if end - begin > U2 * WINDOW:
         return encode_long(text, begin, end, machine, work, output, at)
     search(text, begin, end, machine, work, output.ids, at)
-    return put_nodes(text, begin, end, line_up(output.ids, at, end - begin, machine.beside.lengths), machine, output, at)
+    return put_nodes(text, begin, end, line_up(text, begin, end, machine, work.sums, output.ids, at), machine, output, at)
 
 
 @part

@@ -130,7 +130,7 @@ def find_path(text, begin, end, before, ends, work, room):
 
 @part
 def line_up(best, room, size, ids, at):
-    """Write the nodes of the best path to the end of ``ids[at : at + size]``, as `fst.unigram_paths.line_up` does. Returns their begin."""
+    """Write the nodes of the best path to the end of ``ids[at : at + size]``, the last one last. Returns where they begin."""
     left = out = size
     while left:
         node = best[room + left]

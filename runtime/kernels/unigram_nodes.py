@@ -17,8 +17,8 @@ def nodes_from(text, at, end, trie, nodes, sizes):
         text: uint8[n].
         at, end: the place, and where the piece ends.
         trie: see `fst.unigram`.
-        nodes, sizes: int32[n] and uint32[n], with room for more than a token has bytes; filled: each node as in
-            `fst.unigram_paths.find_best`, and its number of bytes.
+        nodes, sizes: int32[n] and uint32[n], with room for more than a token has bytes; filled: each node, see
+            `fst.unigram_paths.node_size`, and its number of bytes.
 
     Returns:
         The number of nodes, and the place of the next character.
