@@ -5,7 +5,7 @@ There are several manners to find the strings:
 - `CLUSTERS`, of ``tokenizers``: text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole, if any
   string begins it; by the text of the shortest one. In all other clusters each character is looked up by itself.
 - `LONGEST`, of sentencepiece: at each place the longest string is replaced.
-- `PIECEWISE`: as `LONGEST`, but what vanishes before other characters is in no span, so that an edit behind it sees what vanished there.
+- `PIECEWISE`: as `LONGEST`, but what vanishes is in no span, so that an edit behind it sees what vanished there.
 - `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
 
 A charsmap acts as an edit of a stretch, see `fst.edits`.
@@ -204,7 +204,7 @@ def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bo
     """The spans of characters as sentencepiece counts them: from where the string begins that is replaced to where the next one does.
 
     So a text that takes the place of a string has this span with its last character alone, and with all others none but the beginning.
-    What vanishes belongs to the character before if this `extends`, or if nothing follows.
+    What vanishes belongs to the character before if this `extends`.
     """
     spans, at = list[Place](), 0
     for string, new in replaced:
@@ -212,7 +212,7 @@ def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bo
         size = 1 if new is None else len(new)
         spans += [(begin, begin)] * (size - 1) + [(begin, end)] * (size > 0)
         at += len(string)
-        if not size and spans and (extends or at == len(places)):
+        if not size and spans and extends:
             spans[-1] = spans[-1][0], end
     return spans
 

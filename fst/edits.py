@@ -35,7 +35,7 @@ class Edit:
             with blanks what sentencepiece does, see `_spaced`.
         left, right: whether this end is stripped. Of `SPACES`: whether a blank is put before; and whether blanks at the ends go, with each
             `string` at the right one, and runs of blanks become one.
-        content: what is put.
+        content: what is put. Of `SPACES`: a blank that is put behind; or nothing.
         string: what is replaced.
         runs: the characters of runs, as runs of code points: the first and the last.
         least: the fewest characters of a run that is replaced.
@@ -75,16 +75,23 @@ class Edit:
             raise ValueError("an edit replaces nothing")
         if edit.kind == RUNS and edit.triggers is None:
             raise ValueError(f"the runs of an edit have more than {MAX_SHORTEST} shortest strings")
+        if edit.kind == SPACES and edit.content not in ("", BLANK):
+            raise ValueError("an edit of spaces puts something else than a blank")
         return edit
 
-    def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
-        """The text after the edit, and the span of each character."""
+    def apply(self, text: str, places: Sequence[Place], size: int) -> tuple[str, list[Place]]:
+        """The text after the edit, and the span of each character.
+
+        Args:
+            text, places: the text, and the span of each of its characters.
+            size: how many characters the raw text has.
+        """
         if self.kind == STRIP:
             end = len(text.rstrip(WHITE_SPACE)) if self.right else len(text)
             begin = min(len(text) - len(text.lstrip(WHITE_SPACE)), end) if self.left else 0
             return text[begin:end], [*places[begin:end]]
         if self.kind == SPACES:
-            return self._spaced(text, places)
+            return self._spaced(text, places, size)
         if self.kind == PREPEND:
             return (self.content + text, [*repeat(places[0], len(self.content)), *places]) if text else ("", [])
         parts, kept, at = list[str](), list[Place](), 0
@@ -94,16 +101,18 @@ class Edit:
             at = end
         return "".join([*parts, text[at:]]), [*kept, *places[at:]]
 
-    def _spaced(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
+    def _spaced(self, text: str, places: Sequence[Place], end: int) -> tuple[str, list[Place]]:
         """The text with its blanks as sentencepiece writes them, and its spans: each character ends where the next one begins.
 
         The blank that is put before stands behind all blanks with which the raw text begins. It ends where the first character begins, so
-        that it has the span of what vanishes in between.
+        that it has the span of what vanishes in between. The blank that is put behind has the span of nothing. There is none if the raw
+        text has nothing but blanks, and they go.
         """
         at = begun = 0
         while self.right and at < len(text) and text[at] == BLANK and places[at][0] == begun:
             at, begun = at + 1, places[at][1]
-        end = places[-1][1] if places else begun
+        if self.right and begun == end:
+            return "", []
         chars, begins = ([BLANK], [begun]) if self.left else ([], [])
         was_blank = self.right
         for char, (begin, _) in zip(text[at:], places[at:], strict=True):
@@ -114,6 +123,9 @@ class Edit:
         while self.right and chars and chars[-1] in (BLANK, self.string):
             chars.pop()
             end = begins.pop()
+        if self.content:
+            chars.append(BLANK)
+            begins.append(end)
         return "".join(chars), [*zip(begins, [*begins, end][1:], strict=True)]
 
     def _matches(self, text: str) -> Iterator[tuple[int, int]]:
@@ -175,7 +187,7 @@ class Edit:
         size = _size(self.content)
         if self.kind in (REPLACE, RUNS):
             return max(1, -(-size // (_size(self.string) if self.kind == REPLACE else self.least)))
-        return 1 + size if self.kind == PREPEND else 1 + self.left
+        return 1 + size if self.kind == PREPEND else 1 + self.left + size
 
 
 def _size(string: str) -> int:
@@ -218,8 +230,8 @@ def edits_before_charsmap(edits: Edits) -> Sequence[Edit]:
     return [edit for edit in takewhile(lambda edit: not isinstance(edit, Charsmap), edits) if isinstance(edit, Edit)]
 
 
-def applied(edits: Edits, text: str, places: Sequence[Place]) -> tuple[str, Sequence[Place]]:
-    """The text after some edits, and the span of each character."""
+def applied(edits: Edits, text: str, places: Sequence[Place], size: int) -> tuple[str, Sequence[Place]]:
+    """The text after some edits, and the span of each character. The arguments are as in `Edit.apply`."""
     for edit in edits:
-        text, places = edit.apply(text, places)
+        text, places = edit.apply(text, places) if isinstance(edit, Charsmap) else edit.apply(text, places, size)
     return text, places

@@ -169,12 +169,13 @@ class Rewriting:
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
-        text, places = applied(self.before, text, [(at, at + 1) for at in range(len(text))])
+        size = len(text)
+        text, places = applied(self.before, text, [(at, at + 1) for at in range(size)], size)
         if self.composition:
             text, own = self.composition.apply(text)
             places = [(places[first][0], places[last - 1][1]) for first, last in own]
         mapped = [(chr(code), place) for char, place in zip(text, places, strict=True) for code in self.last.of(ord(char))]
-        return applied(self.after, "".join(char for char, _ in mapped), [place for _, place in mapped])
+        return applied(self.after, "".join(char for char, _ in mapped), [place for _, place in mapped], size)
 
     def stretches(self, text: str, added: AddedTokens) -> Iterator[Stretch]:
         """The parts of a rewritten text, in order."""

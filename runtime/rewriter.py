@@ -19,7 +19,7 @@ from fst.blanks import FIRST, PREFIXES
 from fst.jit import Deferred
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, RANKS, Rewriter, RewritingWork, Rewritten
+from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, Rewriter, RewritingWork, Rewritten
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 
 rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
@@ -138,7 +138,7 @@ class TextRewriter(KeepingRewriter):
 
     def __init__(self, arguments: Any, growth: int, by: Rewriter) -> None:
         self.arguments, self._growth, self._rewriter = arguments, growth, by
-        self._needs_spans = by.params[PREFIX] == PREFIXES.index(FIRST)
+        self._needs_spans = by.params[PREFIX] == PREFIXES.index(FIRST) or by.params[PUTS_BEHIND]
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.
@@ -163,7 +163,7 @@ class TextRewriter(KeepingRewriter):
         *,
         is_inside: bool,
         with_spans: bool,
-        more: bool = False,  # noqa: ARG002 - what is rewritten ends at a border
+        more: bool = False,
     ) -> Rewritten:
         """Rewrite texts. The first one follows its part that is kept from the last call.
 
@@ -173,10 +173,11 @@ class TextRewriter(KeepingRewriter):
             room: where to write.
             is_inside: whether the first text goes on from a border.
             with_spans: whether to write the spans of characters.
-            more: whether the last text goes on in the next call.
+            more: whether the last text goes on in the next call, behind a border.
         """
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
         size = int(kept) + self._growth * (int(starts[-1] - starts[0]) + len(starts)) + MARK_BYTES
         room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans)
-        rewrite.call(text, starts, state[BEFORE], np.uint64(is_inside), kept, kept_characters, self._rewriter, room.work, room.rewritten)
+        ends = np.uint64(is_inside), np.uint64(more)
+        rewrite.call(text, starts, state[BEFORE], *ends, kept, kept_characters, self._rewriter, room.work, room.rewritten)
         return room.rewritten

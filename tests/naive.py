@@ -476,10 +476,12 @@ def normal_text(
     add_dummy_prefix: bool,
     remove_extra_whitespaces: bool,
     escape_whitespaces: bool,
+    is_suffix: bool = False,
 ) -> tuple[str, list[int]]:
     """A text as sentencepiece normalises it; and where each character begins in the raw text, and where the last one ends.
 
-    At each place stands the longest of users' own pieces, or else the longest string of the charsmap, or else a character.
+    With `is_suffix` the blank that is added stands behind the text. At each place stands the longest of users' own pieces, or else the
+    longest string of the charsmap, or else a character.
     """
 
     def chunk(at: int) -> tuple[str, int]:
@@ -494,7 +496,7 @@ def normal_text(
         _, at = chunk(at)
     if at == len(text):
         return "", [0]
-    if add_dummy_prefix:
+    if add_dummy_prefix and not is_suffix:
         chars, begins = [" "], [at]
     was_blank = remove_extra_whitespaces
     while at < len(text):
@@ -509,6 +511,9 @@ def normal_text(
     while remove_extra_whitespaces and chars and chars[-1] == symbol:
         chars.pop()
         at = begins.pop()
+    if add_dummy_prefix and is_suffix:
+        chars.append(symbol)
+        begins.append(at)
     return "".join(chars), [*begins, at]
 
 

@@ -34,10 +34,12 @@ import fst
 from fst.charsmap import KEEPING, MANNERS
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
+from fst.compile.sources.sentencepiece_model import BYTES
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
 from fst.compile.text.charsmaps import of_bytes
 from fst.compile.text.double_arrays import charsmap
+from fst.compile.text.sentencepiece import WORD_CUTS
 from fst.compile.text.splits import GPT2
 from fst.compile.unigram import UnigramModel, assemble
 from fst.edits import SPACES, Edit
@@ -57,7 +59,7 @@ from fst.runtime.kernels import pieces
 from fst.runtime.kernels import unigram as unigram_kernels
 from fst.runtime.kernels.intrinsics import DISABLED
 from fst.runtime.unigram import UnigramTokenizer
-from fst.unigram import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
+from fst.unigram import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
@@ -295,7 +297,8 @@ def drive_charsmaps(tok: fst.Tokenizer, texts: list[str], draw: random.Random) -
     if isinstance(tok, BpeTokenizer):
         manner = draw.choice(MANNERS)
         strings = {string: string for string in STRINGS} if manner == KEEPING else STRINGS
-        blanks = [Edit(SPACES, left=draw.random() < 0.5, right=draw.random() < 0.5, string="世")] * draw.randrange(2)
+        content = draw.choice(("", " "))
+        blanks = [Edit(SPACES, draw.random() < 0.5, draw.random() < 0.5, content, string="世")] * draw.randrange(2)
         by = replace(NOTHING, after=(of_bytes(charsmap(strings), manner), *blanks))
         table: Any = replace(tok._table, about={**tok._table.about, "rewriting": by.stored()})
         mixed = ["".join(draw.choices([*CLUSTERED, " "], k=draw.randint(0, 12))) for _ in range(8)]
@@ -315,6 +318,19 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
         tok = fst.Tokenizer(assemble(source, "auto"))
         drive_batches(tok, texts, draw)
         drive_sampling(tok, texts, draw)
+
+
+def drive_words(draw: random.Random, texts: list[str]) -> None:
+    """Look words up as a whole: every way through the package gives the same ids, also of runs of unknown words and of their bytes."""
+    listed, byte_fallback = {f"▁{word}" for word in draw.sample(WORDS, 30)}, draw.random() < 0.5
+    names = ["<unk>", *sorted(listed), *(BYTES if byte_fallback else ())]
+    types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
+    model = UnigramModel(names, [0.0] * len(names), 0, byte_fallback, WHOLE, types, has_words=True)
+    to_symbol = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    source = Source(model, TextPipeline([to_symbol], [WORD_CUTS]), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS)
+    tok = fst.Tokenizer(assemble(source, "auto"))
+    drive_batches(tok, texts, draw)
+    drive_streams(tok, texts, draw)
 
 
 def drive_search(draw: random.Random, texts: list[str]) -> None:
@@ -478,6 +494,7 @@ def drive(seed: int, size: int) -> None:
             use(tok, texts, draw)
         drive_charsmaps(tok, texts, draw)
         drive_sums(draw, texts)
+        drive_words(draw, texts)
         drive_search(draw, texts)
         drive_lattices(draw, texts)
         patch.setattr(fst.runtime.batch, "BLOCK", 100)  # so that short rows are read in parts

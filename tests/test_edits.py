@@ -160,6 +160,7 @@ HARM: list[tuple[Json, str]] = [
     ({"runs": [[1, 1]] * 1_025}, "more than 1024"),
     ({"least": 0}, "at least 1"),
     ({"kind": "runs", "runs": [[0, 500]], "least": 2}, "shortest strings"),
+    ({"kind": "spaces", "content": "x"}, "something else than a blank"),
     ({"kind": "prepend", "content": "x" * 256}, "bytes of one; at most"),
 ]
 

@@ -119,14 +119,8 @@ def hold(made: Both, texts: Sequence[str]) -> None:
         assert batch[row].tolist() == plain[row].tolist() == table.run(text) == ids, text
         at = np.cumsum([0, *(len(char.encode()) for char in text)])
         spans = [tuple(np.searchsorted(at, (piece.begin, piece.end)).tolist()) for piece in expected.pieces]
-        if not _all_vanishes(made, text):
-            assert [*map(tuple, batch.offsets[own].tolist())] == spans, text
+        assert [*map(tuple, batch.offsets[own].tolist())] == spans, text
         assert tokenizer.decode(ids) == of.decode(ids), text
-
-
-def _all_vanishes(made: Both, text: str) -> bool:
-    """Whether nothing is left of a text but the blank before it, whose span then is that of nothing."""
-    return len(text) > 0 and made.of.normalize(text) in ("▁", " ") and not {*text} & {" ", "▁"}
 
 
 # Small models.
@@ -141,15 +135,16 @@ STRINGS = some.text("ab \x01é½c", min_size=1, max_size=2)
 REPLACEMENTS = some.dictionaries(STRINGS, some.sampled_from(["", "a", "b ", " ", "ab", " é", "½"]), max_size=3)
 
 
+@pytest.mark.parametrize("is_suffix", [False, True])
 @pytest.mark.parametrize("kind", KINDS.values())
 @examples(400)
 @given(PIECES, SPACES, REPLACEMENTS, some.booleans(), some.lists(TEXTS, max_size=6))
 def test_small_models(
-    kind: str, pieces: list[Piece], spaces: Spaces, replacements: dict[str, str], byte_fallback: bool, texts: list[str]
+    kind: str, is_suffix: bool, pieces: list[Piece], spaces: Spaces, replacements: dict[str, str], byte_fallback: bool, texts: list[str]
 ) -> None:
     """Whatever the pieces, the normalizer and the texts: ids, offsets and decoding are those of sentencepiece, and of the definitions."""
     every = [UNK, *{piece.text: piece for piece in [*CHARS, *pieces]}.values(), *(ALL_BYTES * byte_fallback)]
-    data = model_of(every, kind, spaces, replacements, byte_fallback=byte_fallback)
+    data = model_of(every, kind, spaces, replacements, byte_fallback=byte_fallback, treat_whitespace_as_suffix=is_suffix)
     try:
         made = both(data)
     except UnsupportedError as error:
@@ -158,7 +153,7 @@ def test_small_models(
     hold(made, texts)
     own = [piece.text for piece in every if piece.type == USER_DEFINED]
     for text in texts:
-        normal, begins = naive.normal_text(text, charsmap=replacements, own=own, **spaces._asdict())
+        normal, begins = naive.normal_text(text, charsmap=replacements, own=own, is_suffix=is_suffix, **spaces._asdict())
         assert (normal, begins) == made.of.normalize(text, with_offsets=True), text
         assert made.table.run(text) == naive.sentencepiece(every, kind, normal, byte_fallback=byte_fallback)
 
@@ -220,16 +215,19 @@ def test_runs_of_one_score(sizes: Sequence[int]) -> None:
 
 @pytest.mark.parametrize("kind", ["bpe", "unigram", "word"])
 @pytest.mark.parametrize("byte_fallback", [True, False])
+@pytest.mark.parametrize("is_suffix", [True, False])
 @pytest.mark.sampled
-def test_every_way_through_the_package(kind: str, byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the form of the texts, the number of threads and the cuts of streams, the ids are those of the walk."""
     words = [Piece(text, -place / 7) for place, text in enumerate(["▁a", "ab", "▁b", "é▁", "▁ab", "bb", "▁▁"], 3)]
     own = [Piece("<x>", 0, USER_DEFINED), Piece("b▁", 0, USER_DEFINED)]
     every = [UNK, *CHARS, *words, *own, *ALL_BYTES * byte_fallback]
-    data = model_of(every, kind, replacements={"½": "a b", "\x01": "", "\u3000": " "}, byte_fallback=byte_fallback)
+    options: dict[str, Any] = {"byte_fallback": byte_fallback, "treat_whitespace_as_suffix": is_suffix}
+    data = model_of(every, kind, replacements={"½": "a b", "\x01": "", "\u3000": " "}, **options)
     made, draw = both(data), random.Random(kind)
     bits = ["a", "b", "ab", " ", "  ", "é", "½", "\x01", "\u3000", "▁", "<x>", "b ", "漢", "\x00"]
     texts = ["".join(draw.choices(bits, k=draw.choice((1, 3, 10, 40)))) for _ in range(10)]
+    texts += [" ", "  \x01", "\x01 ", "\u3000" * 3]  # of which blanks or nothing are left
     hold(made, texts)
     hold_every_way(made.tokenizer, texts, made.of.encode(texts), draw)
     for text in sample(texts, 3):
@@ -318,7 +316,6 @@ def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
 
 NESTED = [Piece("a" * size, 0, USER_DEFINED) for size in range(2, 67)]
 REFUSED: list[tuple[list[Piece], str, dict[str, Any], str]] = [
-    ([], "bpe", {"treat_whitespace_as_suffix": True}, "treat_whitespace_as_suffix"),
     ([], "bpe", {"unk_surface": ""}, "unk_surface ''"),
     ([Piece("ab", -1, UNUSED)], "bpe", {}, "piece 'ab' is of type UNUSED, and merges may make it"),
     ([Piece("ac", -1)], "bpe", {}, "merges may make piece 'ac' of 'c', which is no piece"),

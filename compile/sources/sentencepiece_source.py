@@ -64,6 +64,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
         add_dummy_prefix=by.add_dummy_prefix,
         remove_extra_whitespaces=by.remove_extra_whitespaces,
         escape_whitespaces=by.escape_whitespaces,
+        is_suffix=model.is_suffix,
         are_found=model.kind in FINDS_OWN,
     )
     control = [number for number, kind in enumerate(model.types) if kind == CONTROL]
@@ -90,8 +91,6 @@ def _decoder(model: SentencePieceModel) -> Step:
 
 def _refuse(model: SentencePieceModel) -> None:
     """Refuse what is not supported."""
-    if model.is_suffix:
-        raise UnsupportedError("treat_whitespace_as_suffix")
     if not model.unk_surface or byte_of(model.unk_surface) is not None:
         raise UnsupportedError(f"unk_surface {quoted(model.unk_surface)}")
     for piece in model.pieces if model.byte_fallback else ():

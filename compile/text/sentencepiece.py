@@ -34,6 +34,7 @@ def components(
     add_dummy_prefix: bool,
     remove_extra_whitespaces: bool,
     escape_whitespaces: bool,
+    is_suffix: bool,
     are_found: bool,
 ) -> tuple[dict[str, Any], ...]:
     """The components of a normalizer.
@@ -41,7 +42,7 @@ def components(
     Args:
         data: the charsmap; empty if there is none.
         own: users' own pieces.
-        add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces: as in the model.
+        add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces, is_suffix: as in the model.
         are_found: whether the model finds own pieces in normalised text, wherever they stand.
 
     Raises:
@@ -57,7 +58,8 @@ def components(
     if found:
         parts.append({"type": CHARSMAP, "precompiled_charsmap": b64encode(found.data).decode(), "manner": found.manner})
     if add_dummy_prefix or remove_extra_whitespaces or found:
-        flags = {"add_dummy_prefix": add_dummy_prefix, "remove_extra_whitespaces": remove_extra_whitespaces}
+        behind = {"is_suffix": True} if is_suffix else {}
+        flags = {"add_dummy_prefix": add_dummy_prefix, "remove_extra_whitespaces": remove_extra_whitespaces, **behind}
         parts.append({"type": SPACES, **flags, "symbol": SYMBOL if escape_whitespaces else BLANK})
     if escape_whitespaces:
         parts.append({"type": "Replace", "pattern": {"String": BLANK}, "content": SYMBOL})
@@ -68,7 +70,9 @@ def edit_of(part: Component) -> Edit | Charsmap:
     """The edit that a component is, one of `KINDS`."""
     if part["type"] == CHARSMAP:
         return of_bytes(b64decode(part["precompiled_charsmap"]), part["manner"])
-    return Edit(SPACES_EDIT, left=part["add_dummy_prefix"], right=part["remove_extra_whitespaces"], string=part["symbol"])
+    adds, is_suffix = part["add_dummy_prefix"], part.get("is_suffix", False)
+    content = BLANK if adds and is_suffix else ""
+    return Edit(SPACES_EDIT, left=adds and not is_suffix, right=part["remove_extra_whitespaces"], content=content, string=part["symbol"])
 
 
 def _need_findable(own: Sequence[str]) -> None:

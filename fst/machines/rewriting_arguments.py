@@ -33,7 +33,8 @@ SINGLE_WORD, LSTRIP, RSTRIP = 1, 2, 4  # flags of a token
 CUT, ENDS = 8, 16  # bits of a byte beside those of `fst.matching`, see `Rewriter.bytes`
 IF_FOUND_ALONE, IF_FOUND_ANYWAY = 0, 256  # where a table begins in `Rewriter.stops`
 FOUND_ALONE, FOUND_ANYWAY = 0, 1  # values in `Rewriter.every`: only rewriting finds the token; or it is found without rewriting, too
-PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PREPENDS, EDITS, SYMBOL, SEPARATOR, LAGS, HAS_MAPS, COPIES, LEADS = range(15)
+PREFIX, COMPOSES, DECOMPOSES, LONGEST, REACH, TRIMS, STRIPS, PUTS, EDITS, SYMBOL, SEPARATOR, LAGS = range(12)
+HAS_MAPS, COPIES, LEADS, PUTS_BEHIND = range(12, 16)
 NO_SYMBOL = 1 << 32
 NO_ASCII = 0xFF
 KIND, LEFT, RIGHT, LEAST, CONTENT, CONTENT_END, STRING, STRING_END, RUN, RUN_END = range(10)  # indices into a row of `EditArguments.rows`
@@ -67,16 +68,17 @@ class Rewriter(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
     Attributes:
-        params: uint64[15]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PREPENDS`,
-            `EDITS`: 1 if an edit or `fst.blanks` strips, if an edit prepends, and if there are edits, or a symbol for blanks. `PREFIX`,
-            `SEPARATOR`: the indices into `fst.blanks.PREFIXES` and `SEPARATORS`; `SYMBOL`: the code point, or `NO_SYMBOL`.
+        params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PUTS`,
+            `EDITS`: 1 if an edit or `fst.blanks` strips, if an edit puts something before or behind a text, and if there are edits, or a
+            symbol for blanks. `PREFIX`, `SEPARATOR`: the indices into `fst.blanks.PREFIXES` and `SEPARATORS`; `SYMBOL`: the code point, or
+            `NO_SYMBOL`.
             `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus the reach of all edits; 0 if there are
             none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
             `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1 if spans lag behind where
             characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`.
             `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens in
             which each character stays only gets `lead` in front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span
-            of each character of `lead` has: 1, that of the first one; or 0.
+            of each character of `lead` has: 1, that of the first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
             only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
@@ -170,12 +172,12 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     every, kinds = _every(added, by), _kinds(by, composition, added)
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
     params = PREFIXES.index(by.blanks.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
-    prepends, symbol = any(map(_puts_before, by.edits)), by.blanks.symbol
-    edits = _strips(by), prepends, len(by.edits) > 0 or symbol != "", ord(symbol) if symbol else NO_SYMBOL
-    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by)
+    puts_behind, symbol = any(map(_puts_behind, by.edits)), by.blanks.symbol
+    edits = _strips(by), puts_behind or any(map(_puts_before, by.edits)), len(by.edits) > 0 or symbol != ""
+    flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     return Rewriter(
-        np.array([*params, trims, *edits, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
+        np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
         kinds,
         bytes_ := _bytes(every, by),
         _stops(every, kinds, bytes_),
@@ -269,6 +271,11 @@ def _puts_before(edit: Edit | Charsmap) -> bool:
     return isinstance(edit, Edit) and (edit.kind == PREPEND or (edit.kind == SPACES and edit.left))
 
 
+def _puts_behind(edit: Edit | Charsmap) -> bool:
+    """Whether an edit puts something behind a text."""
+    return isinstance(edit, Edit) and edit.kind == SPACES and edit.content != ""
+
+
 def _has_spaces(by: Rewriting) -> bool:
     """Whether there is an edit `SPACES`."""
     return any(edit.kind == SPACES for edit in by.edits)
@@ -282,7 +289,8 @@ def _copies(by: Rewriting, added: AddedTokens) -> bool:
     edits = len(by.edits) > 1 and not (by.edits[-1].kind == SPACES and not any(map(_puts_before, by.edits[:-1])))
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
     does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.blanks.separator != KEEPS
-    return len(by.cuts.strings) == 0 and by.blanks.separator != BREAKS and not (_lead(by) and does_more)
+    puts_behind = any(map(_puts_behind, by.edits))
+    return len(by.cuts.strings) == 0 and by.blanks.separator != BREAKS and not puts_behind and not (_lead(by) and does_more)
 
 
 def _strips_ends(edit: Edit | Charsmap) -> bool:
@@ -299,7 +307,7 @@ def _every(added: AddedTokens, by: Rewriting) -> dict[str, int]:
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
     if by.blanks.separator != KEEPS:  # of two in a row one vanishes
         every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
-    prepends = any(map(_puts_before, by.edits))
+    prepends = any(_puts_before(edit) or _puts_behind(edit) for edit in by.edits)
     known = without_context(added) if by.blanks.prefix == NEVER and not prepends and not _strips(by) else {}
     for spelling, token in (*early(added).items(), *late(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE

@@ -239,8 +239,7 @@ def replace_strings(text, stop, own, charsmap, into, places):
             if has_spans:
                 old = count_characters(text, begin, end)
                 if not in_clusters:
-                    extends = charsmap.params[EXTENDS] > U0 or end == stop
-                    written = consume(own, index, old, new, extends, places, written)
+                    written = consume(own, index, old, new, charsmap.params[EXTENDS] > U0, places, written)
                 elif new or written:
                     written, is_added = align(own, index - lag, old, new, is_added, places, written)
                 else:

@@ -140,18 +140,21 @@ def stands_at_end(row, text, stop, edits):
 
 
 @part
-def space(row, text, stop, own, origin, is_inside, edits, into, places):
+def space(row, text, stop, own, origin, end, is_inside, more, edits, into, places):
     """Write the blanks of a stretch as `fst.edits.Edit` says of `SPACES`. Returns the size. Most arguments are as in `strip`.
 
     Args:
-        origin: the number of the stretch's first character in the raw text.
+        origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
+        more: whether text stands behind, so that no blank is put there.
     """
-    removes, has_spans = row[RIGHT] > U0, len(own) > 0
+    removes, has_spans, puts = row[RIGHT] > U0, len(own) > 0, row[CONTENT_END] > row[CONTENT] and not more
     at = index = filled = written = U0
     begun = origin
     while removes and not is_inside and at < stop and text[at] == BLANK_BYTE and (not has_spans or own[index] & LOW_HALF == begun):
         begun = own[index] >> HALF if has_spans else begun
         at, index = at + U1, index + U1
+    if removes and not is_inside and at == stop and (not has_spans or begun == end):
+        return U0
     if row[LEFT] and not is_inside:
         into[filled] = BLANK_BYTE
         filled, written = filled + U1, put_place(begun, begun, places, written)
@@ -167,7 +170,6 @@ def space(row, text, stop, own, origin, is_inside, edits, into, places):
                 written += U1
         was_blank = removes and is_blank
         at, index = at + U1, index + np.uint64(is_first)
-    end = own[index - U1] >> HALF if has_spans and index else begun
     size = stands_at_end(row, into, filled, edits) if removes else U0
     while size:
         filled -= size
@@ -175,6 +177,9 @@ def space(row, text, stop, own, origin, is_inside, edits, into, places):
             written -= U1
             end = places[written] & LOW_HALF
         size = stands_at_end(row, into, filled, edits)
+    if puts:
+        into[filled] = BLANK_BYTE
+        filled, written = filled + U1, put_place(end, end, places, written)
     for place in range(written if has_spans else U0):
         after = np.uint64(place) + U1
         places[place] = places[place] & LOW_HALF | (places[after] & LOW_HALF if after < written else end) << HALF
@@ -182,13 +187,13 @@ def space(row, text, stop, own, origin, is_inside, edits, into, places):
 
 
 @part
-def edit(first, last, origin, is_inside, size, is_spare, rewriter, work):
+def edit(first, last, origin, end, is_inside, more, size, is_spare, rewriter, work):
     """Apply some edits to the stretch in `work`. Returns its size, and whether it lies in the spare array then.
 
     Args:
         first, last: the number of the first edit, and one past the last.
-        origin: the number of the stretch's first character in the raw text.
-        is_inside: whether text stands before the stretch.
+        origin, end: the number of the stretch's first character in the raw text, and one more than that of the last.
+        is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
         size, is_spare: of the stretch.
         rewriter, work: as in `fst.runtime.kernels.rewriting.rewrite`.
     """
@@ -205,7 +210,7 @@ def edit(first, last, origin, is_inside, size, is_spare, rewriter, work):
                 filled, written = put_content(row, U0, own, edits.strings, into, filled, places, written)
             size, _ = copy(stretch, U0, size, own, U0, into, filled, places, written)
         elif row[KIND] == SPACES:
-            size = space(row, stretch, size, own, origin, is_inside, edits, into, places)
+            size = space(row, stretch, size, own, origin, end, is_inside, more, edits, into, places)
         elif row[KIND] == CHARSMAP:
             size = replace_strings(stretch, size, own, rewriter.charsmap, into, places)
         else:
@@ -217,17 +222,18 @@ def edit(first, last, origin, is_inside, size, is_spare, rewriter, work):
 
 
 @part
-def normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work):
+def normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work):
     """Normalise a stretch between tokens of the raw text, with all edits. Returns its size, and whether it lies in the spare array.
 
     The arguments are as in `fst.runtime.kernels.rewriting.put_stretch`.
     """
     before, every, has_maps = rewriter.edits.counts[BEFORE], rewriter.edits.counts[ALL], rewriter.params[HAS_MAPS]
+    end = origin + (count_characters(text, begin, stop) if len(work.stretch_places) else U0)
     if has_maps and not before:
         size, _ = normalise(text, begin, stop, origin, rewriter, work, work.stretch, U0, work.stretch_places, U0)
-        return edit(U0, every, origin, is_inside, size, False, rewriter, work)
+        return edit(U0, every, origin, end, is_inside, more, size, False, rewriter, work)
     size, _ = copy_text(text, begin, stop, origin, work.stretch, U0, work.stretch_places, U0)
-    size, is_spare = edit(U0, before, origin, is_inside, size, False, rewriter, work)
+    size, is_spare = edit(U0, before, origin, end, is_inside, more, size, False, rewriter, work)
     if has_maps:
         stretch, own, into, places = work.stretch, work.stretch_places, work.spare, work.spare_places
         if is_spare:
@@ -237,4 +243,4 @@ def normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work):
             place = places[index]
             places[index] = own[place & LOW_HALF] & LOW_HALF | own[(place >> HALF) - U1] >> HALF << HALF
         is_spare = not is_spare
-    return edit(before, every, origin, is_inside, size, is_spare, rewriter, work)
+    return edit(before, every, origin, end, is_inside, more, size, is_spare, rewriter, work)

@@ -165,20 +165,20 @@ def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, fille
 
 
 @part
-def put_stretch(text, begin, stop, origin, is_inside, row, rewriter, work, into, filled, places, written):
+def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work, into, filled, places, written):
     """Write a stretch between tokens of the raw text.
 
     Args:
         text, begin, stop: the stretch.
         origin: the number of its first character in the raw text.
-        is_inside: whether text stands before the stretch, without a token between the two.
+        is_inside, more: whether text stands before the stretch, and behind it, without a token between the two.
         row: how many characters were written before the text; none knows for a text that goes on.
         rewriter, work, into, filled, places, written: as in `normalise`.
     """
     if not rewriter.params[LONGEST] and not rewriter.params[PREFIX] and not rewriter.params[EDITS]:
         return normalise(text, begin, stop, origin, rewriter, work, into, filled, places, written)
     stretch, own = work.stretch, work.stretch_places
-    end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, rewriter, work)
+    end, is_spare = normalise_and_edit(text, begin, stop, origin, is_inside, more, rewriter, work)
     if is_spare:
         stretch, own = work.spare, work.spare_places
     reset(U0, work.late_memo)
@@ -202,7 +202,7 @@ def put_stretch(text, begin, stop, origin, is_inside, row, rewriter, work, into,
 
 
 @part
-def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, filled, places, written):
+def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
     """Write a text. The arguments are as in `put_stretch`."""
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
@@ -211,8 +211,8 @@ def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, fill
     while number != NONE:
         first, last, start, at, white, number = next_token(text, begin, at, begun, white, stop, rewriter.early, rewriter, work.memo)
         if begun < first:
-            inside = is_inside and begun == begin
-            filled, written = put_stretch(text, begun, first, origin, inside, row, rewriter, work, into, filled, places, written)
+            inside, goes_on = is_inside and begun == begin, more and number == NONE
+            filled, written = put_stretch(text, begun, first, origin, inside, goes_on, row, rewriter, work, into, filled, places, written)
             origin += count_characters(text, begun, first)
         elif first < begun:  # in the white space that the token before has taken
             origin -= count_characters(text, first, begun)
@@ -226,14 +226,14 @@ def rewrite_row(text, begin, stop, origin, is_inside, rewriter, work, into, fill
 
 
 @kernel
-def rewrite(text, starts, origin, is_inside, kept, kept_characters, rewriter, work, rewritten):
+def rewrite(text, starts, origin, is_inside, more, kept, kept_characters, rewriter, work, rewritten):
     """Rewrite texts.
 
     Args:
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins, and where the last one ends.
         origin: uint64, the number of the first character in its text.
-        is_inside: uint64, 1 if the first text goes on from a border, see `last_border`; else 0.
+        is_inside, more: uint64, 1 if the first text goes on from a border, see `last_border`; and if the last one goes on behind one.
         kept, kept_characters: uint64, the numbers of bytes and characters of the first text that are in `rewritten` already.
         rewriter, work, rewritten: see `fst.machines.rewriting_arguments`; `rewritten` is filled.
     """
@@ -244,7 +244,9 @@ def rewrite(text, starts, origin, is_inside, kept, kept_characters, rewriter, wo
         if may_copy(text, begin, stop, rewriter, work.memo):
             filled, written = copy_row(text, begin, stop, origin, is_inside > U0, rewriter, into, filled, places, written)
         else:
-            filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, rewriter, work, into, filled, places, written)
+            is_last = row + 2 == len(starts)
+            goes_on = more > U0 and is_last
+            filled, written = rewrite_row(text, begin, stop, origin, is_inside > U0, goes_on, rewriter, work, into, filled, places, written)
         rewritten.starts[row + 1], rewritten.firsts[row + 1] = filled, written
         origin = is_inside = U0
 

@@ -10,7 +10,7 @@ import numpy as np
 from fst import matching
 from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
-from fst.machines.rewriting_arguments import COPIES, LEADS, PREFIX, PREPENDS, SEPARATOR, STRIPS
+from fst.machines.rewriting_arguments import COPIES, LEADS, PREFIX, PUTS, SEPARATOR, STRIPS
 from fst.matching import LEAST, LENGTH
 from fst.runtime.kernels.blanks import BLANK_BYTE, IS_ALWAYS, IS_FIRST, KEEPS_WHITE
 from fst.runtime.kernels.copying import put_bytes
@@ -89,7 +89,7 @@ def stays(text, at, stop, table, most, rewriter, memo):
 @kernel
 def is_unchanged(text, starts, rewriter, memo):
     """Whether rewriting leaves texts as they are, and finds only tokens in them that a search without rewriting finds, too."""
-    if rewriter.params[PREFIX] or rewriter.params[PREPENDS]:
+    if rewriter.params[PREFIX] or rewriter.params[PUTS]:
         return False
     if rewriter.params[STRIPS]:
         for row in range(len(starts) - 1):
