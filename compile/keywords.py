@@ -176,7 +176,7 @@ def spelled_words(given: Words, noun: str, *, allow_empty: bool = False) -> list
     for number, word in enumerate(given.words):
         data = _utf_8(word, given, number)
         if not data and not allow_empty:
-            way = ", or pass allow_empty=True" if noun == "keyword" else ""
+            way = ", or allow it with allow_empty or --allow-empty" if noun == "keyword" else ""
             raise VocabularyError(f"{given.place(number)}: the {noun} is empty; leave it out{way}")
         total += len(data)
         if total > MAX_TOTAL:

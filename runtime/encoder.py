@@ -9,14 +9,14 @@ import numpy as np
 
 from fst.cores import thread_count
 from fst.dropout import Dropout
-from fst.errors import TextError, UnsupportedError
+from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
 from fst.runtime.randomness import random_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream
-from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, check, rows_of
+from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, rows_of
 from fst.runtime.trim import cut, in_bytes
 from fst.runtime.windows import in_windows, window
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
@@ -85,11 +85,9 @@ class Encoder:
             ids = runner.encode_text(text, frame)
             if ids is not None:
                 return ids
-        if not isinstance(text, str | bytes):
-            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
-        one: Any = [text]
+        rows = rows_of(batch_of(text))
         by = random_of(dropout, sample, alpha, nbest_size, seed)
-        return self._encode(rows_of(one), frame=frame, threads=1, errors=errors, by=by).ids
+        return self._encode(rows, frame=frame, threads=1, errors=errors, by=by).ids
 
     def encode_batch(
         self,

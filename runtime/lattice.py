@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fst.lazy import Lazy
 from fst.machines.jieba import JiebaTables
 from fst.machines.mecab import MecabTables
 from fst.runtime.segmenter import Segmenter, Segments
-from fst.runtime.texts import Texts
+from fst.runtime.texts import Texts, batch_of
 
 
 class JiebaSegmenter(Segmenter):
@@ -113,8 +113,7 @@ class MecabSegmenter(Segmenter):
 
     def analyse(self, text: str | bytes, *, errors: str = "strict") -> list[Token]:
         """The words of a text with all that MeCab says of them. The arguments are those of `segment`."""
-        one: Any = [text]
-        found = self.segment_batch(one, offsets=True, threads=1, errors=errors)
+        found = self.segment_batch(batch_of(text), offsets=True, threads=1, errors=errors)
         assert found.starts is not None
         assert found.ends is not None
         tokens, right, cost = list[Token](), 0, 0

@@ -21,7 +21,7 @@ from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.speller import reading_of
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, check
+from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, batch_of, check
 from fst.runtime.workspace import Ids
 
 PIECE = 1 << 16  # characters of a long text that are searched at a time
@@ -103,6 +103,9 @@ class Searcher:
     def __init__(self, table: KeywordTables) -> None:
         self._table, self._matcher = table, _Matcher(table)
 
+    def __repr__(self) -> str:
+        return f"<fst.Searcher {self._table.metadata.automaton.match_kind}, {len(self.keywords)} keywords>"
+
     @property
     def keywords(self) -> tuple[str, ...]:
         """The keywords, in the order of their numbers."""
@@ -138,8 +141,7 @@ class Searcher:
         if isinstance(text, str) and len(text) > PIECE:
             return self._find_in_pieces(text, errors)
         offsets = "bytes" if isinstance(text, bytes) else "characters"
-        one: Any = [text]
-        return iter(self.find_batch(one, offsets=offsets, threads=1, errors=errors)[0])
+        return iter(self.find_batch(batch_of(text), offsets=offsets, threads=1, errors=errors)[0])
 
     def find(self, text: str | bytes, *, errors: str = "strict") -> Match | None:
         """The first match in a text, or None; see `find_iter`."""
@@ -149,8 +151,7 @@ class Searcher:
         """Whether a keyword stands in a text. Little of it is read after the first match; see `find_iter`."""
         if isinstance(text, str) and len(text) > PIECE and not self._is_overlapping:
             return self.find(text, errors=errors) is not None
-        one: Any = [text]
-        return self.count(one, threads=1, errors=errors).item() > 0  # overlapping matches may be many, and are only counted
+        return self.count(batch_of(text), threads=1, errors=errors).item() > 0  # overlapping matches may be many, and are only counted
 
     def count(self, texts: Texts, *, threads: int | None = None, errors: str = "strict") -> Ints:
         """int64[rows], the number of matches in each text. The arguments are those of `find_batch`."""

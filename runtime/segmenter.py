@@ -16,7 +16,7 @@ from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Ints, Source, Texts, check, replaced
+from fst.runtime.texts import Ints, Source, Texts, batch_of, check, replaced
 from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
 
@@ -105,6 +105,9 @@ class Segmenter:
     def __init__(self, table: Segmenting) -> None:
         self._table, self._encoder = table, _TokenEncoder(table)
 
+    def __repr__(self) -> str:
+        return f"<fst.Segmenter {self._table.kind}, {len(self.words)} words>"
+
     @property
     def words(self) -> Sequence[str]:
         """The words, in the order of their ids."""
@@ -121,8 +124,7 @@ class Segmenter:
             TextError: the argument is not text.
             ValueError: `errors` has a value that it cannot have.
         """
-        one: Any = [text]
-        return _Source(self._encoder, one, errors, 1).strings(0)
+        return _Source(self._encoder, batch_of(text), errors, 1).strings(0)
 
     def segment_batch(self, texts: Texts, *, offsets: bool | str = False, threads: int | None = None, errors: str = "strict") -> Segments:
         """The tokens of many texts.

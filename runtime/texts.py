@@ -183,6 +183,17 @@ def fitting(starts: Ints, limits: Limits) -> int:
     return taken if taken >= limits.least else 0
 
 
+def batch_of(text: object) -> Any:
+    """A batch of one text.
+
+    Raises:
+        TextError: it is no text.
+    """
+    if not isinstance(text, str | bytes):
+        raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+    return [text]
+
+
 def rows_of(texts: Texts) -> Source:
     """The rows of a batch. Their types are only checked when they are read.
 

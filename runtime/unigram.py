@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.errors import TextError, UnsupportedError
+from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.machines.unigram import UnigramTables
 from fst.runtime.encoder import NO_FRAME
@@ -16,7 +14,7 @@ from fst.runtime.randomness import ONE, whole_paths
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.sampling import SamplingRunners, Segmentation
-from fst.runtime.texts import MOST_UNITS, Ints, check, rows_of
+from fst.runtime.texts import MOST_UNITS, Ints, batch_of, check, rows_of
 from fst.runtime.workspace import Ids
 from fst.sampling import Sampling
 
@@ -88,11 +86,9 @@ class UnigramTokenizer(PieceTokenizer):
         """
         whole_paths("n", n, 1)
         check(errors)
-        if not isinstance(text, str | bytes):
-            raise TextError(f"a text is str or bytes, not {type(text).__name__}")
+        rows = rows_of(batch_of(text))
         self._need_paths()
-        one: Any = [text]
-        return self._sampling_runners.nbest(rows_of(one), int(n), self._frame if add_special_tokens else NO_FRAME, errors)
+        return self._sampling_runners.nbest(rows, int(n), self._frame if add_special_tokens else NO_FRAME, errors)
 
     def _sampling_runner(self, sampling: Sampling, with_spans: bool) -> Runner:
         if sampling.nbest_size == ONE:

@@ -318,7 +318,7 @@ class TestCompile:
         """Errors name the file, the line and the word, and no table is left."""
         source = written(tmp_path / "words.txt", b"a\n\n")
         done = call("compile", "--kind", "keywords", source, "-o", tmp_path / "out.npz", code=1)
-        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or pass allow_empty=True"
+        assert error_of(done) == f"{source}, line 2: the keyword is empty; leave it out, or allow it with allow_empty or --allow-empty"
         done = call("compile", "--kind", "keywords", written(source, b"a\n"), "-o", tmp_path / "out.npz", "--normalizer", "None", code=1)
         assert error_of(done).startswith("normalizer None: supported are ")
         done = call("compile", "--kind", "keywords", tmp_path / "no", "-o", tmp_path / "out.npz", code=1)

@@ -191,6 +191,19 @@ def test_matches_are_columns_and_rows() -> None:
         alone[0]
 
 
+def test_what_is_no_text_is_refused_by_its_type() -> None:
+    """A search in what is neither str nor bytes is a `TextError` that names the type."""
+    searcher: Any = fst.Searcher(keywords(["a"]))
+    for search in (searcher.find_iter, searcher.find, searcher.is_match):
+        with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
+            search(5)
+
+
+def test_representation() -> None:
+    """A searcher is shown with its kind of matches and the number of its keywords."""
+    assert repr(fst.Searcher(keywords(["a", "b"]))) == "<fst.Searcher leftmost-longest, 2 keywords>"
+
+
 REFUSED: list[tuple[Any, dict[str, Any], type[Exception], str]] = [
     ([], {}, fst.VocabularyError, "there are no keywords"),
     (["a", ""], {}, fst.VocabularyError, "keyword 1: the keyword is empty"),

@@ -223,6 +223,11 @@ def test_streams_give_tokens_when_they_are_certain() -> None:
         stream.read()
 
 
+def test_representation() -> None:
+    """A segmenter is shown with its kind and the number of its words."""
+    assert repr(fst.Segmenter(maxmatch(["a", "b"]))) == "<fst.Segmenter maxmatch, 2 words>"
+
+
 def test_streams_backward_are_refused() -> None:
     """A table that needs the end of a text first has no streams, and says so."""
     with pytest.raises(fst.UnsupportedError, match="needs the end of a text first"):
@@ -319,7 +324,7 @@ def test_malformed_texts(direction: str) -> None:
     segmenter = fst.Segmenter(maxmatch(["ab"], direction))
     with pytest.raises(fst.TextError, match="row 1, position 1"):
         segmenter.segment_batch(["ab", "a\ud800"])
-    with pytest.raises(fst.TextError, match="bytes"):
+    with pytest.raises(fst.TextError, match="a text is str or bytes, not int"):
         segmenter.segment(3)  # type: ignore[arg-type]
     for offsets in (False, True, "bytes"):
         assert [*segmenter.segment_batch(["ab\ud800ab"], offsets=offsets, errors="replace")] == [["ab", "\ufffd", "ab"]]
