@@ -14,8 +14,13 @@ ALIKE, FIRST_ALIKE = ("Lo", "Cn", "Co"), "\u3400"  # categories of such runs, an
 
 
 def _is_alike(char: str) -> bool:
-    return char >= FIRST_ALIKE and category(char) in ALIKE and not decomposition(char)
+    return category(char) in ALIKE and char >= FIRST_ALIKE and not decomposition(char)
 
 
-_BORDERS = {char for pair in pairwise(EVERY_CHARACTER) if _is_alike(pair[0]) != _is_alike(pair[1]) for char in pair}
-SWEPT_CHARACTERS = [char for char in EVERY_CHARACTER if not _is_alike(char) or char in _BORDERS or ord(char) % 31 == 0]
+_WHICH = [*map(_is_alike, EVERY_CHARACTER)]
+_ENDS = {place for place, (one, next_one) in enumerate(pairwise(_WHICH)) if one != next_one}  # of runs
+SWEPT_CHARACTERS = [
+    char
+    for place, (char, is_alike) in enumerate(zip(EVERY_CHARACTER, _WHICH, strict=True))
+    if not is_alike or place in _ENDS or place - 1 in _ENDS or ord(char) % 31 == 0
+]
