@@ -153,6 +153,7 @@ def mapped(process: int, file: Path) -> Counter[str]:
     return sizes
 
 
+@pytest.mark.slow
 class TestRay:
     """`examples/ray_data.py`."""
 
@@ -230,6 +231,7 @@ class TestRay:
         assert "3 actors take 3 cores, and reading and writing take one more; the cluster has 3" in done.output
 
 
+@pytest.mark.slow
 class TestSpark:
     """`examples/spark_arrow.py`."""
 
