@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import PIECES, TOKENS, compiled
-from tiers import sample
+from tiers import examples, sample
 
 import fst
 from fst.machines import kernel_call
@@ -72,20 +72,21 @@ def paddings(filler: str, before: int, after: int) -> Iterator[str]:
 
 
 @pytest.mark.usefixtures("short_chunks")
+@pytest.mark.sampled
 @each_filler
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: f"{piece!a:.30}")
 def test_any_piece_straddles_a_cut(piece: str, filler: str) -> None:
     """A piece has the same ids wherever a chunk ends in it."""
     limit = symbols_in_a_chunk(5)
     of = tables(5)
-    texts = [padding + piece + "b" for padding in paddings(filler, limit - min(len(piece), 40) - 8, 12)]
+    texts = [padding + piece + "b" for padding in sample([*paddings(filler, limit - min(len(piece), 40) - 8, 12)], 4, piece)]
     check(fst.Tokenizer(of), of, texts)
 
 
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.parametrize("longest", LIMITS)
 @given(pieces=st.lists(st.sampled_from((*PIECES, *FILLERS.values(), " ", "b", "a", "!")), min_size=4, max_size=60))
-@settings(max_examples=40)
+@examples(160)
 def test_any_text_has_the_ids_of_the_walk(longest: int, pieces: list[str]) -> None:
     """Pieces in any order, over several chunks, have the ids of the walk, for any limit on the length of words."""
     check(made_short(longest), tables(longest), ["".join(pieces), "", "".join(reversed(pieces)), " ".join(pieces)])
@@ -105,6 +106,7 @@ def test_special_token_among_characters_that_begin_one(other: str) -> None:
     check(fst.Tokenizer(of), of, texts)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("layout", ["dense", "compact", "linked"])
 @each_filler
 def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> None:
@@ -116,7 +118,7 @@ def test_pieces_straddle_the_cut_of_a_true_chunk(filler: str, layout: str) -> No
     start += " " * (limit - 60 - symbols(short, start))
     before = walked(short, start)
     for piece in ("unaffable", "[MASK]<s>x", "\U00010400\U0001f600é", "a\u302e\u1b44\u302e\u1b44[MASK]", "한한世", "x" * 101):
-        for more in range(71):
+        for more in sample(range(71), 4, piece):
             text = "a" * more + piece + " b"
             assert ids(tokenizer, start + text) == before + walked(short, text)
 
@@ -142,6 +144,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 
 
 @pytest.mark.usefixtures("short_chunks")
+@pytest.mark.sampled
 @pytest.mark.parametrize("longest", LIMITS)
 @pytest.mark.parametrize("char", ["a", "q", "é", "\U00010400", "한", "a\u302e\u1b44"], ids=ascii)
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
@@ -150,7 +153,7 @@ def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
     words = [char * times for times in {1, 2, 4, 5, 6, 11, 12, 13, 14, 33, 34, 99, 100, 101, longest, longest + 1, 2 * longest + 1}]
     tokenizer, several = fst.Tokenizer(of), " ".join(words)
     check(tokenizer, of, [*words, several, "!".join(words), "[MASK]".join(words)])
-    for shift in range(7, 60, 7):
+    for shift in sample(range(7, 60, 7), 4, char):
         assert ids(tokenizer, "b " * shift + several) == [TOKENS.index("b")] * shift + walked(of, several)
 
 

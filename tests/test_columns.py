@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import PIECES, compiled
+from tiers import examples, sample
 
 import fst
 from fst.runtime import batch
@@ -95,7 +96,7 @@ def test_no_texts(kind: Any, rows: int) -> None:
         assert checked(tokenizer().encode_arrow(texts)) == [None] * len(texts)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@examples(240)
 @given(st.lists(st.none() | st.text(st.sampled_from("ab unx[MASK]<s>é世\U0001f600\u0301\u1b44한"), max_size=20), max_size=12), st.data())
 def test_any_column(texts: list[str | None], data: st.DataObject) -> None:
     """Any texts, sliced anywhere, have the ids that each has by itself."""
@@ -141,7 +142,7 @@ def test_padding(width: int, side: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids do not depend on how many threads make them, nor on where blocks end."""
-    texts = [text for text in TEXTS if text is not None] * 20
+    texts = [text for text in TEXTS if text is not None] * 5
     right = ids(list(texts))
     monkeypatch.setattr(batch, "BLOCK", 64)
     monkeypatch.setattr(batch, "MIN_SHARE", 1)
@@ -334,20 +335,21 @@ def transcoded(rows: list[bytes]) -> list[str] | int:
 BYTES = st.one_of(st.binary(max_size=3), st.text(max_size=40).map(str.encode), st.sampled_from([b"a" * 31, b"b" * 32, b"c" * 65]))
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@examples(1200)
 @given(st.lists(st.lists(BYTES, max_size=4).map(b"".join), min_size=1, max_size=6))
 def test_any_bytes(rows: list[bytes]) -> None:
     """Rows of bytes are the texts that Python decodes, or the first that is none is the one that Python refuses."""
     assert transcoded(rows) == decoded(rows)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("before", [0, 1, 28, 29, 30, 31, 32])
 def test_first_bytes_of_every_character(before: int) -> None:
     """Every sequence of two bytes, and those at the borders of longer ones, is a text or none as in Python, wherever it stands."""
     borders = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC2, 0xE0, 0xFF]
     pairs = itertools.product(range(0x80, 0x100), range(0x100))
     longer = itertools.product((0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF), borders, borders, borders)
-    for sequence in itertools.chain(pairs if before in (0, 31) else [], longer):
+    for sequence in sample([*(pairs if before in (0, 31) else []), *longer], 8, before):
         data = b"a" * before + bytes(sequence)
         text = np.empty(len(data) + PAST_END, np.uint16)
         try:
