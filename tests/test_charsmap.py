@@ -76,7 +76,7 @@ CASES: dict[str, Json] = {
     "cleaned": in_turn(NMT, NFKC, precompiled(SMALL)),
 }
 ADDED = {"none": (), "raw": RAW, "all": (*RAW, *STRIPS, token("e\u0301!", "normalized"))}
-each_case = pytest.mark.parametrize("name", thinned(CASES, 2))
+each_case = pytest.mark.parametrize("name", thinned(CASES, 4))
 
 
 @cache
@@ -90,13 +90,13 @@ def machine(name: str) -> Machine:
 def test_encodings_are_those_of_the_reference(name: str) -> None:
     """Between other normalizers, a charsmap leaves the reference's ids, offsets and words."""
     draw = random.Random(name)
-    hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(400), 14))])
+    hold(machine(name), ["", *BITS, *(mixed(draw, 14) for _ in sample(range(200), 14))])
 
 
 @pytest.mark.sampled
 def test_any_charsmap_replaces_as_the_reference() -> None:
     """Charsmaps of any strings, and texts of any characters, lead to the reference's ids and offsets."""
-    for seed in sample(range(24), 6):
+    for seed in sample(range(24), 12):
         draw = random.Random(seed)
         made = built(document(precompiled(some_replacements(draw)), *ADDED[draw.choice([*ADDED])], adds_blank=draw.random() < 0.5))
         hold(made, [mixed(draw, 14) for _ in range(200)])
@@ -249,7 +249,7 @@ def test_every_character_in_four_contexts(name: str) -> None:
 def test_corpora_by_real_normalizers(name: str) -> None:
     """The corpora, composed, decomposed and with line ends of two characters, have the reference's ids and offsets."""
     for path in sorted((SHARED / "corpora").iterdir()):
-        text = path.read_text(encoding="utf-8", errors="replace")[:50_000]
+        text = path.read_text(encoding="utf-8", errors="replace")[:20_000]
         rows = sample([text[at : at + 500] for at in range(0, len(text), 500)], 20)
         more = [*(unicodedata.normalize("NFD", row) for row in rows), *(row.replace("\n", "\r\n") for row in rows)]
         hold(real_machine(name), [*rows, *more])

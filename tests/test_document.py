@@ -12,6 +12,7 @@ import pytest
 from kept import wordpiece
 from machines import ADDED, PIECES, TOKENS
 from shared_data import SHARED, needs_shared
+from tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
@@ -134,7 +135,9 @@ def _all_of(reference: Tokenizer, text: str) -> list[Any]:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"])
+@pytest.mark.parametrize(
+    "name", thinned(["bert-base-uncased", "bert-base-multilingual-cased", "all-minilm-l6-v2", "bert-base-chinese"], 4)
+)
 def test_files_of_public_vocabularies(name: str, tmp_path: Path) -> None:
     """A public tokenizer.json and the file made from its tables are one vocabulary to the reference, and compile to the same tables."""
     path = SHARED / "vocab" / name / "tokenizer.json"
