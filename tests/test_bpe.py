@@ -8,7 +8,7 @@ import random
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain, islice, pairwise, product
+from itertools import chain, cycle, islice, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,9 +129,9 @@ SMALL_PATTERNS = (
 @pytest.mark.parametrize("pattern", SMALL_PATTERNS)
 @pytest.mark.parametrize("name", LISTS)
 def test_all_short_texts(name: str, pattern: str) -> None:
-    """Over three letters, definition, walk and kernel give each text up to length 8 the same ids."""
+    """Over three letters, definition, walk and kernel give each text up to length 7 the same ids."""
     found = small(pattern, LISTS[name])
-    texts = sample(["".join(text) for length in range(9) for text in product("ab ", repeat=length)], 60, name + pattern)
+    texts = sample(["".join(text) for length in range(8) for text in product("ab ", repeat=length)], 60, name + pattern)
     ids = ids_of(fst.Tokenizer(found.table).encode_batch(texts))
     assert ids == [found.define(text) for text in texts]
     assert ids == [found.table.run(text) for text in texts]
@@ -197,7 +197,7 @@ ENGLISH_MERGES: Merges = [
     *((b"\xc3", b"\xa9"), (b"\xe4", b"\xb8"), (b"\xe4\xb8", b"\x96"), (b"\n", b"\n"), (b"x", b"x"), (b"xx", b"xx"), (b"xxxx", b"xxxx")),
     *((b"xxxxxxxx", b"xxxxxxxx"), (b"xxxxxxxxxxxxxxxx", b"xxxxxxxx"), (b"<", b"s")),
 ]
-each_way_pattern = pytest.mark.parametrize("pattern", PATTERNS.values(), ids=PATTERNS)
+each_way_pattern = pytest.mark.parametrize("pattern", thinned([pytest.param(pattern, id=name) for name, pattern in PATTERNS.items()], 2))
 
 
 @cache
@@ -286,7 +286,7 @@ def hold_in_pieces(tokenizer: fst.Tokenizer, text: str, size: int, monkeypatch: 
 def test_every_way_through_the_package(pattern: str, tmp_path: Path) -> None:
     """In any form, with any number of threads, cut anywhere, from a file and from a pickle: texts have the ids of the walk."""
     draw = random.Random(pattern)
-    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(30)), "", mixed(draw, 400)]
+    texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(12)), "", mixed(draw, 200)]
     table, tokenizer = special_machine(pattern)
     expected = [table.run(text) for text in texts]
     hold_every_way(tokenizer, texts, expected, draw)
@@ -302,7 +302,7 @@ def test_special_tokens_anywhere(pattern: str) -> None:
     """In texts of special tokens and of their prefixes, kernel and walk find the same tokens, even in streams cut anywhere."""
     draw = random.Random(pattern)
     table, tokenizer = special_machine(pattern)
-    for seed in sample(range(2_000), 40):
+    for seed in sample(range(1_000), 40):
         text = mixed(random.Random(seed), 6)
         expected = table.run(text)
         assert tokenizer.encode(text).tolist() == expected
@@ -339,10 +339,11 @@ def test_lengths_around_limits(pattern: str) -> None:
     short = [
         unit * length + end for unit in ("x", " ", "1", "\n", "é", "!", "\0", "xxab") for length in few for end in ("", " the", "<s>", "\0")
     ]
-    short = [*sample(short, 4, pattern)]
+    short = [*sample(short, 12, pattern)]
     assert ids_of(tokenizer.encode_batch(short)) == [table.run(text) for text in short]
     for unit in sample(("x", " ", "the ", "1", "\n", "é ", "世"), 7, pattern):
-        long = [(unit * CHUNK)[: length - len(end)] + end for length in around(CHUNK, 5) for end in ("", "<s>", "<s", " x", "é")]
+        ends = zip(around(CHUNK, 7), cycle(("", "<s>", "<s", " x", "é")), strict=False)  # each of them at three lengths
+        long = [(unit * CHUNK)[: length - len(end)] + end for length, end in ends]
         assert ids_of(tokenizer.encode_batch(long)) == [table.run(text) for text in long]
 
 
@@ -352,7 +353,7 @@ def test_special_tokens_at_ends_of_chunks(pattern: str) -> None:
     """A special token, a character or a run that spans the end of a chunk stays whole."""
     table, tokenizer = special_machine(pattern)
     ends = ("<s>x", "<|endoftext|>", "<|endoftex", "é世", "😀😀", "  x", "it's")
-    texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in sample(ends, 3, pattern) for gap in range(0, 24, 3)]
+    texts = ["the " * (CHUNK // 4 - 5) + "x" * gap + end + " the" for end in sample(ends, 4, pattern) for gap in range(0, 24, 3)]
     assert ids_of(tokenizer.encode_batch(texts)) == [table.run(text) for text in texts]
 
 
@@ -383,7 +384,7 @@ def test_short_texts_of_long_characters(char: str) -> None:
 def test_long_runs(unit: str) -> None:
     """A run longer than any block of the package has the ids of the walk, both as a whole and in pieces."""
     table, tokenizer = special_machine(GPT2)
-    size = 400_000 if LONG else 20_000
+    size = 150_000 if LONG else 20_000
     text = (unit * size)[:size] + "."
     expected = table.run(text)
     assert tokenizer.encode(text).tolist() == expected
@@ -424,15 +425,15 @@ def test_kinds_take_turns() -> None:
         assert bert.encode(text, add_special_tokens=False).tolist() == other.run(text)
 
 
+@each_way_pattern
 @examples(500)
 @given(text=some.text(some.sampled_from("abtx '1é世\n<s>/|\0😀") | some.characters(exclude_categories=["Cs"]), max_size=90))
-def test_any_text(text: str) -> None:
+def test_any_text(pattern: str, text: str) -> None:
     """For any text the kernel's ids are the walk's, and they decode to the text."""
-    for pattern in PATTERNS.values():
-        table, tokenizer = special_machine(pattern)
-        expected = table.run(text)
-        assert tokenizer.encode(text).tolist() == expected
-        assert tokenizer.decode(expected, skip_special_tokens=False) == text
+    table, tokenizer = special_machine(pattern)
+    expected = table.run(text)
+    assert tokenizer.encode(text).tolist() == expected
+    assert tokenizer.decode(expected, skip_special_tokens=False) == text
 
 
 # Well-known vocabularies, compared with their live references.
@@ -535,8 +536,8 @@ def test_reference_on_long_runs(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("unit", [" ", "1", "a", "\n"])
 def test_reference_on_very_long_runs(unit: str) -> None:
-    """Ten megabytes of one character have the reference's ids."""
-    hold("gpt2", [unit * 10_000_000])
+    """Two megabytes of one character have the reference's ids."""
+    hold("gpt2", [unit * 2_000_000])
 
 
 def corpus(name: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kept import wordpiece
 from shared_data import SHARED, needs_shared
-from tiers import examples
+from tiers import examples, thinned
 
 import fst
 from fst.runtime.kernels.model_inputs import lay_out, plan_rows
@@ -323,7 +323,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 
 @examples(80)
 @needs_shared
-@pytest.mark.parametrize("name", VOCABULARIES)
+@pytest.mark.parametrize("name", thinned(VOCABULARIES, 2))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """A call gives what the reference gives, for any combination of arguments."""
@@ -333,7 +333,7 @@ def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool
 @needs_shared
 @pytest.mark.slow
 @pytest.mark.parametrize("name", VOCABULARIES)
-@settings(max_examples=500)
+@settings(max_examples=200)
 @given(given=inputs(), options=OPTIONS)
 def test_many_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """The same, thousands of times."""
@@ -371,7 +371,7 @@ POST_PROCESSORS = {
 
 
 @needs_shared
-@pytest.mark.parametrize("post_processor", POST_PROCESSORS)
+@pytest.mark.parametrize("post_processor", thinned(POST_PROCESSORS, 2))
 def test_windows_of_pairs_are_those_of_the_reference_in_any_template(post_processor: str, tmp_path: Any) -> None:
     """The text that stands first has the outer windows, and every window has the special tokens of its template."""
     transformers = pytest.importorskip("transformers", reason="the reference")
