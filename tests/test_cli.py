@@ -21,6 +21,7 @@ import click
 import pytest
 from commands import CACHE, FST, INTERRUPTIBLE, TIMEOUT, TOKENS, call, error_of, execute, ids_of, on_terminal, posix, run, written
 from kept import bpe, wordpiece
+from tiers import thinned
 from tokenizers import Tokenizer
 
 import fst
@@ -848,7 +849,9 @@ class TestManners:
             assert process.wait(TIMEOUT) == 0
 
     @posix
-    @pytest.mark.parametrize("module", ["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.kernel_cache"])
+    @pytest.mark.parametrize(
+        "module", thinned(["fst.cli.main", "click", "click.core", "numpy", "numba", "numba.core.types", "fst.kernel_cache"], 4)
+    )
     def test_interrupted_while_importing(self, module: str, table: Path) -> None:
         """SIGINT during any import ends with 130 and prints nothing."""
         done = execute([sys.executable, "-c", INTERRUPTED_AT, module], "encode", table, stdin=b"un\n", code=130)

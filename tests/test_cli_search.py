@@ -183,7 +183,7 @@ class TestManners:
         assert call("search", table, source, source, "--color", "always").stdout == 2 * (name + shown)
 
     @posix
-    @pytest.mark.parametrize(("environment", "colored"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+    @pytest.mark.parametrize(("environment", "colored"), thinned([({"NO_COLOR": "1"}, False), ({}, True), ({"TERM": "dumb"}, False)], 2))
     def test_terminals(self, environment: dict[str, str], colored: bool, table: Path) -> None:
         """A terminal gets colours, unless its user wants none."""
         import pty
