@@ -22,13 +22,13 @@ def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[C
 
 
 def examples(count: int, **more: Any) -> Callable[[Test], Test]:
-    """How many examples hypothesis tries: in the long run a quarter of `count`, by default the first twentieth, and at least five.
+    """How many examples hypothesis tries: in the long run a quarter of `count`, by default the first fortieth, and at least five.
 
     They are the same in every run.
     """
 
     def decorate(test: Test) -> Test:
-        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (4 if LONG else 20), 5), **more)(test))
+        searched: Test = pytest.mark.sampled(settings(max_examples=max(count // (4 if LONG else 40), 5), **more)(test))
         return searched
 
     return decorate
