@@ -69,6 +69,14 @@ def small(kind: str, fallback: bool, is_bare: bool) -> Two:
     return _two(proto(kind, fallback, **by).SerializeToString(), f"{kind}-{fallback}-{is_bare}")
 
 
+@cache
+def behind(kind: str) -> Two:
+    """Make a small model that puts a blank behind a text."""
+    made = proto(kind, True, precompiled_charsmap=charsmap(CHANGED))
+    made.trainer_spec.treat_whitespace_as_suffix = True
+    return _two(made.SerializeToString(), f"{kind}-behind")
+
+
 def _two(data: bytes, name: str) -> Two:
     path = kept.FOLDER / f"{name}-{os.getpid()}.model"
     path.write_bytes(data)
@@ -145,6 +153,21 @@ def test_encoding(which: Any, text: str, options: dict[str, bool]) -> None:
         assert_same(two, "normalize", given_text)
         if two[0].normalize(text) or not text.strip(" "):
             assert_same(two, "normalize", given_text, with_offsets=True)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+@given(text=texts)
+@examples(100)
+def test_blanks_behind_words(kind: str, text: str) -> None:
+    """If the blank that is added stands behind a text, encoding, normalized texts and decoding are those of sentencepiece."""
+    two = behind(kind)
+    for form in RETURN_TYPES:
+        assert_same(two, "encode", text, out_type=form)
+    ids = two[0].encode(text)
+    for form in DECODED:
+        assert_same(two, "decode", ids, out_type=form)
+    if two[0].normalize(text):
+        assert_same(two, "normalize", text, with_offsets=True)
 
 
 @each_small

@@ -336,11 +336,28 @@ def test_refusals(pieces: list[Piece], kind: str, trainer: dict[str, Any], messa
         fst.compile.tokenizer(path)
 
 
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_pieces_that_no_text_has_are_refused(kind: str) -> None:
+    """A model has a piece that can be in a text."""
+    with pytest.raises(fst.VocabularyError, match="of the model can be in a text"):
+        both(model_of([UNK, Piece("<s>", 0, CONTROL), Piece("a", 0, UNUSED)], kind))
+
+
 def test_blanks_need_a_piece_beside_bytes() -> None:
     """With byte_fallback, ▁ is a piece: a blank in a text has no bytes of its own."""
     for kind in ("bpe", "unigram"):
         with pytest.raises(UnsupportedError, match="byte_fallback, and '▁', which stands for a blank"):
             both(model_of([UNK, Piece("a", -1), *ALL_BYTES], kind, byte_fallback=True))
+
+
+def test_own_pieces_beside_a_large_charsmap() -> None:
+    """A user-defined piece with a character that begins a string of the charsmap is refused if that has too many strings to be listed."""
+    rules = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc").serialized_model_proto()
+    data = model_of([UNK, *CHARS, Piece("<x>", 0, USER_DEFINED)], "unigram")
+    made, normal = map(sentencepiece_model_pb2.ModelProto.FromString, (data, rules))
+    made.normalizer_spec.precompiled_charsmap = normal.normalizer_spec.precompiled_charsmap
+    with pytest.raises(UnsupportedError, match="user-defined pieces, such as '<x>', beside a charsmap with more than 131072 strings"):
+        both(made.SerializeToString())
 
 
 def test_other_kinds_and_options_are_refused(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from fst.compile.bpe_model import BpeModel
 from fst.compile.score_merges import merges_of_scores
 from fst.compile.sources.sentencepiece_model import BYTE, BYTES, NORMAL, UNUSED, USER_DEFINED, SentencePieceModel
 from fst.compile.text.sentencepiece import SYMBOL
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.token_letters import Letters
 
 BLANK = " "
@@ -19,6 +19,7 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
 
     Raises:
         UnsupportedError: no list of merges does the same.
+        VocabularyError: texts have none of its pieces.
     """
     letters = Letters(are_bytes=False, symbol=SYMBOL if model.normalizer.escape_whitespaces else "")
     pieces = {piece: number for number, piece in enumerate(model.pieces) if model.types[number] == NORMAL and letters.bytes_of(piece)}
@@ -31,6 +32,8 @@ def bpe_model(model: SentencePieceModel) -> BpeModel:
     made = {left + right for left, right in merges}
     vocabulary = {letters.bytes_of(piece) or b"": number for piece, number in pieces.items() if piece in characters or piece in made}
     alone = _bytes_alone(model, vocabulary)
+    if not vocabulary and not alone:
+        raise VocabularyError("no normal piece of the model can be in a text")
     return BpeModel(
         vocabulary={**vocabulary, **alone},
         merges=[(letters.bytes_of(left) or b"", letters.bytes_of(right) or b"") for left, right in merges],
