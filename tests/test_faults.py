@@ -154,7 +154,7 @@ class TestInput:
         call("encode", table, source, "--column", "text", "-o", out)
         assert pq.read_table(out).to_pydict() == {"input_ids": [None] * 3}
 
-    @pytest.mark.parametrize("words", [["--field", "text"], ["--format", "json"]], ids=" ".join)
+    @pytest.mark.parametrize("words", thinned([(["--field", "text"],), (["--format", "json"],)], 2))
     def test_long_documents(self, words: list[str], table: Path) -> None:
         """A document that is too long for memory is refused before it is taken."""
         done = subprocess.run(
@@ -170,7 +170,7 @@ class TestOutput:
 
     @pytest.mark.parametrize(
         ("kind", "form"),
-        thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 3),
+        thinned([("text", "ids"), ("text", "npy"), ("text", "parquet"), ("parquet", "arrow"), ("parquet", "parquet")], 5),
     )
     def test_full_disk(self, kind: str, form: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A disk that is full while an output is written is an error that names the output, of which nothing stays."""
@@ -220,8 +220,8 @@ class TestOutput:
         """Of two processes that write the same output at the same time one wins, and the file is whole."""
         out = on_its_own(tmp_path)
         words = [[FST, "encode", str(table), str(data[kind]), "-o", str(out / "ids.txt")] for kind in ("text", "gzip")]
-        processes = [subprocess.Popen(words[number % 2]) for number in range(4)]
-        assert [process.wait(TIMEOUT) for process in processes] == [0] * 4
+        processes = [subprocess.Popen(words[number % 2]) for number in range(2)]
+        assert [process.wait(TIMEOUT) for process in processes] == [0] * 2
         assert [path.name for path in out.iterdir()] == ["ids.txt"]
         assert (out / "ids.txt").read_bytes() == run(*words[0][1:-2]).stdout
 
@@ -232,7 +232,7 @@ class TestSignals:
 
     @pytest.mark.parametrize(
         ("form", "number", "code"),
-        thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 3),
+        thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
     )
     def test_in_the_middle(self, form: str, number: int, code: int, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """A signal in the middle of the work ends it at once, and leaves nothing behind."""
@@ -249,7 +249,7 @@ class TestSignals:
             assert process.stderr.read() == b""
         assert list(out.iterdir()) == []
 
-    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize(("number", "code"), thinned([(signal.SIGINT, 130), (signal.SIGTERM, 143)], 2))
     def test_when_nobody_reads(self, number: int, code: int, table: Path, data: dict[str, Path]) -> None:
         """A signal ends a process whose output nobody takes."""
         words = ["encode", table, *[data["text"]] * 100]
@@ -289,7 +289,7 @@ class TestWithoutPyarrow:
 
     CODE = "import sys; sys.modules['pyarrow'] = None; from fst.cli.main import main; main()"
 
-    @pytest.mark.parametrize("kind", ["parquet", "arrow file", "arrow stream", "zstd"])
+    @pytest.mark.parametrize("kind", thinned(["parquet", "arrow file", "arrow stream", "zstd"], 4))
     def test_what_takes_it(self, kind: str, table: Path, data: dict[str, Path]) -> None:
         """What takes it says how to install it."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), *options_for(kind)]
@@ -298,7 +298,7 @@ class TestWithoutPyarrow:
         assert done.stderr.decode().endswith("pip install 'pyarrow>=18'\n")
         assert len(done.stderr.splitlines()) == 1
 
-    @pytest.mark.parametrize("kind", ["text", "gzip"])
+    @pytest.mark.parametrize("kind", thinned(["text", "gzip"], 2))
     def test_what_does_not(self, kind: str, table: Path, data: dict[str, Path], tmp_path: Path) -> None:
         """Everything else works."""
         words = [sys.executable, "-c", self.CODE, "encode", str(table), str(data[kind]), "-o", str(tmp_path / "ids.npy")]

@@ -19,6 +19,7 @@ import numba
 import numpy as np
 import pytest
 from commands import CACHE, TIMEOUT, posix
+from tiers import thinned
 
 from fst import jit, kernel_cache, pairs
 from fst.borrowed import kind_of
@@ -88,7 +89,7 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
 
 
 @bound
-@pytest.mark.parametrize("is_there", [True, False])
+@pytest.mark.parametrize("is_there", thinned([True, False], 2))
 def test_a_folder_that_cannot_be_written(is_there: bool, tmp_path: Path) -> None:
     """If no folder can be written, kernels are compiled and not kept, and a warning says so and what to do."""
     folder = tmp_path / CACHE
@@ -233,8 +234,7 @@ def call_toy(folder: Path) -> tuple[str, bool]:
 
 @pytest.mark.parametrize(
     ("name", "text", "result"),
-    [("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")],
-    ids=["far", "near"],
+    thinned([("toy_constants", "FACTOR = 20", "21.0\n"), ("toy_shared", PACKAGE["toy_shared"].replace("1", "2"), "12.0\n")], 2),
 )
 def test_a_changed_constant(name: str, text: str, result: str, toy: Path) -> None:
     """A kernel is compiled again when a constant changes in a file that it imports, or in one that such a file imports."""

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import ADDED, PIECES, compiled
+from tiers import thinned
 
 import fst
 from fst import npz
@@ -323,7 +324,7 @@ sys.exit(first or max(forked(fst.load(sys.argv[1]), turn * 1e-4) for turn in ran
 
 
 @needs_fork
-@pytest.mark.parametrize("delay", [0.05, 0.15, 0.3])
+@pytest.mark.parametrize("delay", thinned([0.05, 0.15, 0.3], 3))
 def test_process_forked_while_a_thread_is_the_first_to_encode(delay: float, tmp_path: Path) -> None:
     """A process that is forked while a thread imports numba, has kernels compiled, or computes what is kept, can do the same."""
     tables().save(tmp_path / "table.npz")
