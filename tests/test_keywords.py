@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import random
 from collections.abc import Sequence
@@ -18,7 +17,6 @@ from damage import survivors
 from hypothesis import given
 from hypothesis import strategies as some
 from naive import keyword_matches
-from shared_data import SHARED, needs_shared
 from tiers import examples, sample
 
 import fst
@@ -26,7 +24,6 @@ from fst.compile import keywords
 from fst.machines.keywords import FREE, KINDS, LABEL_SHIFT, OUTPUT_SHIFT, OWN, KeywordTables
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
-ORACLES = SHARED / "oracles"
 SETS = [
     *(["a", "a" * 9 + "b"], ["ab", "bab", "b"], ["abab", "ba", "a"], ["b", "abc", "bcd", "bc"]),
     *(["é", "世é", "éa", "世"], ["aab", "ab", "abaab"]),
@@ -68,31 +65,13 @@ def test_characters_of_several_bytes(kind: str, listed: list[str], text: str) ->
     assert [tuple(match) for match in searcher.find_iter(text.encode())] == in_bytes(text, expected)
 
 
-def rows_of(*names: str) -> list[dict[str, Any]]:
-    """The oracles' rows that this version answers: without empty keywords, anchors, and letters of any case."""
-    rows = [json.loads(line) for name in names for line in (ORACLES / name).read_text(encoding="utf-8").splitlines()]
-    asked = [row for row in rows if not row.get("anchored") and not row.get("ascii_case_insensitive") and "whole_words" not in row]
-    return [row for row in asked if row.get("match_kind", "leftmost-longest") in KINDS and row["patterns"] and all(row["patterns"])]
-
-
-@needs_shared
-@pytest.mark.parametrize("name", ["aho_corasick", "others", "random"])
-def test_oracles(name: str) -> None:
-    """Other projects' matches, in characters and in bytes."""
-    rows = rows_of(f"toolkit/keyword_search_{name}.jsonl")
-    assert rows
-    for row in rows:
-        searcher = fst.Searcher(keywords(row["patterns"], match_kind=row["match_kind"]))
-        assert found_by(searcher, [row["haystack"]]) == [[tuple(match) for match in row["matches"]]], row["case_id"]
-
-
 @each_kind
 def test_every_way_through_the_package(kind: str, tmp_path: Path) -> None:
     """In any form, with any number of threads, cut anywhere, from a file and from a pickle, texts have the same matches."""
     draw = random.Random(kind)
     for listed in SETS:
         searcher = fst.Searcher(keywords(listed, match_kind=kind))
-        texts = ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(40)), "ab" * 5_000]
+        texts = ["", *("".join(draw.choices("abcé世 \n", k=draw.randint(0, 60))) for _ in range(20)), "ab" * 5_000]
         expected = [keyword_matches(listed, text, kind) for text in texts[:-1]]
         assert found_by(searcher, texts)[:-1] == expected
         assert found_by(searcher, texts, threads=3) == found_by(searcher, texts)
@@ -125,7 +104,7 @@ def test_streams(kind: str) -> None:
 def test_long_texts_and_threads(letters: str) -> None:
     """A long text has the same matches on several threads, whether it can be cut or not."""
     searcher = fst.Searcher(keywords(["ab", "bab", "aabb"]))
-    text = "".join(random.Random(1).choices(letters, k=2_000_000))
+    text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (searcher.find_batch([text], threads=threads) for threads in (1, 2))
     for name in ("ids", "starts", "ends", "row_splits"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
@@ -167,7 +146,7 @@ def test_short_texts(kind: str) -> None:
 @each_kind
 def test_long_texts_are_read_as_far_as_asked(kind: str) -> None:
     """A long text gives its first matches before the rest of it is read, and in the end the matches of a batch."""
-    searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 100_000
+    searcher, text = fst.Searcher(keywords(["ab", "b", "世a"], match_kind=kind)), "xab世" * 30_000
     assert [*searcher.find_iter(text)] == searcher.find_batch([text])[0]
     wrong = text + "\ud800"
     first = next(searcher.find_iter(text))
