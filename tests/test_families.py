@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from tiers import sample, thinned
+from tiers import examples, sample, thinned
 from tokenizers import Regex, models, normalizers, trainers
 from tokenizers import Tokenizer as Reference
 
@@ -92,7 +92,7 @@ def trained(document: Any) -> Any:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", thinned(CLASSES, 8))
+@pytest.mark.parametrize("name", thinned(CLASSES, 20))
 def test_family(name: str, tmp_path: Path) -> None:
     """Ids, offsets and decoded texts of any text are those of the reference."""
     made = getattr(library("transformers"), f"{name}Tokenizer")()
@@ -109,7 +109,7 @@ def test_family(name: str, tmp_path: Path) -> None:
     assert other.decode_batch(found) == own.decode_batch([encoding.ids for encoding in expected])
 
 
-@pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 8))
+@pytest.mark.parametrize("name", thinned([name for name in CLASSES if not name.startswith("Layout") and name != "Udop"], 20))
 def test_folder_and_live_tokenizer(name: str, tmp_path: Path) -> None:
     """A folder that names the class, and the live tokenizer that AutoTokenizer makes of it, compile to its ids, names and settings."""
     transformers = library("transformers")
@@ -152,6 +152,7 @@ def test_tokenizer_in_python_is_refused(tmp_path: Path) -> None:
     [(r"\s{2,}|[\n\r\t]", " "), (r"[\n\r\t]", " "), (r"[ab]", "c"), (r"[ab]", ""), (r"a+|[bc]|d", "e"), (r"x", "yz"), (r"[ab]", "a")],
 )
 @given(text=some.text(some.sampled_from("abcdex \n\r\t\u3000"), max_size=12))
+@examples(400)
 def test_replace_of_a_choice(pattern: str, content: str, text: str) -> None:
     """A Replace of one character of a set, or of a run and such characters, replaces what the reference's does."""
     part = {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ import pytest
 from kept import wordpiece
 from machines import PIECES
 from shared_data import SHARED, needs_shared
+from tiers import thinned
 
 import fst
 from fst.machines.wordpiece import Tables
@@ -256,9 +258,7 @@ def known(row: Any) -> list[Any]:
     return found + [[row.char_to_token(place, text), row.word_to_tokens(place, text)] for place in range(9) for text in (0, 1)]
 
 
-@pytest.mark.parametrize("side", ["right", "left"])
-@pytest.mark.parametrize("windows", [False, True])
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(("change", "windows", "side"), thinned(product(CHANGES, (False, True), ("right", "left")), 4))
 def test_rows_overflow_and_change(two: Two, change: Callable[[Any], Any], windows: bool, side: str) -> None:
     """What was cut off a row is known, whether or not it was asked for, and rows are padded and truncated, as with `tokenizers`."""
     two.set(truncation_side=side)

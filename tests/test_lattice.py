@@ -152,7 +152,7 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
     lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
     found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
-    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)], 40):
+    for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
         for mode in MODES:
             assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
 
@@ -209,7 +209,7 @@ def texts_of(draw: random.Random, letters: str, count: int, longest: int = 12) -
 @pytest.mark.sampled
 def test_mecab_definition(tmp_path: Path) -> None:
     """Whatever the dictionary, the walk finds a path of the least cost of all, and the kernel finds the same path."""
-    for seed in sample(range(300), 10):
+    for seed in sample(range(300), 30):
         draw = random.Random(seed)
         naive, files = dictionary(draw, draw.choice([1, 3, 30000]))
         table = lattice.mecab(written(tmp_path / str(seed), files), max_grouping_size=naive.most)
@@ -419,7 +419,7 @@ def test_streams(kind: str, table: Any) -> None:
 def test_long_texts_and_threads(kind: str, blanks: str, table: Any) -> None:
     """A long text has the same tokens on several threads, whether it can be cut or not; those of the walk, as far as this has been run."""
     letters = ("abcあ" if kind == "mecab" else "研究生命a") + blanks
-    text = "".join(random.Random(1).choices(letters, k=1_200_000))
+    text = "".join(random.Random(1).choices(letters, k=600_000))
     one, two = (fst.Segmenter(table).segment_batch([text], offsets=True, threads=threads) for threads in (1, 2))
     for name in ("ids", "starts", "ends", "row_splits"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
