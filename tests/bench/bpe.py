@@ -25,47 +25,65 @@ from worker import source
 import fst
 
 DOCUMENT = 10**8  # characters
+Figures = Iterator[tuple[str, str]]
 
 
 def main() -> None:
     """Print a column of figures for each vocabulary."""
+    show(figures, GPT2, CL100K, O200K)
+
+
+def show(measure: Callable[[Path, list[str]], Figures], *names: str) -> None:
+    """Print a column of what is measured of each vocabulary and English books."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     english = documents(folder / "corpora" / BOOKS)
-    columns = {name: dict(figures(source(folder / name), english)) for name in (GPT2, CL100K, O200K)}
+    columns = {name: dict(measure(source(folder / name), english)) for name in names}
     print(f"| figure | {' | '.join(Path(name).name for name in columns)} |\n| --- {'| --- ' * len(columns)}|")
-    for figure in columns[GPT2]:
+    for figure in columns[names[0]]:
         print(f"| {figure} | {' | '.join(column[figure] for column in columns.values())} |")
 
 
-def figures(vocabulary: Path, english: list[str]) -> Iterator[tuple[str, str]]:
+def figures(vocabulary: Path, english: list[str]) -> Figures:
     """All figures of a vocabulary."""
     with tempfile.TemporaryDirectory() as scratch:
         table = Path(scratch) / "table.npz"
-        compile_table = partial(run, [*FST, "compile", str(vocabulary), "-o", str(table)])
-        compile_table()
-        yield "compile, whole process, second run", f"{seconds(compile_table, 3):.1f} s"
-        yield "file", f"{table.stat().st_size / 1e6:.0f} MB"
+        yield from built(vocabulary, table)
         tok = fst.load(table)
-        yield "`fst.load`, verified", f"{seconds(lambda: fst.load(table), 15) * 1e3:.0f} ms"
         yield from speeds(tok, english)
+        yield from threads(tok, english)
         cold = {**os.environ, "NUMBA_CACHE_DIR": str(Path(scratch) / "cold")}
         first = partial(subprocess.run, [sys.executable, "-c", FIRST, str(table)], check=True, capture_output=True, env=cold)
         yield "first ids in a new process, no kernels kept from before", f"{seconds(first, 1):.1f} s"
 
 
-def speeds(tok: fst.Tokenizer, english: list[str]) -> Iterator[tuple[str, str]]:
-    """Times and ratios of times."""
-    book = "\n".join(english)
-    one_text = [(book * (DOCUMENT // len(book) + 1))[:DOCUMENT]]
+def built(vocabulary: Path, table: Path) -> Figures:
+    """What it takes to make a table and to load it."""
+    compile_table = partial(run, [*FST, "compile", str(vocabulary), "-o", str(table)])
+    compile_table()
+    yield "compile, whole process, second run", f"{seconds(compile_table, 3):.1f} s"
+    yield "file", f"{table.stat().st_size / 1e6:.0f} MB"
+    fst.load(table)
+    yield "`fst.load`, verified", f"{seconds(lambda: fst.load(table), 15) * 1e3:.0f} ms"
+
+
+def speeds(tok: fst.Tokenizer, english: list[str]) -> Figures:
+    """Times and ratios of times, on one thread."""
     ids = partial(tok.encode_batch, english, threads=1)
     yield "time with offsets against ids alone", f"{ratio(partial(tok.encode_batch, english, offsets=True, threads=1), ids):.2f}"
     yield "`encode` of a sentence", f"{seconds(lambda: [tok.encode(SENTENCE) for _ in range(1000)], 9) * 1e3:.1f} µs"
-    yield "two threads against one, rows", f"{ratio(ids, partial(tok.encode_batch, english, threads=2)):.2f} ×"
-    one, two = (partial(tok.encode_batch, one_text, threads=threads) for threads in (1, 2))
-    yield "two threads against one, one text of 100 MB", f"{ratio(one, two):.2f} ×"
+    whole = len("\n".join(english).encode())
     for name, rows in worst():
-        size = len("".join(rows).encode()) / len(book.encode())
+        size = len("".join(rows).encode()) / whole
         yield f"{name}, bytes a second against English", f"{size * ratio(ids, partial(tok.encode_batch, rows, threads=1)):.2f}"
+
+
+def threads(tok: fst.Tokenizer, english: list[str]) -> Figures:
+    """Two threads against one."""
+    book = "\n".join(english)
+    one_text = [(book * (DOCUMENT // len(book) + 1))[:DOCUMENT]]
+    for name, texts in {"rows": english, "one text of 100 MB": one_text}.items():
+        one, two = (partial(tok.encode_batch, texts, threads=count) for count in (1, 2))
+        yield f"two threads against one, {name}", f"{ratio(one, two):.2f} ×"
 
 
 def worst() -> Iterator[tuple[str, list[str]]]:

@@ -1,0 +1,79 @@
+"""Measure what docs/figures.md states of Unigram, beside what ``peers.py`` measures, and print it as a table.
+
+    python tests/bench/unigram.py [FOLDER]
+
+FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio that of those of neighbouring runs. Memory is measured
+where Linux tells the most that a process had.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from bpe import Figures, built, show, speeds
+from features import ratio
+from rows import ALBERT, T5, XLM_R
+
+import fst
+
+TEXTS = {"random letters": "draw.choice(letters, size).tobytes().decode()", "one letter": "'a' * size"}
+MEASURE = """
+import sys, time
+import numpy as np
+import fst
+
+def kilobytes(of):
+    return int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith(of)))
+
+tok, draw, letters = fst.load(sys.argv[1]), np.random.default_rng(5), np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
+tok.encode("warm")
+for size in (10**6, 10**8):
+    texts = [{text}]
+    if sys.platform == "linux":
+        open("/proc/self/clear_refs", "w").write("5")  # the most memory is now what there is
+        before = kilobytes("VmRSS")
+    begun = time.perf_counter()
+    batch = tok.encode_batch(texts, threads=1)
+    print((time.perf_counter() - begun) / size * 1e9)
+print((kilobytes("VmHWM") - before) * 1024 / 1e6 - batch.ids.nbytes / 1e6 if sys.platform == "linux" else "nan")
+"""
+
+
+def main() -> None:
+    """Print a column of figures for each vocabulary."""
+    show(figures, T5, ALBERT, XLM_R)
+
+
+def figures(vocabulary: Path, english: list[str]) -> Figures:
+    """All figures of a vocabulary."""
+    with tempfile.TemporaryDirectory() as scratch:
+        table = Path(scratch) / "table.npz"
+        yield from built(vocabulary, table)
+        tok = fst.load(table)
+        yield from speeds(tok, english)
+        yield from sampled(tok, english)
+        for name, text in TEXTS.items():
+            yield from long(name, text, table)
+
+
+def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
+    """What it costs to draw ids."""
+    ids = partial(tok.encode_batch, english, threads=1)
+    drawn = partial(tok.encode_batch, english, threads=1, sample=True, alpha=0.1, seed=7)
+    yield "time of sampling against plain ids", f"{ratio(drawn, ids):.1f}"
+
+
+def long(name: str, text: str, table: Path) -> Figures:
+    """One text without a blank, of 1 MB and of 100 MB, in a process of its own."""
+    ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, capture_output=True, text=True)
+    short, long, memory = map(float, ran.stdout.split())
+    yield f"{name} without a blank, 1 MB and 100 MB", f"{short:.0f} and {long:.0f} ns a byte"
+    yield f"{name} without a blank, 100 MB, memory beside the ids", f"{memory:.0f} MB"
+
+
+if __name__ == "__main__":
+    main()
