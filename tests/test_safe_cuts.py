@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS, source_with
 from shared_data import SHARED, needs_shared
+from tiers import examples
 
 import fst
 from fst.machines.wordpiece import Tables
@@ -84,7 +85,7 @@ def test_texts_fall_apart_at_blanks(name: str) -> None:
     """Where a text may be cut, what comes before has the ids that it has alone, and so has what comes after."""
     may_be_cut = blanks(tables(name))
     assert may_be_cut == {"one word": ""}.get(name, " \n")
-    tok, text = made(name), hostile(1, 80)
+    tok, text = made(name), hostile(1, 40)
     whole = tok.encode(text, add_special_tokens=False).tolist()
     for place in [place for place, char in enumerate(text, 1) if char in may_be_cut]:
         before, after = (tok.encode(part, add_special_tokens=False).tolist() for part in (text[:place], text[place:]))
@@ -119,7 +120,7 @@ def test_parts_where_nothing_can_be_cut() -> None:
 
 @pytest.mark.usefixtures("short_parts")
 @each_machine
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     texts=st.lists(st.lists(st.sampled_from(HOSTILE), max_size=40).map("".join), min_size=1, max_size=6),
     threads=st.integers(2, 5),

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS, compiled, source_with
 from shared_data import SHARED, needs_shared
-from tiers import sample
+from tiers import examples, sample, thinned
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
@@ -113,11 +113,11 @@ def whole(tok: fst.Tokenizer, text: Any, **options: Any) -> Found:
 def check_each_cut(tok: fst.Tokenizer, text: str) -> None:
     """Cut a text in two at every byte, and in three at many pairs of bytes."""
     data, expected = text.encode(), whole(tok, text)
-    for place in sample(range(len(data) + 1), 7):
+    for place in sample(range(len(data) + 1), 21):
         assert streamed(tok, cut(data, [place])) == expected, place
     draw = random.Random(len(data))
     some = draw.sample(range(len(data)), 16)
-    for pair in sample([*product(some, some)], 7):
+    for pair in sample([*product(some, some)], 21):
         assert streamed(tok, cut(data, pair)) == expected, pair
 
 
@@ -147,8 +147,7 @@ def test_ids_of_the_reference(name: str) -> None:
         assert ids == reference.encode(text).ids
 
 
-@each_machine
-@pytest.mark.parametrize("size", [1, 2, 5, 64])
+@pytest.mark.parametrize(("name", "size"), thinned(product(MACHINES, (1, 2, 5, 64)), 4))
 def test_small_pieces(name: str, size: int) -> None:
     """Pieces of one byte, or of few, and characters one by one, make the whole, whether each is followed by a read or none is."""
     text = hostile(13)
@@ -160,7 +159,7 @@ def test_small_pieces(name: str, size: int) -> None:
 
 
 @each_machine
-@settings(max_examples=25)
+@examples(100)
 @given(seed=st.integers(0, 2**32 - 1), pieces=st.lists(st.sampled_from(HOSTILE), max_size=60), are_bytes=st.booleans())
 def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> None:
     """Any text, cut at any places and read at any time, has the ids, places and words of the whole, special tokens around it or not."""
@@ -174,7 +173,7 @@ def test_any_cuts(name: str, seed: int, pieces: list[str], are_bytes: bool) -> N
         assert found == whole(made(name), text, add_special_tokens=add_special_tokens)
 
 
-@pytest.mark.parametrize("block", [1, 2, 7, 64])
+@pytest.mark.parametrize("block", thinned([1, 2, 7, 64], 2))
 def test_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ids do not show how much text is encoded at a time."""
     monkeypatch.setattr(streams, "STREAM_BLOCK", block)
@@ -193,13 +192,14 @@ def test_pieces_larger_than_a_block() -> None:
         assert streamed(made("as BERT"), cut(text.encode(), range(size, len(text.encode()), size))) == expected
 
 
+@pytest.mark.sampled
 @each_machine
 def test_bytes_that_are_not_text_are_replaced(name: str) -> None:
     """With errors="replace", bytes that are not UTF-8 become the same characters as in the whole text, wherever it is cut."""
     draw = random.Random(16)
     data = b"".join(draw.choice([*NOT_TEXT, *(piece.encode() for piece in HOSTILE)]) for _ in range(120))
     expected = whole(made(name), data, errors="replace")
-    for place in range(len(data) + 1):
+    for place in sample(range(len(data) + 1), 8, name):
         assert streamed(made(name), cut(data, [place]), errors="replace") == expected
     assert streamed(made(name), cut(data, range(1, len(data))), errors="replace") == expected
 
