@@ -632,7 +632,7 @@ def test_options_that_say_too_little_or_too_much_are_refused(given: Json, messag
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "p50k_base", "r50k_base"])
+@pytest.mark.parametrize("name", thinned(["cl100k_base", "o200k_base", "p50k_base", "r50k_base"], 4))
 def test_named_encodings_are_the_reference_s(name: str) -> None:
     """The patterns and special tokens are tiktoken's, and so are the tokens; a live Encoding is the same source as its file."""
     library = pytest.importorskip("tiktoken", reason="the reference")
@@ -781,7 +781,7 @@ READ = ("gpt2/tokenizer.json", "roberta/tokenizer.json", "gpt_neox/tokenizer.jso
 
 
 @needs_shared
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", thinned(READ, 5))
 def test_real_document_is_the_reference_s(name: str) -> None:
     """A tokenizer.json in use has the tokens of the reference, and its merges and pieces give the reference's ids."""
     content = (VOCABULARIES / name).read_bytes()
@@ -794,7 +794,7 @@ def test_real_document_is_the_reference_s(name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["gpt2", "roberta"])
+@pytest.mark.parametrize("name", thinned(["gpt2", "roberta"], 2))
 def test_real_merges_are_those_of_the_document(name: str, tmp_path: Path) -> None:
     """vocab.json and merges.txt in use hold the model of the tokenizer.json beside them."""
     for file in ("vocab.json", "merges.txt"):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -17,7 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from kept import wordpiece
 from shared_data import SHARED, needs_shared
-from tiers import examples
+from tiers import examples, thinned
 
 import fst
 from fst.compile.sources import pretrained
@@ -232,9 +233,10 @@ UNLIKE_BERT = document(
 SAID = {"do_lower_case": False, "cls_token": "<s>", "pad_token": "<pad>", "extra_special_tokens": ["<x>"], "model_max_length": 1e30}
 
 
-@pytest.mark.parametrize("config", [{}, SAID], ids=["nothing said", "settings"])
-@pytest.mark.parametrize("source", [MINIMAL, UNLIKE_BERT], ids=["minimal", "unlike BERT's"])
-@pytest.mark.parametrize("name", [*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]])
+@pytest.mark.parametrize(
+    ("name", "source", "config"),
+    thinned(product([*pretrained.FAMILIES, *pretrained.AS_IT_STANDS[1:]], (MINIMAL, UNLIKE_BERT), ({}, SAID)), 3),
+)
 def test_class_takes_of_a_document_what_the_reference_s_takes(name: str, source: Json, config: Json, auto: Any, tmp_path: Path) -> None:
     """Each class takes the same parts of a tokenizer.json as in the reference, and makes the same of those that it does not have."""
     folder = write(tmp_path / "folder", {"tokenizer.json": source, "tokenizer_config.json": {"tokenizer_class": name, **config}})
@@ -692,18 +694,20 @@ UNASKED = f"{NO_FILE}, and no model of that name in the cache; the Hugging Face 
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize(
     ("code", "name", "variables", "message"),
-    [
-        (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers"),
-        (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
-        (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
-        (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
-        (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
-        (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
-        (COMPILE, "missing.tiktoken", {}, "Error: missing.tiktoken: No such file or directory; check the name"),
-        (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
-        (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
-    ],
-    ids=["no huggingface_hub", "offline", "no network", "no name", "a file", "another file", "a third file", "a path", "a path from here"],
+    thinned(
+        [
+            (WITHOUT, NAME, {}, f"{NO_FILE}; to fetch it from the Hugging Face Hub: pip install huggingface_hub tokenizers"),
+            (COMPILE, NAME, {"HF_HUB_OFFLINE": "1"}, f"{UNASKED}: Cannot"),
+            (COMPILE, NAME, {"HF_ENDPOINT": "http://127.0.0.1:9"}, f"{UNASKED}: "),
+            (COMPILE, "a--b", {}, "Error: there is no file or folder 'a--b', and it is no name of a model on the Hugging Face Hub either"),
+            (COMPILE, "missing/vocab.txt", {}, "Error: missing/vocab.txt: No such file or directory; check the name"),
+            (COMPILE, "missing.json", {}, "Error: missing.json: No such file or directory; check the name"),
+            (COMPILE, "missing.tiktoken", {}, "Error: missing.tiktoken: No such file or directory; check the name"),
+            (COMPILE, "a/b/c", {}, "Error: a/b/c: No such file or directory; check the name"),
+            (COMPILE, "./missing", {}, "Error: missing: No such file or directory; check the name"),
+        ],
+        4,
+    ),
 )
 def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict[str, str], message: str, tmp_path: Path) -> None:
     """A source that is no file, and that cannot be had from the Hub, fails with one line that says why, and what to do."""
@@ -717,11 +721,14 @@ def test_source_that_cannot_be_had_is_told(code: str, name: str, variables: dict
 @pytest.mark.usefixtures("hub")
 @pytest.mark.parametrize(
     ("status", "code", "message"),
-    [
-        (404, "RepoNotFound", f"{NO_FILE}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`"),
-        (403, "GatedRepo", "Error: 'some-owner/some-model' on the Hugging Face Hub is for those who were let in: ask there, then `hf auth"),
-        (400, "", f"{UNASKED}: Bad request\n"),
-    ],
+    thinned(
+        [
+            (404, "RepoNotFound", f"{NO_FILE}, nor a model of that name on the Hugging Face Hub; if it is private: `hf auth login`"),
+            (403, "GatedRepo", f"Error: '{NAME}' on the Hugging Face Hub is for those who were let in: ask there, then `hf auth"),
+            (400, "", f"{UNASKED}: Bad request\n"),
+        ],
+        3,
+    ),
 )
 def test_answer_of_the_hub_is_told(status: int, code: str, message: str, answer: Callable[[int, str], str], tmp_path: Path) -> None:
     """What the Hub answers where it does not give a model is told in one line."""

@@ -449,7 +449,7 @@ def characters_of(pattern: str, dialect: Dialect) -> str:
     return "".join(map(chr, codes[(codes < code_points.SURROGATES[0]) | (codes > code_points.SURROGATES[1])]))
 
 
-@pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{N}", r"\s", r"\w", *thinned(SETS[::3], 53)])
+@pytest.mark.parametrize("pattern", [r"\p{L}", *thinned([r"\p{N}", r"\s", r"\w", *SETS[::3]], 80)])
 def test_sets_are_those_of_the_engines(pattern: str) -> None:
     """A set holds exactly the code points that it has in both engines."""
     everything = reference_properties.everything()
@@ -466,7 +466,7 @@ def test_cases_are_those_of_the_engines(dialect: Dialect) -> None:
     engine = engine_of(dialect)
     cased = sorted(reference_properties.cased())
     apart = "\n".join(cased)
-    for char in sample(cased, 80):
+    for char in sample(cased, 200):
         if dialect == "oniguruma" and ord(char) in unfolding():
             continue
         assert {*characters_of(f"(?i:{char})", dialect)} == engine.matched(f"(?i:{char})", apart), char

@@ -819,6 +819,7 @@ def decoding(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[fst.To
 @pytest.mark.parametrize("skip", [False, True], ids=["all tokens", "no special tokens"])
 @pytest.mark.parametrize("name", DECODERS)
 @given(ids=st.lists(st.integers(0, len(SAID) + 4), max_size=12))
+@examples(400)
 def test_any_ids_decode_as_the_reference_decodes_them(
     name: str, skip: bool, ids: list[int], decoding: dict[str, tuple[fst.Tokenizer, Tokenizer]]
 ) -> None:
