@@ -28,7 +28,6 @@ import pyarrow as pa
 import pytest
 from interpreted import printed
 from machines import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
-from tiers import sample
 
 import fst
 from fst.charsmap import KEEPING, MANNERS
@@ -63,7 +62,7 @@ from fst.unigram import BYTE, NORMAL, UNKNOWN, UNUSED, USER_DEFINED, WHOLE
 
 CHECKED = bool(vars(numba.config)["BOUNDSCHECK"])
 SEEDS = 60
-RARE = 54  # the seed that drives what few others do
+RARE = (54, 21, 13, 15, 3, 1, 2, 19, 4, 6, 9)  # seeds that together drive every kernel, unless what is drawn changes
 DECORATORS = {"kernel", "object_kernel", "part", "inlined"}
 
 BERT = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
@@ -502,10 +501,9 @@ def drive(seed: int, size: int) -> None:
         drive_long(tok, draw)
 
 
-@pytest.mark.sampled
 def test_no_index_is_out_of_bounds() -> None:
     """Every use of a vocabulary gives the ids that it should, and no index is out of bounds where numba checks them."""
-    for seed in range(SEEDS) if CHECKED else sample(range(SEEDS), 20):
+    for seed in range(SEEDS) if CHECKED else range(0, SEEDS, SEEDS // 3):
         drive(seed, 1_000 if seed % 5 else 10_000)
 
 
@@ -542,7 +540,7 @@ def trace() -> None:
         missing.discard((frame.f_code.co_filename, frame.f_code.co_name))
 
     threading.settrace(watch)
-    for seed in (RARE, *range(SEEDS)):
+    for seed in (*RARE, *range(SEEDS)):
         sys.settrace(watch)
         drive(seed, 40)
         sys.settrace(None)
