@@ -88,7 +88,7 @@ CASES = [
     ("NFD", "all", True, True),
     ("clip", "clip", False, False),
 ]
-some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 3))
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 6))
 
 
 def document(case: tuple[str, str, bool, bool]) -> Json:
@@ -155,7 +155,7 @@ def hold(made: Machine, texts: Sequence[str]) -> None:
 def test_encodings_are_those_of_the_reference(case: tuple[str, str, bool, bool]) -> None:
     """With any normalizers, added tokens and leading blank, ids and offsets are the reference's."""
     draw = random.Random(str(case))
-    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(400), 40))])
+    hold(machine(case), [*BITS, *(mixed(draw, 12) for _ in sample(range(200), 20))])
 
 
 @given(some.sampled_from(CASES), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))
@@ -298,7 +298,7 @@ def test_real_vocabularies(name: str) -> None:
     reference = Tokenizer.from_str(read(source))
     reference.no_padding()
     for path in sorted((SHARED / "corpora").iterdir()):
-        text = path.read_text(encoding="utf-8", errors="replace")[:100_000]
+        text = path.read_text(encoding="utf-8", errors="replace")[:40_000]
         rows = [text[at : at + 1_000] for at in range(0, len(text), 1_000)]
         rows += [unicodedata.normalize("NFD", row) for row in rows]
         batch = tokenizer.encode_batch(rows, offsets=True)

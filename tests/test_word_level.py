@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from tiers import examples
+from tiers import examples, thinned
 from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 import fst
@@ -38,8 +39,7 @@ def reference(words: list[str], split: str, *, is_lower: bool) -> Tokenizer:
     return made
 
 
-@pytest.mark.parametrize("is_lower", [False, True])
-@pytest.mark.parametrize("split", SPLITS)
+@pytest.mark.parametrize(("split", "is_lower"), thinned(product(SPLITS, (False, True)), 3))
 @examples(200)
 @given(words=some.lists(WORDS, max_size=8), texts=some.lists(some.lists(WORDS, max_size=9), max_size=4))
 def test_ids_are_those_of_the_reference(split: str, is_lower: bool, words: list[str], texts: list[list[str]], scratch: Path) -> None:
