@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from fst.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
+MAX_OFFSET = (1 << 21) - 1
 SHIFT = 8  # of an offset that is too large for its bits
 BLOCK = 256  # units
 MAX_STRING = 256  # bytes
 MAX_NODES = 1 << 22  # visited while the strings are proven; a node counts once for each depth that it has
-MAX_STRINGS = 1 << 17  # that are listed
 LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of one byte and more
 MAX_LENGTHS = 32  # of strings: sentencepiece finds no more strings at one place
 
@@ -80,32 +80,22 @@ class DoubleArray:
         """The text of a value."""
         return self.texts[value : self.texts.index(b"\0", value)].decode()
 
-    def replacements(self) -> dict[str, str]:
-        """All strings and their texts.
-
-        Raises:
-            ValueError: there are more than `MAX_STRINGS`.
-        """
-        found, waiting = dict[str, str](), [(b"", 0)]
-        for string, node in waiting:  # which grows
-            children, _ = self._edges.children(np.array([node]))
-            for child, value in zip(children.tolist(), self._edges.values(children).tolist(), strict=True):
-                longer = string + bytes([self._numbers[child] & 0xFF])
-                waiting.append((longer, child))
-                if value >= 0:
-                    found[longer.decode()] = self.text(value)
-            if len(waiting) > MAX_STRINGS:
-                raise ValueError(f"a charsmap with more than {MAX_STRINGS} strings and beginnings of strings")
-        return found
+    def node(self, unit: int) -> tuple[dict[int, int], int | None]:
+        """The children of a node, by byte, and the value of the string that ends there."""
+        nodes = np.array([unit])
+        (value,) = self._edges.values(nodes).tolist()
+        children = {self._numbers[child] & 0xFF: child for child in self._edges.children(nodes)[0].tolist()}
+        return children, value if value >= 0 else None
 
     def prefixes(self, string: bytes) -> Iterator[tuple[int, int]]:
         """The strings with which a string begins, the shortest first: their sizes and values."""
-        units, base = self._numbers, _base(self._numbers, 0)
+        units = self._numbers
+        base = base_of(units[0], 0)
         for size, byte in enumerate(string, 1):
             node = base ^ byte
             if not byte or units[node] & LABEL != byte:
                 return
-            base = _base(units, node)
+            base = base_of(units[node], node)
             if units[node] & HAS_VALUE:
                 yield size, units[base] & ~VALUE
 
@@ -218,7 +208,7 @@ class _Edges:
 
     def _bases(self, nodes: Ints) -> Ints:
         units = self._units[nodes].astype(np.int64)
-        bases: Ints = nodes ^ (units >> OFFSET_SHIFT & (1 << 21) - 1) << np.where(units & IS_SHIFTED, SHIFT, 0)
+        bases: Ints = nodes ^ (units >> OFFSET_SHIFT & MAX_OFFSET) << np.where(units & IS_SHIFTED, SHIFT, 0)
         if bases.max(initial=0) >= len(self._units):
             raise ValueError(f"a charsmap with a node whose children would lie at {bases.max()}, past its {len(self._units)} units")
         return bases
@@ -254,6 +244,6 @@ def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, I
     return Characters(whole, ends, values), at
 
 
-def _base(units: list[int], node: int) -> int:
-    unit = units[node]
-    return node ^ (unit >> OFFSET_SHIFT & (1 << 21) - 1) << (SHIFT if unit & IS_SHIFTED else 0)
+def base_of(unit: int, at: int) -> int:
+    """The base of a unit that is at some place."""
+    return at ^ (unit >> OFFSET_SHIFT & MAX_OFFSET) << (SHIFT if unit & IS_SHIFTED else 0)

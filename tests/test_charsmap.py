@@ -268,7 +268,7 @@ def test_a_real_charsmap_by_sentencepiece() -> None:
 
 # Malformed charsmaps.
 
-WHOLE = charsmap({"a": "b", "é": "", "ab": "c"})
+WHOLE = charsmap({"a": "b", "ab": "", "é": "c"})
 
 
 def with_unit(number: int, unit: int) -> bytes:
@@ -297,6 +297,12 @@ MALFORMED = [
     (charsmap({"a" * 257: "b"}), "more than 256 bytes"),
     (charsmap({"a" * size: "b" for size in range(1, 34)}), "33 lengths"),
 ]
+
+
+def test_charsmap_that_has_no_room() -> None:
+    """A node of a charsmap is refused whose children lie farther away than a unit can tell."""
+    with pytest.raises(ValueError, match="no room for more: unit 0 cannot tell its base 4194304"):
+        of_nodes([({0x61: ~5}, None)], b"\0", np.zeros(1 << 22, np.uint32))
 
 
 @pytest.mark.parametrize(("data", "message"), MALFORMED)

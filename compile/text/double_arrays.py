@@ -6,49 +6,82 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fst.double_array import HAS_VALUE, OFFSET_SHIFT, VALUE
+from fst.double_array import HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT, VALUE, DoubleArray, Units, base_of
 
 BLOCK = 256  # units; labels are bytes, so a node's children lie in one block
 
-Node = tuple[Mapping[int, int], int | None]  # children by byte, as numbers of nodes; and the value of the string that ends here
+NO_UNITS = np.empty(0, np.uint32)
+
+Node = tuple[Mapping[int, int], int | None]  # children by byte: numbers of nodes, or ~units; and the value of the string that ends here
 
 
-def charsmap(replacements: Mapping[str, str]) -> bytes:
-    """The charsmap that replaces strings."""
-    children: list[dict[int, int]] = [{}]
-    values: list[int | None] = [None]
-    texts, places = bytearray(), dict[str, int]()
-    for string, text in replacements.items():
-        node = 0
+def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
+    """The charsmap that replaces strings; and all that `given` replaces, but for strings that one of these begins.
+
+    Of the nodes of `given`, those on the paths of the strings are made anew. All others stay where they are.
+
+    Raises:
+        ValueError: `given` has no room for more.
+    """
+    children, value = given.node(0) if given else ({}, None)
+    nodes: list[tuple[dict[int, int], int | None]] = [({byte: ~unit for byte, unit in children.items()}, value)]
+    texts, places = bytearray(given.texts if given else b""), dict[str, int]()
+    for string in sorted(replacements):  # so that those that it begins come later
+        at = 0
         for byte in string.encode():
-            node = children[node].setdefault(byte, len(children))
-            if node == len(children):
-                children.append({})
-                values.append(None)
+            child = nodes[at][0].get(byte)
+            if child is None or child < 0:
+                below, value = given.node(~child) if given and child is not None else ({}, None)
+                child = nodes[at][0][byte] = len(nodes)
+                nodes.append(({byte: ~unit for byte, unit in below.items()}, value))
+            at = child
+        text = replacements[string]
         if text not in places:
             places[text] = len(texts)
             texts += text.encode() + b"\0"
-        values[node] = places[text]
-    return of_nodes([*zip(children, values, strict=True)], bytes(texts))
+        nodes[at] = {}, places[text]
+    return of_nodes(nodes, bytes(texts), given.units if given else NO_UNITS)
 
 
-def of_nodes(nodes: Sequence[Node], texts: bytes) -> bytes:
-    """The charsmap of nodes, of which the first is the root; several may share a child. Values are places in `texts`."""
-    bases = _bases(nodes)
+def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> bytes:
+    """The charsmap of nodes, of which the first is the root; several may share a child. Values are places in `texts`.
+
+    Args:
+        nodes, texts: as told.
+        given: the units that stay, of which nodes may have children.
+
+    Raises:
+        ValueError: a child lies too far away.
+    """
+    bases = _bases(nodes, len(given))
     units = np.full((max(bases) // BLOCK + 1) * BLOCK, VALUE, np.uint32)  # units of no node are no child, of NUL either
-    units[0] = bases[0] << OFFSET_SHIFT
+    units[: len(given)] = given
+    units[0] = _offset(0, bases[0])
     for base, (children, value) in zip(bases, nodes, strict=True):
         for byte, child in children.items():
             at = base ^ byte
-            units[at] = byte | HAS_VALUE * (nodes[child][1] is not None) | (at ^ bases[child]) << OFFSET_SHIFT
+            below, has_value = (bases[child], nodes[child][1] is not None) if child >= 0 else _given(given, ~child)
+            units[at] = byte | HAS_VALUE * has_value | _offset(at, below)
         if value is not None:
             units[base] = VALUE | value
     return np.uint32(units.nbytes).tobytes() + units.tobytes() + texts
 
 
-def _bases(nodes: Sequence[Node]) -> list[int]:
-    """A base for each node, by which its units are free: the first that fits. The first unit is the root."""
-    taken, known, lowest, bases = {0}, {0}, 1, []
+def _offset(unit: int, base: int) -> int:
+    """The bits of a unit that tell its base."""
+    if unit ^ base > MAX_OFFSET:
+        raise ValueError(f"a charsmap that has no room for more: unit {unit} cannot tell its base {base}")
+    return (unit ^ base) << OFFSET_SHIFT
+
+
+def _given(units: Units, unit: int) -> tuple[int, bool]:
+    """The base of a unit, and whether a string ends there."""
+    return base_of(int(units[unit]), unit), bool(units[unit] & HAS_VALUE)
+
+
+def _bases(nodes: Sequence[Node], first: int) -> list[int]:
+    """A base for each node, from `first` on, by which its units are free: the first that fits. The first unit is the root."""
+    taken, known, lowest, bases = {0}, {0}, max(first, 1), []
     for children, value in nodes:
         labels = [*children, *([0] if value is not None else [])]
         base = lowest

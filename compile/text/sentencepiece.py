@@ -110,14 +110,7 @@ def _with_own(given: Charsmap | None, own: Sequence[str], are_found: bool) -> Ch
     if not given:
         are_apart = all(may_move.isdisjoint(piece) or {*piece} == {SYMBOL} for piece in longer)
         return of_bytes(charsmap(kept), KEEPING if are_found and are_apart else PIECEWISE)
-    pieces, most = {*own}, max(map(len, own))
     try:
-        listed = given.strings.replacements()
+        return of_bytes(charsmap(kept, given.strings), PIECEWISE)
     except ValueError as error:
         raise UnsupportedError(f"user-defined pieces, such as {quoted(own[0])}, beside {error}") from None
-    others = {
-        string: text
-        for string, text in listed.items()
-        if pieces.isdisjoint(string[:size] for size in range(1, min(len(string), most) + 1))
-    }
-    return of_bytes(charsmap({**others, **kept}), PIECEWISE)
