@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +47,10 @@ class TestLongDocuments:
         long = "hello unaffable é! [MASK]".encode() * (CHUNK // 8)
         return b"\n".join([b"un", long, b"", b"hello", long[: 2 * CHUNK + 1], b" " * (3 * CHUNK), long + b"un"])
 
-    @pytest.mark.parametrize("words", [[], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"]], ids=" ".join)
-    @pytest.mark.parametrize("form", ["ids", "npy", "bin"])
+    @pytest.mark.parametrize(
+        ("form", "words"),
+        thinned(product(("ids", "npy", "bin"), ([], ["--max-length", "1000"], ["--max-length", "2"], ["--no-special-tokens"])), 3),
+    )
     def test_in_pieces(self, form: str, words: list[str], text: bytes, table: Path, tmp_path: Path) -> None:
         """They have the ids that they have as a whole, each in its row."""
         out = tmp_path / f"out.{form}"

@@ -328,7 +328,12 @@ def some_code_points() -> list[str]:
 
 each_context = pytest.mark.parametrize(("setting", "context"), [*itertools.product(SETTINGS, CONTEXTS)])
 each_quick_context = pytest.mark.parametrize(
-    ("setting", "context"), [*QUICK, ("uncased", "between stripped marks"), ("lower case with accents", "before a letter")]
+    ("setting", "context"),
+    [
+        *(case for case in QUICK if case[0] == "uncased"),
+        ("uncased", "between stripped marks"),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("cased", "alone"), ("lower case with accents", "before a letter"))),
+    ],
 )
 
 
