@@ -478,13 +478,14 @@ def hold(name: str, texts: Sequence[str]) -> None:
         assert ids.tolist() == others, text[:200]
 
 
-each_model = pytest.mark.parametrize("name", ["gpt2", "cl100k_base", pytest.param("o200k_base", marks=pytest.mark.slow)])
+TIKTOKEN = [pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k_base", "o200k_base")]
+each_model = pytest.mark.parametrize("name", ["gpt2", *TIKTOKEN])
 CONTEXTS = ("{}", "a{}b", " {} ", "1{}!", "\n{}'s", "{0}{0}A")
 
 @needs_shared
 @pytest.mark.sampled
 @pytest.mark.parametrize("context", CONTEXTS)
-@pytest.mark.parametrize("name", ["gpt2", *(pytest.param(name, marks=pytest.mark.slow) for name in ("cl100k_base", "o200k_base"))])
+@each_model
 def test_reference_on_every_code_point(name: str, context: str) -> None:
     """Every character, alone and in contexts, has the reference's ids."""
     hold(name, [context.format(char) for char in sample(SWEPT_CHARACTERS, 60, context)])

@@ -42,7 +42,7 @@ LEFT_OUT = {
 MODES = {"train": TRAINING, "train_encode": TRAINING, "encode_bytes": NOT_TEXT}
 MODES |= dict.fromkeys(("pre_tokenize", "decode_tokens", "normalize"), PARTS)
 FILES = ("tokenizer.json", "tekken.json")
-QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "cl100k_base", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # compiled anyway
+QUICK = tuple(f"vocab_bpe/{name}" for name in ("gpt2", "mistral01", "sqlpilot", "hw_doc_summarizer"))  # compiled anyway
 
 
 def rows() -> Iterator[tuple[str, Row]]:

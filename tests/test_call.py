@@ -323,7 +323,7 @@ def compare(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) ->
 
 @examples(80)
 @needs_shared
-@pytest.mark.parametrize("name", thinned(VOCABULARIES, 2))
+@pytest.mark.parametrize("name", thinned(VOCABULARIES, 4))
 @given(given=inputs(), options=OPTIONS)
 def test_calls_are_those_of_the_reference(name: str, given: tuple[Any, Any, bool], options: dict[str, Any]) -> None:
     """A call gives what the reference gives, for any combination of arguments."""

@@ -245,7 +245,7 @@ def test_every_character_in_four_contexts(name: str) -> None:
 
 @needs_shared
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", thinned(REAL, 2))
+@pytest.mark.parametrize("name", thinned(REAL, 4))
 def test_corpora_by_real_normalizers(name: str) -> None:
     """The corpora, composed, decomposed and with line ends of two characters, have the reference's ids and offsets."""
     for path in sorted((SHARED / "corpora").iterdir()):

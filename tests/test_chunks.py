@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import PIECES, TOKENS, compiled
-from tiers import examples, sample
+from tiers import examples, sample, thinned
 
 import fst
 from fst.machines import kernel_call
@@ -145,8 +146,7 @@ def test_one_word_over_many_chunks(filler: str, length: int) -> None:
 
 @pytest.mark.usefixtures("short_chunks")
 @pytest.mark.sampled
-@pytest.mark.parametrize("longest", LIMITS)
-@pytest.mark.parametrize("char", ["a", "q", "é", "\U00010400", "한", "a\u302e\u1b44"], ids=ascii)
+@pytest.mark.parametrize(("longest", "char"), thinned(product(LIMITS, ("a", "q", "é", "\U00010400", "한", "a\u302e\u1b44")), 3))
 def test_longest_word_is_that_of_the_walk(longest: int, char: str) -> None:
     """Words of about the greatest length that is looked up have the ids of the walk, alone and among others, anywhere in a chunk."""
     of = tables(longest)
