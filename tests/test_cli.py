@@ -272,7 +272,8 @@ class TestOutputsThatAreInputs:
 
     @posix
     @pytest.mark.parametrize(
-        "words", ["encode table a.txt", "encode table -", "count table a.txt", "decode table", "bench table a.txt", "info table"]
+        "words",
+        thinned(["encode table a.txt", "encode table -", "count table a.txt", "decode table", "bench table a.txt", "info table"], 3),
     )
     def test_standard_output(self, words: str, files: dict[str, Path]) -> None:
         """Standard output that is appended to a file to read is refused: reading would never end."""

@@ -128,7 +128,9 @@ def test_attributes(two: Two, name: str) -> None:
 
 
 @needs_shared
-@pytest.mark.parametrize("name", ["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"])
+@pytest.mark.parametrize(
+    "name", thinned(["all-minilm-l6-v2", "bert-base-cased", "bert-base-multilingual-cased", "bert-base-chinese"], 4)
+)
 def test_attributes_of_public_models(name: str) -> None:
     """Attributes, lengths and added tokens are those of transformers' tokenizer for public models."""
     path = SHARED / "vocab" / name

@@ -330,7 +330,7 @@ each_context = pytest.mark.parametrize(("setting", "context"), [*itertools.produ
 each_quick_context = pytest.mark.parametrize(
     ("setting", "context"),
     [
-        *(case for case in QUICK if case[0] == "uncased"),
+        *QUICK,
         ("uncased", "between stripped marks"),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in (("cased", "alone"), ("lower case with accents", "before a letter"))),
     ],
@@ -417,7 +417,7 @@ def test_options(number: int, values: Sequence[Any], reference: Callable[..., To
             *(pytest.param(parts, [BERT, DIGITS], id=name) for name, parts in (NORMALIZERS | COMPOSING).items()),
             *(pytest.param(NORMALIZERS["the quick tour's"], parts, id=f"split at {name}") for name, parts in PRE_TOKENIZERS.items()),
         ],
-        6,
+        12,
     ),
 )
 def test_components(normalizer: Any, pre_tokenizer: Any, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_cut(name: str) -> None:
     """At each place where a text may be cut, alone and together, it has the ids, spans and words of the whole."""
     tok = tokenizer(PATTERNS.get(name, O200K))
-    text = text_of(name, 120)
+    text = text_of(name, 60)
     cuts = cuts_of(tok, text)
     assert len(cuts) > 5
     for cut in cuts:

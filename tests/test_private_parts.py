@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from commands import TIMEOUT
 from numba import njit
+from tiers import thinned
 
 import fst
 from fst import jit
@@ -132,7 +133,7 @@ OF_KEYS = ["hash_of", "is_key"]
 OF_TEXT = ["at_least", "equal_to", "widen", "copy_bytes", "copy_16", "classes_of", "classes_looked_up", "decide", "stops_in"]
 
 
-@pytest.mark.parametrize("name", [*OF_KEYS, *OF_TEXT])
+@pytest.mark.parametrize("name", thinned([*OF_KEYS, *OF_TEXT], 3))
 def test_plain_intrinsics_on_arrays(name: str) -> None:
     """A plain intrinsic returns and writes what the generated one does."""
     plain, generated = callable_from_python(getattr(plain_intrinsics, name)), callable_from_python(getattr(intrinsics, name))

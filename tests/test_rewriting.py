@@ -88,7 +88,7 @@ CASES = [
     ("NFD", "all", True, True),
     ("clip", "clip", False, False),
 ]
-some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 6))
+some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
 
 
 def document(case: tuple[str, str, bool, bool]) -> Json:
