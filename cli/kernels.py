@@ -43,16 +43,17 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
     return face
 
 
-def compile_all() -> tuple[bool, str]:
-    """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`."""
+def compile_all(*, backward: bool = False) -> tuple[bool, str]:
+    """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`.
+
+    A process that finds another one at a kernel waits for it. Of two that begin at the same time, one should go `backward`.
+    """
     from fst.runtime.kernels import wordpiece as kernels
 
+    groups = [_compile_wordpiece, _compile_bpe, _compile_unigram, _compile_search, _compile_segmentation]
     with TemporaryDirectory() as folder:
-        _compile_wordpiece(Path(folder))
-        _compile_bpe(Path(folder))
-        _compile_unigram(Path(folder))
-        _compile_search(Path(folder))
-        _compile_segmentation(Path(folder))
+        for compile_group in reversed(groups) if backward else groups:
+            compile_group(Path(folder))
     return destination(kernels.encode_rows)
 
 
