@@ -18,6 +18,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from pathlib import Path
 from time import monotonic
@@ -52,7 +53,7 @@ class Manners(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors become messages and exit codes."""
-        _unwind_when_ended()
+        _unwind_when_ended(ctx)
         _check_environment()
         try:
             with noting():
@@ -91,12 +92,16 @@ def _check_environment() -> None:
         raise click.UsageError(str(error)) from None
 
 
-def _unwind_when_ended() -> None:
-    """Turn signals that would end the process at once into exceptions, so that no half-written file stays."""
+def _unwind_when_ended(ctx: click.Context) -> None:
+    """Turn signals that would end the process at once into exceptions until a command ends, so that no half-written file stays.
+
+    A program that runs commands, or a process that it forks, then ends by these signals as before.
+    """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
         if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)
+            ctx.call_on_close(partial(signal.signal, number, signal.SIG_DFL))
 
 
 def _end(number: int, _frame: object) -> None:

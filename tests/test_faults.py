@@ -230,6 +230,12 @@ class TestOutput:
 class TestSignals:
     """Processes that are ended."""
 
+    def test_handlers_are_put_back(self, table: Path) -> None:
+        """After a command that a program runs, a signal ends the program, and what it forks, as before."""
+        call("info", table)
+        call("info", table.with_name("none.npz"), code=1)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
     @pytest.mark.parametrize(
         ("form", "number", "code"),
         thinned([*((form, signal.SIGINT, 130) for form in FORMS), ("npy", signal.SIGTERM, 143), ("parquet", signal.SIGHUP, 129)], 8),
