@@ -71,14 +71,13 @@ class Rewriter(NamedTuple):
         params: uint64[16]. `COMPOSES`, `DECOMPOSES`: 1 if characters compose, and if Hangul syllables decompose. `STRIPS`, `PUTS`,
             `EDITS`: 1 if an edit or `fst.blanks` strips, if an edit puts something before or behind a text, and if there are edits, or a
             symbol for blanks. `PREFIX`, `SEPARATOR`: the indices into `fst.blanks.PREFIXES` and `SEPARATORS`; `SYMBOL`: the code point, or
-            `NO_SYMBOL`.
-            `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus the reach of all edits; 0 if there are
-            none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
+            `NO_SYMBOL`. `LONGEST`: the most bytes of a token of normalised text or of a string of cuts, plus the reach of all edits; 0 if
+            there are none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
             `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1 if spans lag behind where
-            characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`.
-            `HAS_MAPS`: 1 if there are maps of characters, or characters compose. `COPIES`: 1 if a text without tokens in
-            which each character stays only gets `lead` in front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span
-            of each character of `lead` has: 1, that of the first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
+            characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`. `HAS_MAPS`: 1 if there are maps of characters,
+            or characters compose. `COPIES`: 1 if a text without tokens in which each character stays only gets `lead` in front of it, and
+            then a blank by `PREFIX`. `LEADS`: how many characters the span of each character of `lead` has: 1, that of the first one; or 0.
+            `PUTS_BEHIND`: 1 if an edit puts something behind a text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
             only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
