@@ -30,7 +30,7 @@ def kilobytes(of):
     return int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith(of)))
 
 tok, draw, letters = fst.load(sys.argv[1]), np.random.default_rng(5), np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
-tok.encode("warm")
+tok.encode_batch(["a" * 10**5], threads=1)
 for size in (10**6, 10**8):
     texts = [{text}]
     if sys.platform == "linux":
