@@ -23,7 +23,7 @@ from fst.lazy import Lazy
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
 MAX_OFFSET = (1 << 21) - 1
 SHIFT = 8  # of an offset that is too large for its bits
-BLOCK = 256  # units
+BLOCK = 256  # units; labels are bytes, so a node's children lie in one block
 MAX_STRING = 256  # bytes
 MAX_NODES = 1 << 22  # visited while the strings are proven; a node counts once for each depth that it has
 LEAST = 0, 0x80, 0x800, 0x10000  # the lowest characters of one byte and more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,12 @@ class PieceTokenizer(Tokenizer):
     @Lazy
     def _continues(self) -> NDArray[np.bool_]:
         """By id, whether a token stands for a byte that continues a character."""
+        return self._stand_for(range(0x80, 0xC0))
+
+    def _stand_for(self, bytes_: Iterable[int]) -> NDArray[np.bool_]:
+        """By id, whether a token stands for one of some bytes."""
         found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
-        found[self._table.fallbacks_of(range(0x80, 0xC0))] = True
+        found[self._table.fallbacks_of(bytes_)] = True
         return found
 
     @property

@@ -54,9 +54,7 @@ class UnigramTokenizer(PieceTokenizer):
     @Lazy
     def _are_bytes(self) -> NDArray[np.bool_]:
         """By id, whether a token stands for a byte."""
-        found = np.zeros(int(self._table.token_ids.max()) + 1, np.bool_)
-        found[self._table.fallbacks_of(range(256))] = True
-        return found
+        return self._stand_for(range(256))
 
     def nbest(self, text: str | bytes, n: int, *, add_special_tokens: bool = True, errors: str = "strict") -> list[Segmentation]:
         """The best segmentations of a text, the best first.

@@ -144,7 +144,7 @@ def helpers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., int]]:
 @pytest.fixture(scope="session")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of a small vocabulary with a frame, for processes that find all kernels compiled, and say nothing of it."""
-    compile_all(backward=os.environ.get("PYTEST_XDIST_WORKER", "") == "gw1")
+    compile_all(backward=os.environ.get("PYTEST_XDIST_WORKER") == "gw1")
     path = tmp_path_factory.mktemp("tables") / "small.npz"
     kept.wordpiece(TOKENS).save(path)
     return path

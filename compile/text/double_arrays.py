@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fst.double_array import HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT, VALUE, DoubleArray, Units, base_of
-
-BLOCK = 256  # units; labels are bytes, so a node's children lie in one block
+from fst.double_array import BLOCK, HAS_VALUE, MAX_OFFSET, OFFSET_SHIFT, VALUE, DoubleArray, Units, base_of
 
 NO_UNITS = np.empty(0, np.uint32)
 
-Node = tuple[Mapping[int, int], int | None]  # children by byte: numbers of nodes, or ~units; and the value of the string that ends here
+Node = tuple[dict[int, int], int | None]  # children by byte: numbers of nodes, or ~units; and the value of the string that ends here
 
 
 def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
@@ -23,17 +21,15 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
     Raises:
         ValueError: `given` has no room for more.
     """
-    children, value = given.node(0) if given else ({}, None)
-    nodes: list[tuple[dict[int, int], int | None]] = [({byte: ~unit for byte, unit in children.items()}, value)]
+    nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()
     for string in sorted(replacements):  # so that those that it begins come later
         at = 0
         for byte in string.encode():
             child = nodes[at][0].get(byte)
             if child is None or child < 0:
-                below, value = given.node(~child) if given and child is not None else ({}, None)
-                child = nodes[at][0][byte] = len(nodes)
-                nodes.append(({byte: ~unit for byte, unit in below.items()}, value))
+                nodes.append(_copy(given, child))
+                child = nodes[at][0][byte] = len(nodes) - 1
             at = child
         text = replacements[string]
         if text not in places:
@@ -43,12 +39,18 @@ def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) 
     return of_nodes(nodes, bytes(texts), given.units if given else NO_UNITS)
 
 
-def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> bytes:
-    """The charsmap of nodes, of which the first is the root; several may share a child. Values are places in `texts`.
+def _copy(given: DoubleArray | None, child: int | None) -> Node:
+    """The node of a unit that stays, as `Node` tells it; without one, a new node."""
+    if given is None or child is None:
+        return {}, None
+    children, value = given.node(~child)
+    return {byte: ~unit for byte, unit in children.items()}, value
 
-    Args:
-        nodes, texts: as told.
-        given: the units that stay, of which nodes may have children.
+
+def of_nodes(nodes: Sequence[Node], texts: bytes, given: Units = NO_UNITS) -> bytes:
+    """The charsmap of nodes, of which the first is the root; several may share a child, and have units of `given` for children.
+
+    Values are places in `texts`.
 
     Raises:
         ValueError: a child lies too far away.

@@ -172,7 +172,7 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     longest = _longest([*normalized, *by.cuts.strings]) + sum(edit.reach for edit in by.edits)
     params = PREFIXES.index(by.blanks.prefix), len(composition.pairs) > 0, by.composition is not None, longest, _longest(every)
     puts_behind, symbol = any(map(_puts_behind, by.edits)), by.blanks.symbol
-    edits = _strips(by), puts_behind or any(map(_puts_before, by.edits)), len(by.edits) > 0 or symbol != ""
+    edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
     flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     return Rewriter(
@@ -275,6 +275,11 @@ def _puts_behind(edit: Edit | Charsmap) -> bool:
     return isinstance(edit, Edit) and edit.kind == SPACES and edit.content != ""
 
 
+def _puts(edit: Edit | Charsmap) -> bool:
+    """Whether an edit puts something before or behind a text."""
+    return _puts_before(edit) or _puts_behind(edit)
+
+
 def _has_spaces(by: Rewriting) -> bool:
     """Whether there is an edit `SPACES`."""
     return any(edit.kind == SPACES for edit in by.edits)
@@ -306,8 +311,8 @@ def _every(added: AddedTokens, by: Rewriting) -> dict[str, int]:
     every = {string: FOUND_ALONE for edit in by.edits for string in edit.triggers or ()}
     if by.blanks.separator != KEEPS:  # of two in a row one vanishes
         every[2 * (BLANK if by.blanks.separator == JOINS else BREAK)] = FOUND_ALONE
-    prepends = any(_puts_before(edit) or _puts_behind(edit) for edit in by.edits)
-    known = without_context(added) if by.blanks.prefix == NEVER and not prepends and not _strips(by) else {}
+    puts = any(map(_puts, by.edits))
+    known = without_context(added) if by.blanks.prefix == NEVER and not puts and not _strips(by) else {}
     for spelling, token in (*early(added).items(), *late(added).items()):
         found = FOUND_ANYWAY if known.get(spelling) == token.id else FOUND_ALONE
         every[spelling] = min(every.get(spelling, found), found)

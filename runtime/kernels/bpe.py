@@ -117,8 +117,8 @@ def sort_pieces(pieces, pending, waiting, active, longer, widest, stride, apart)
     it is longer than a round, it is left out.
 
     An active segment has two items: its state, and ``where it begins in text | where it begins in tokens << 32``. `longer`, of zeros
-    before, holds in the end for each length the number of segments at least this long. In
-    tokens, `apart` more places than a piece has bytes are left for each piece.
+    before, holds in the end for each length the number of segments at least this long. In tokens, `apart` more places than a piece has
+    bytes are left for each piece.
 
     Returns:
         The length of the longest segment.

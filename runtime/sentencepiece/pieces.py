@@ -323,16 +323,14 @@ class ModelPieces(Pieces):
 
     def _end_of_unknown(self, normal: str, at: int, ids: Sequence[int], following: int) -> int:
         """Where a run of unknown characters or words ends: before a piece, and at the end of a text with its last piece."""
-        if self.kind == WORD:
-            while (unit := self._unit(normal, at)) and unit not in self._usable:
-                at += len(unit)
-            return at
         last = next((place for place in range(following, len(ids)) if ids[place] == self.unk_id), len(ids))
         known, ends = "".join(self.names[number] for number in ids[following:last]), list[int]()
         while (unit := self._unit(normal, at)) and unit not in self._usable:
             at += len(unit)
             if normal.startswith(known, at) and (last < len(ids) or at + len(known) == len(normal)):
                 ends.append(at)
+        if self.kind == WORD:
+            return at
         if len(ends) != 1:
             raise UnsupportedError(f"pieces of {quoted(normal)}: it is not certain where an unknown one ends; ask for ids")
         return ends[0]

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 
-from bpe import Figures, built, show, speeds
+from bpe import Figures, show
 from features import ratio
 from rows import ALBERT, T5, XLM_R
 
@@ -45,19 +44,14 @@ print((kilobytes("VmHWM") - before) * 1024 / 1e6 - batch.ids.nbytes / 1e6 if sys
 
 def main() -> None:
     """Print a column of figures for each vocabulary."""
-    show(figures, T5, ALBERT, XLM_R)
+    show(more, T5, ALBERT, XLM_R)
 
 
-def figures(vocabulary: Path, english: list[str]) -> Figures:
-    """All figures of a vocabulary."""
-    with tempfile.TemporaryDirectory() as scratch:
-        table = Path(scratch) / "table.npz"
-        yield from built(vocabulary, table)
-        tok = fst.load(table)
-        yield from speeds(tok, english)
-        yield from sampled(tok, english)
-        for name, text in TEXTS.items():
-            yield from long(name, text, table)
+def more(tok: fst.Tokenizer, english: list[str], table: Path) -> Figures:
+    """What is measured of Unigram alone."""
+    yield from sampled(tok, english)
+    for name, text in TEXTS.items():
+        yield from long(name, text, table)
 
 
 def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
