@@ -106,6 +106,7 @@ def _compile_unigram(folder: Path) -> None:
     from fst.compile import tokenizer
     from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
     from fst.compile.sources.templates import BARE
+    from fst.compile.text.sentencepiece import WORD_CUTS
     from fst.compile.unigram import UnigramModel, assemble
     from fst.metadata import AddedTokens
     from fst.unigram import NORMAL, UNKNOWN, WHOLE
@@ -113,8 +114,9 @@ def _compile_unigram(folder: Path) -> None:
     source = folder / "tokenizer.json"
     model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["ab", -3]]}
     source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
-    whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL])
-    _used(assemble(Source(whole, TextPipeline([], []), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto"), folder)
+    for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
+        whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)
+        _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto"), folder)
     used = _used(tokenizer(source), folder)
     used.nbest("ab", 2)
     for offsets in (False, True):
