@@ -211,12 +211,29 @@ def test_floats_of_the_reference() -> None:
     ],
 )
 def test_refusals(harm: Json, message: str, tmp_path: Path) -> None:
-    """A model that has no exact table is refused, and the message says why."""
+    """A model that has no exact table is refused, as a file and in a folder, and the message says why."""
     whole = document([("<unk>", 0.0), ("a", -1.0)])
     whole["model"] |= harm
     (tmp_path / "tokenizer.json").write_text(json.dumps(whole))
-    with pytest.raises((VocabularyError, UnsupportedError), match=message):
-        compiled(tmp_path / "tokenizer.json")
+    for source in (tmp_path / "tokenizer.json", tmp_path):
+        with pytest.raises((VocabularyError, UnsupportedError), match=message):
+            compiled(source)
+
+
+@pytest.mark.parametrize("config", [None, {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "</s>", "unk_token": "<unk>"}])
+def test_folders(config: Json | None, tmp_path: Path) -> None:
+    """A folder is its tokenizer.json, with the tokens that other files name and the ids that ``transformers`` gives them."""
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document([("<unk>", 0.0), ("a", -1.0)])))
+    tokens, text = ["<unk>", "a"], "a</s>b"
+    if config:
+        transformers = pytest.importorskip("transformers")
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+        tokens = [*tokens, "</s>"]
+        assert transformers.AutoTokenizer.from_pretrained(tmp_path)(text)["input_ids"] == [1, 2, 0]
+    table = compiled(tmp_path)
+    assert list(table.tokens) == tokens
+    assert table.run(text) == ([1, 2, 0] if config else [1, 0])
+    assert table.metadata.settings.named_tokens["unk_token"] == "<unk>"
 
 
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from fst.compile.sources.mistaken import ONLY
 from fst.compile.sources.special_tokens import SpecialTokens, special_tokens
 from fst.compile.sources.vocab_txt import parse_lines
 from fst.compile.text.components import field_of, mapping, sequence
+from fst.compile.unigram import UnigramModel
 from fst.errors import UnsupportedError, VocabularyError, cut, listed, quoted, reason
 from fst.metadata import MAX_MODEL_LENGTH
 
@@ -127,6 +129,12 @@ class Files:
     added: Json
     model: Json
     is_made: bool = False
+
+    @cached_property
+    def unigram(self) -> UnigramModel | None:
+        """The model of the document if it is Unigram, which names the unknown token by its id, and no ids of tokens."""
+        model = model_of(self.document) if self.document is not None else {}
+        return UnigramModel.of_json(model) if model and compiler_of(model).kind == UnigramModel.kind else None
 
 
 class OtherClassError(UnsupportedError):
@@ -349,6 +357,8 @@ def _rebuilt(files: Files, family: Family, tokens: SpecialTokens) -> Json:
 def _vocabulary(files: Files) -> Mapping[str, int]:
     if files.document is None:
         return files.lines or {}
+    if files.unigram is not None:
+        return files.unigram.tokens
     return mapping(field_of(model_of(files.document), "vocab", "model"), "vocab of the model")
 
 
@@ -364,7 +374,8 @@ def _settings(files: Files, family: AnyFamily | None, tokens: SpecialTokens, *, 
         found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
-        usual = named_tokens(specials, model_of(files.document).get("unk_token"), files.document.get("padding"))
+        unk_token = files.unigram.unk_token if files.unigram else model_of(files.document).get("unk_token")
+        usual = named_tokens(specials, unk_token, files.document.get("padding"))
         found["named_tokens"] = {**usual, **found["named_tokens"]}
     return found
 
