@@ -32,7 +32,7 @@ import numpy as np
 
 from fst.proof import CHUNK, Each, by_chunks, need, need_none
 from fst.rows import Array
-from fst.unigram import HEAD, LABEL_BITS, LABELS, MAX_CHARACTER, MAX_SLOTS, NO_STATE, ROOT, ROW, TARGET_SHIFT, VALUE_SHIFT
+from fst.unigram import HEAD, LABEL_BITS, LABELS, MAX_CHARACTER, MAX_SLOTS, NO_STATE, ROOT, ROW, TARGET_SHIFT, VALUE_SHIFT, labels_of
 
 BLOCK = 4
 NONE = -128
@@ -88,17 +88,18 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
     _prove_lists(lists, sizes, tokens)
     size = len(steps)
     need(ROW <= size <= MAX_SLOTS, f"steps has {size} slots; a row takes {ROW}, and states can name {MAX_SLOTS}")
-    labels = (steps & np.uint64(0xFF)).astype(np.uint8)
+    labels = labels_of(steps)
     heads = np.flatnonzero(labels == HEAD)
     need(len(heads) and heads[0] == ROOT, "the first slot of steps is not a state; it must be the root")
     need(heads[-1] + ROW <= size, f"the row of state {heads[-1]} of steps ends at slot {heads[-1] + ROW} of {size}")
     need_none(labels[1 : 1 + LABELS] != np.arange(LABELS), lambda byte: f"the root of steps has no transition for byte {byte:#x}")
-    depths = steps[heads] >> np.uint64(VALUE_SHIFT)
+    entries = steps[heads]
+    depths = entries >> np.uint64(VALUE_SHIFT)
     need(depths[ROOT] == 0, f"the root of steps has depth {depths[ROOT]}")
     need_none(depths >= longest, lambda state: f"state {heads[state]} of steps has depth {depths[state]}; tokens have {longest} bytes")
     depth_of = np.full(size, NO_STATE, np.uint16)
     depth_of[heads] = depths
-    defaults = depth_of.take(_targets(steps[heads]), mode="clip")
+    defaults = depth_of.take(_targets(entries), mode="clip")
     need_none(defaults > depths, lambda state: f"the default of state {heads[state]} of steps is deeper, or no state")
     reach = np.append(sizes[::BLOCK], np.uint16(NO_STATE))  # the last stands for all blocks that there are not
     by_chunks(each, partial(_prove_transitions, steps, labels, depth_of, reach), size)
@@ -114,8 +115,9 @@ def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
     need(not rows[LOST].any(), "the first block of lists has items")
     need_none(rows[1:, 0] == 0, lambda block: f"block {block + 1} of lists has no items")
     need(not goes_on[:, :-1].any() and not goes_on[-1, -1], "a list goes on before the end of its block, or behind the last block")
-    wrong = ((rows[:, 1:] >= rows[:, :-1]) & (rows[:, 1:] > 0)).max(axis=1)
-    need_none(wrong, lambda block: f"block {block} of lists has a token that is not shorter than the one before")
+    wrong = (sizes[1:] >= sizes[:-1]) & (sizes[1:] > 0)
+    wrong[BLOCK - 1 :: BLOCK] = False
+    need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the one before")
     ends = np.flatnonzero(goes_on[:, -1])
     need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists goes on with a token that is not shorter")
 

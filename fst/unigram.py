@@ -132,7 +132,12 @@ def are_certain(gaps: Array, characters: Array, most: float, sums: str) -> Array
     return found
 
 
-def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> None:
+def labels_of(entries: Array) -> Array:
+    """uint8[n], the labels of entries."""
+    return entries.astype("<u8", copy=False).view(np.uint8)[::8].copy()
+
+
+def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
     """Prove what kernels may assume.
 
     Args:
@@ -141,12 +146,15 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> None:
         longest: the most bytes that a walk from the root may read.
         each: `map`, or the `map` of an executor.
 
+    Returns:
+        The number of states.
+
     Raises:
         TableError: the array does not satisfy this; the message names the fault.
     """
     size = len(trie)
     need(ROW <= size <= MAX_SLOTS, f"the trie has {size} slots; a row takes {ROW}, and states can name {MAX_SLOTS}")
-    labels = (trie & np.uint64(0xFF)).astype(np.uint8)
+    labels = labels_of(trie)
     heads = np.flatnonzero(labels == HEAD)
     need(len(heads) and heads[0] == ROOT, "the first slot of the trie is not a state; it must be the root")
     need(heads[-1] + ROW <= size, f"the row of state {heads[-1]} of the trie ends at slot {heads[-1] + ROW} of {size}")
@@ -156,6 +164,7 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> None:
     depth_of = np.full(size, NO_STATE, np.uint16)
     depth_of[heads] = depths
     by_chunks(each, partial(_prove_transitions, trie, labels, depth_of, sizes), size)
+    return len(heads)
 
 
 def _prove_transitions(trie: Array, labels: Array, depth_of: Array, sizes: Array, first: int) -> None:

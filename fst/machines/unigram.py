@@ -139,12 +139,9 @@ class UnigramTables(PieceTable):
         own = np.frombuffer(self.symbol.encode(), np.uint8)
         if len(own) > 1:
             data = self.token_bytes[: int(ends[-1])]
-            found = np.flatnonzero(data == own[0])
-            found = found[found <= len(data) - len(own)]
-            for place, byte in enumerate(own):
-                found = found[data[found + place] == byte]
-            begins = np.zeros(len(data) + 1, np.int32)
-            begins[found + 1] = 1
+            last = len(data) + 1 - len(own)
+            begins = np.zeros(len(data) + 1, np.bool_)
+            begins[1 : last + 1] = np.logical_and.reduce([data[place : last + place] == byte for place, byte in enumerate(own)])
             sizes = sizes - (len(own) - 1) * np.diff(np.cumsum(begins, dtype=np.int32)[ends], prepend=0)
         lengths = np.zeros(int(self.token_ids.max()) + 1, np.uint16)
         lengths[self.token_ids[:known]] = sizes
@@ -328,9 +325,8 @@ class UnigramTables(PieceTable):
         if self.has_words:
             need(self.is_whole, "tokens are whole words, and sums are not those of whole texts")
             need(self._are_bytewise or not self.metadata.model.byte_fallback, "byte_fallback is true, and a byte has no token")
-        unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
+        states = unigram.prove(self.trie, self.lengths[:known], automaton.longest, each)
         token_ends.prove(self.steps, self.lists, self.item_sizes, known, automaton.longest, each)
-        states = int((self.trie & np.uint64(0xFF) == unigram.HEAD).sum())
         need(states == automaton.states, f"states is {automaton.states}; the trie has {states}")
 
     def _prove_types(self, known: int) -> None:

@@ -133,7 +133,7 @@ def ends(table: Any) -> Ends:
     nodes[:, 0] = lists & ~token_ends.GOES_ON
     nodes[others, 0] = lists[others]
     nodes[:, 1] = table.item_sizes
-    nodes[lists >= token_ends.GOES_ON, 1] |= GOES_ON
+    nodes[np.flatnonzero(lists >= token_ends.GOES_ON), 1] |= GOES_ON
     overlap = table.metadata.automaton.longest - 1
     stride = max(SEGMENT, 4 * overlap) if 5 * overlap <= LONGEST else 0
     widest = stride + overlap if stride else LONGEST
