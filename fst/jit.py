@@ -235,7 +235,7 @@ def _compiled_once(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
 def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code of a kernel, compiled now. A warning is logged first; without handlers, logging writes to standard error."""
     log, name, begun = logging.getLogger("fst"), function.__name__, monotonic()
-    log.warning("fst: compiling kernel %s, up to 10 s; %s", name, destination(function)[1])
+    log.warning("fst: compiling kernel %s, up to 20 s; %s", name, destination(function)[1])
     code: Callable[..., Any] = function.compile(kinds)
     log.info("fst: compiled kernel %s in %.1f s", name, monotonic() - begun)
     return code

@@ -39,7 +39,7 @@ bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permiss
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
 USE = "import sys, pathlib, test_borrowed; test_borrowed.use_everything(pathlib.Path(sys.argv[1]))"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
-COMPILING = "fst: compiling kernel displace, up to 10 s; "
+COMPILING = "fst: compiling kernel displace, up to 20 s; "
 
 
 def python(program: str, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:

@@ -201,9 +201,12 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
     return filled, written
 
 
-@part
+@inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
-    """Write a text. The arguments are as in `put_stretch`."""
+    """Write a text. The arguments are as in `put_stretch`.
+
+    Inlined, since a call passes each array of `rewriter` and `work`: for a short text that takes longer than the text.
+    """
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written
     at = begun = white = begin
