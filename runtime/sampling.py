@@ -11,7 +11,7 @@ from fst.errors import TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import ROW
 from fst.machines.sampling import scores_of
-from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, is_narrow, nbest_work, sampling_work
+from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, narrow, nbest_work, sampling_work
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_arguments import UnigramArguments
 from fst.runtime.batch import BLOCK
@@ -42,8 +42,7 @@ class Weights(NamedTuple):
 
     numbers: NDArray[np.float64]
     exponents: NDArray[np.int64]
-    is_narrow: NDArray[np.uint8]
-    alpha: NDArray[np.float64]
+    narrow: NDArray[np.uint64]
 
 
 class SamplingRunners:
@@ -62,7 +61,7 @@ class SamplingRunners:
         longest = table.metadata.automaton.longest
         self._workspaces = Workspaces(lambda: Workspace(sampling_work(table.work(), longest), table.unit, short))
         self._best_workspaces = Workspaces(lambda: Workspace(nbest_work(table.work(), longest), table.unit, short))
-        self._last: Weights | None = None  # those of the last call
+        self._last: tuple[float, Weights] | None = None  # the alpha and the weights of the last call
 
     def runner(self, by: Sampling, *, with_spans: bool) -> Runner:
         """The runner of a call."""
@@ -99,8 +98,9 @@ class SamplingRunners:
         """The arguments of the table's own kernel, with scores in float64; and those for rewritten texts, if texts are rewritten."""
         plain = self._plain
         found = [plain.arguments, *([plain.rewriter.arguments] if plain.rewriter else [])]
-        unknown, limit = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit))
-        return [own._replace(scores=self._scores, unknown=unknown, limit=limit) for own in found]
+        unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
+        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # of which lists alone are read
+        return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
 
     @Lazy
     def _scores(self) -> NDArray[np.float64]:
@@ -113,8 +113,8 @@ class SamplingRunners:
 
     def _weights(self, alpha: float) -> Weights:
         last = self._last
-        if last is None or last.alpha[0] != alpha:
+        if last is None or last[0] != alpha:
             numbers, exponents = weights(self._scores, float(self._table.unknown), alpha)
-            narrow = np.array([is_narrow(numbers, exponents)], np.uint8)
-            last = self._last = Weights(numbers, exponents if exponents.any() else exponents[:0], narrow, np.array([alpha]))
-        return last
+            most = np.array([narrow(numbers, exponents)], np.uint64)
+            last = self._last = alpha, Weights(np.append(numbers, 0.0), exponents if exponents.any() else exponents[:0], most)
+        return last[1]

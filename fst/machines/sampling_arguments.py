@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fst.machines.piece_table import WORD_BYTES
 from fst.machines.unigram_arguments import UnigramArguments, UnigramWork
 from fst.nbest import MOST_DEVIATIONS
 from fst.rows import Array
 from fst.sampling import MOST_PATHS
 
-WORDS, NODES = 1 << 12, 48  # words that are kept, and the most nodes of each
 MOST_BITS = 900  # of 1,023
 PATHS = 1 << 21  # of all places of a piece together
 STEPS = 1 + MOST_DEVIATIONS  # numbers of a segmentation in `NBestWork.steps`
@@ -23,17 +21,16 @@ class SamplingArguments(NamedTuple):
 
     Attributes:
         own: those of the table.
-        numbers, exponents: float64[tokens + 1] and int64[tokens + 1], see `fst.sampling.weights`; no exponents if all are 0.
-        is_narrow: uint8[1], 1 if the weight of a word needs no exponent, see `is_narrow`.
-        alpha: float64[1].
+        numbers: float64[tokens + 2], see `fst.sampling.weights`, and behind them 0 for items of lists that are none.
+        exponents: int64[tokens + 1], see there; none if all are 0.
+        narrow: uint64[1], see `narrow`.
         seed: uint64[1].
     """
 
     own: UnigramArguments
     numbers: Array
     exponents: Array
-    is_narrow: Array
-    alpha: Array
+    narrow: Array
     seed: Array
 
 
@@ -41,56 +38,53 @@ class SamplingWork(NamedTuple):
     """The working arrays of one thread.
 
     Attributes:
-        state, symbols, begins, pieces, slots, pending, special_ids, memo, masks, counts: as in
+        state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram_arguments.UnigramWork`.
+        best_sums: float64[2 * room], the weight of all paths to each of these places.
         found, sizes: see `fst.runtime.kernels.unigram_nodes.nodes_from`.
         weights, exponents: float64[2 ** n] and int64[2 ** n], of the last places, see `fst.runtime.kernels.sampling.draw`.
-        words: uint64[4 * WORDS], words that were seen before, each at the slot of its hash: its key as in
-            `fst.machines.piece_table.PieceTable`, then ``length << 32 | number of nodes``; 0 if the slot is free, no nodes if they are too
-            many.
-        nodes: uint64[WORDS * NODES], of each word, in the order of their begins: ``node | begin << 32 | end << 40``.
-        node_weights: float64[WORDS * NODES], the weight of each.
-        alpha: float64[1], the alpha of these weights.
     """
 
     state: Array
     symbols: Array
     begins: Array
     pieces: Array
-    slots: Array
     pending: Array
     special_ids: Array
+    active: Array
+    tokens: Array
+    longer: Array
     memo: Array
     masks: Array
+    best: Array
+    best_sums: Array
     counts: Array
     found: Array
     sizes: Array
     weights: Array
     exponents: Array
-    words: Array
-    nodes: Array
-    node_weights: Array
-    alpha: Array
 
 
-def is_narrow(numbers: Array, exponents: Array) -> bool:
-    """Whether the weights of all paths through a word, as products of the numbers of its nodes, are far from what float64 holds."""
-    return not exponents.any() and WORD_BYTES * float(np.abs(np.log2(numbers)).max()) < MOST_BITS
+def narrow(numbers: Array, exponents: Array) -> int:
+    """The most bytes of a piece whose weights need no exponents: float64 holds the products of the numbers of nodes, and their sums.
+
+    Then weights differ from those with exponents by powers of two alone, and no choice differs.
+    """
+    if exponents.any():
+        return 0
+    return int(MOST_BITS / (1 + float(np.abs(np.log2(numbers)).max())))  # a piece of n bytes has fewer than 2 ** n paths
 
 
 def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
     """The working arrays beside those of encoding, which must not be in use elsewhere; `longest` is the most bytes of a token."""
-    room = 1 << max(longest, WORD_BYTES).bit_length()
+    room = 1 << longest.bit_length()
+    shared = _shared(own, SamplingWork)
     return SamplingWork(
-        **_shared(own, SamplingWork),
+        **{**shared, "best_sums": np.zeros(len(own.best_sums))},
         found=np.zeros(room, np.int32),
         sizes=np.zeros(room, np.uint32),
         weights=np.zeros(room, np.float64),
         exponents=np.zeros(room, np.int64),
-        words=np.zeros(4 * WORDS, np.uint64),
-        nodes=np.empty(WORDS * NODES, np.uint64),  # only memory that is written is committed
-        node_weights=np.empty(WORDS * NODES, np.float64),
-        alpha=np.full(1, np.nan),
     )
 
 

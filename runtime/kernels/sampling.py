@@ -1,8 +1,8 @@
 """Unigram with segmentations drawn at random. `fst.sampling` says what that is, and specifies the result of a piece.
 
 The pieces of a round are found as by `fst.runtime.kernels.unigram`. None is looked up in the table of words, since sampling may take any of
-them apart. Instead, the nodes of words are kept with their weights: most words of a text occur again, and then need no search. This changes
-no choice, since the weights of a word are multiplied without exponents only if they differ from those of `draw` by a power of two.
+them apart. `find_nodes` lists the nodes that end at each place, so that choices are made only at the places on the path, from the end of
+the piece on. `draw` does without lists, and with weights of any size.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
 """
@@ -11,24 +11,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst import sampling
+from fst import sampling, token_ends
 from fst.jit import inlined, kernel, part
-from fst.machines import sampling_arguments
-from fst.machines.bpe_arguments import KEY_PARTS
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
-from fst.runtime.kernels.bpe import WORD_BYTES, begin_call, mask_for, put_other
+from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
-from fst.runtime.kernels.intrinsics import hash_of, is_key
-from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3, U8
-from fst.runtime.kernels.pieces import DROPPED, KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
+from fst.runtime.kernels.pieces import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.kernels.unigram import locate, put_nodes
+from fst.runtime.kernels.unigram_ends import BLOCK, CHARACTER, CONTINUES, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.unigram_paths import node_size
 
 STEP, LARGEST, LEAST, FAR, SIZE_SHIFT = sampling.STEP, sampling.LARGEST, sampling.LEAST, sampling.FAR, np.uint64(sampling.SIZE_SHIFT)
-WORDS, NODES = np.uint64(sampling_arguments.WORDS), np.uint64(sampling_arguments.NODES)
 UNSET = np.int32(-128)  # in place of a node: none ends here yet
-SLOT_SHIFT, END, LOW_BYTE = np.uint64(65 - sampling_arguments.WORDS.bit_length()), np.uint64(40), np.uint64(0xFF)
+NONE = np.int32(token_ends.NONE)
 
 
 @inlined
@@ -94,7 +91,7 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
         nodes, at: int32, filled from `at` on for each byte: the node that ends with it, or `UNSET`.
     """
     numbers, exponents, mask = machine.numbers, machine.exponents, np.uint64(len(work.weights)) - U1
-    unknown, is_wide = np.uint64(len(numbers)) - U1, len(exponents) > 0
+    unknown, is_wide = np.uint64(len(numbers)) - U2, len(exponents) > 0
     for index in range(end - begin):
         nodes[at + np.uint64(index)] = UNSET
     work.weights[0], work.exponents[0] = 1.0, 0
@@ -110,68 +107,92 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
             add(number * numbers[token], exponent + ahead, node, size, place + size, stream, work, nodes, at)
 
 
-@part
-def keep_word(text, begin, end, machine, work, slot):
-    """Keep the nodes of a word at a slot, for later occurrences."""
-    words, numbers, first = work.words, machine.numbers, slot * NODES
-    unknown, reached, kept = np.uint64(len(numbers)) - U1, begin, U0
-    while reached < end and kept <= NODES:
-        place = reached - begin
-        count, reached = nodes_from(text, reached, end, machine.own.trie, work.found, work.sizes)
-        for index in range(min(count, NODES - kept)):
-            node, after = work.found[index], place + np.uint64(work.sizes[index])
-            work.nodes[first + kept + np.uint64(index)] = np.uint64(np.uint32(node)) | place << HALF | after << END
-            work.node_weights[first + kept + np.uint64(index)] = numbers[np.uint64(node) if node >= 0 else unknown]
-        kept += count
-    for index in range(KEY_PARTS):
-        key, word = U0, begin + (np.uint64(index) << U3)
-        for byte in range(min(U8, end - min(word, end))):
-            key |= np.uint64(text[word + np.uint64(byte)]) << (np.uint64(byte) << U3)
-        words[(slot << U2) + np.uint64(index)] = key
-    words[slot << U2 | U3] = (end - begin) << HALF | (kept if kept <= NODES else U0)
-
-
-@part
-def draw_word(work, slot, size, stream, nodes, at):
-    """Draw a node that ends at each place of a word that is kept at a slot. Arguments and result are those of `draw`."""
-    weights, first = work.weights, slot * NODES
-    weights[0] = 1.0
-    for index in range(size):
-        weights[np.uint64(index) + U1] = 0.0
-    for index in range(work.words[slot << U2 | U3] & LOW_HALF):
-        item = work.nodes[first + np.uint64(index)]
-        begin, end = item >> HALF & LOW_BYTE, item >> END
-        number = weights[begin] * work.node_weights[first + np.uint64(index)]
-        total = weights[end] + number
-        weights[end] = total
-        place = at + end - U1
-        nodes[place] = np.int32(item & LOW_HALF) if share_of(stream, end, end - begin) * total < number else nodes[place]
+@inlined
+def character_before(text, at):
+    """The number of bytes of the character that ends at a position; of one that goes on, those before the position."""
+    first = at - U1
+    while text[first] & CHARACTER == CONTINUES:
+        first -= U1
+    return at - first
 
 
 @inlined
-def draw_piece(text, begin, end, machine, stream, work, nodes, at):
-    """Draw a node that ends at each place of a piece, as `draw` does, or by what is kept of it."""
-    size = end - begin
-    if size > WORD_BYTES or not machine.is_narrow[0]:
-        draw(text, begin, end, machine, stream, work, nodes, at)
-        return
-    masks, mask = machine.own.beside.key_masks, mask_for(size)
-    slot = hash_of(text, begin, masks, mask) >> SLOT_SHIFT
-    if work.words[slot << U2 | U3] >> HALF != size or not is_key(text, begin, masks, mask, work.words, slot << U2):
-        keep_word(text, begin, end, machine, work, slot)
-    if work.words[slot << U2 | U3] & LOW_HALF:
-        draw_word(work, slot, size, stream, nodes, at)
-    else:
-        draw(text, begin, end, machine, stream, work, nodes, at)
+def weight_at(item, place, nodes, numbers, weights):
+    """The weight of all paths to a place that end with an item of the lists; 0 for none."""
+    node, others = np.int32(nodes[item] & LOW_HALF), np.uint64(len(numbers)) - U2
+    number = numbers[np.uint64(node) if node >= 0 else others + np.uint64(node == NONE)]
+    return number * weights[place - (nodes[item] >> HALF & SIZE)]
+
+
+@part
+def weigh(text, begin, size, room, lists, nodes, numbers, weights):
+    """Note the weight of all paths to each place of a piece. Inside a character it is of no use.
+
+    Args:
+        text, begin, size: the piece.
+        room: where the room of the piece begins in `lists`, the list at each place, and in `weights`, which are filled.
+        nodes: see `fst.machines.unigram_arguments.Ends`.
+        numbers: as in `fst.machines.sampling_arguments.SamplingArguments`.
+    """
+    unknown = numbers[np.uint64(len(numbers)) - U2]
+    weights[room] = 1.0
+    for index in range(U1, size + U1):
+        place = room + np.uint64(index)
+        block = lists[place] * BLOCK
+        if block == U0:
+            weights[place] = weights[place - character_before(text, begin + np.uint64(index))] * unknown
+            continue
+        total, is_open = 0.0, True
+        weights[place] = 0.0  # where items that are none begin
+        while is_open:
+            for item in range(block, block + BLOCK):
+                total += weight_at(np.uint64(item), place, nodes, numbers, weights)
+            block += BLOCK
+            is_open = nodes[block - U1] > NODE
+        weights[place] = total
 
 
 @inlined
-def begin_words(machine, work):
-    """Forget the words that are kept with the weights of another alpha."""
-    if work.alpha[0] != machine.alpha[0]:
-        for slot in range(WORDS):
-            work.words[slot << U2 | U3] = 0
-        work.alpha[0] = machine.alpha[0]
+def goes_on(item, nodes):
+    """Whether a list has this item, behind the one before."""
+    return nodes[item - U1] > NODE if item % BLOCK == U0 else np.int32(nodes[item] & LOW_HALF) != NONE
+
+
+@inlined
+def choice_at(block, left, place, nodes, numbers, weights, stream):
+    """The item of a list that is the choice of a place, `left` bytes behind the begin of the piece."""
+    item, other, total = block, block + U1, weight_at(block, place, nodes, numbers, weights)
+    while goes_on(other, nodes):
+        number = weight_at(other, place, nodes, numbers, weights)
+        total += number
+        is_chosen = share_of(stream, left, nodes[other] >> HALF & SIZE) * total < number
+        item = other if is_chosen else item
+        other += U1
+    return item
+
+
+@part
+def draw_listed(text, begin, size, room, machine, stream, work, drawn, at):
+    """Draw a node that ends at each place of the path through a piece that `find_nodes` has read.
+
+    Args:
+        text, machine, stream, at: as in `draw`; `drawn` are its `nodes`.
+        begin, size: the piece, which is `narrow`.
+        room: where its room begins in ``work.tokens`` and ``work.best_sums``.
+    """
+    lists, nodes, numbers, weights = work.tokens, machine.own.ends.nodes, machine.numbers, work.best_sums
+    weigh(text, begin, size, room, lists, nodes, numbers, weights)
+    left = size
+    while left:
+        block, length = lists[room + left] * BLOCK, U0
+        if block == U0:
+            length = character_before(text, begin + left)
+            drawn[at + left - U1] = -np.int32(length)
+        else:
+            node = nodes[choice_at(block, left, room + left, nodes, numbers, weights, stream)]
+            length = node >> HALF & SIZE
+            drawn[at + left - U1] = np.int32(node & LOW_HALF)
+        left -= length
 
 
 @part
@@ -190,17 +211,21 @@ def line_up(nodes, at, size, lengths):
 def emit(text, pieces, count, row, machine, output, work):
     """Write the ids of all pieces to the output, and the frames and ends of texts. Returns the row after the last that ended."""
     state, special_ids, ids, own, seed = work.state, work.special_ids, output.ids, machine.own, machine.seed[0]
-    at, place, special, key = state[COUNT], state[PLACE_IN_ROW], U0, key_of(seed, state[FIRST_ROW] + row)
+    at, place, special, room, key = state[COUNT], state[PLACE_IN_ROW], U0, U0, key_of(seed, state[FIRST_ROW] + row)
     for index in range(count):
         kind = np.uint64(pieces[index]) >> KIND << KIND
-        first, last = np.uint64(pieces[index]) & PLACE, np.uint64(pieces[np.uint64(index) + U1]) & PLACE
-        work.pending[index] = np.uint64(index) << HALF
+        first, last, length = bounds_of(pieces, np.uint64(index))
         if kind == U0:
-            before = at
-            draw_piece(text, first, last, machine, key + place * GAMMA, work, ids, at)
-            at = put_nodes(text, first, last, line_up(ids, at, last - first, own.beside.lengths), own, output, at)
+            before, stream = at, key + place * GAMMA
+            listed = read_together(length, own.ends.widest[0], own.ends.stride[0])
+            if U0 < listed <= machine.narrow[0]:
+                draw_listed(text, first, length, room, machine, stream, work, ids, at)
+            else:
+                draw(text, first, last, machine, stream, work, ids, at)
+            room += listed + np.uint64(listed > U0)
+            at = put_nodes(text, first, last, line_up(ids, at, length, own.beside.lengths), own, output, at)
             work.counts[index] = at - before
-            place += last - first
+            place += length
         elif kind != DROPPED:
             at, row, special = put_other(kind, special_ids, special, row, output, at)
         if kind == ROW_END:
@@ -214,14 +239,16 @@ def encode_rows(text, starts, more, machine, output, work):
     """Encode texts. Arguments and result are those of `fst.runtime.kernels.bpe.encode_rows`, but for `machine` and `work`, which are
     `fst.machines.sampling_arguments.SamplingArguments` and `SamplingWork`; and ``work.state`` has the number of the first row.
     """
-    state, pieces, beside = work.state, work.pieces, machine.own.beside
+    state, pieces, pending, beside = work.state, work.pieces, work.pending, machine.own.beside
     begin_call(starts, more, output, state)
-    begin_words(machine, work)
     rows, row, ended, at, is_stuck = np.uint64(len(starts)) - U1, U0, U0, np.uint64(starts[0]), False
     while row < rows and not is_stuck:
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
         if len(beside.drops):
             mark_dropped(text, pieces, count, beside)
+        for index in range(count):
+            pending[index] = np.uint64(index) << HALF
+        find_nodes(text, pieces, pending, count, machine.own.ends, False, work)
         place, first = state[COUNT], ended
         ended = emit(text, pieces, count, ended, machine, output, work)
         if len(output) > IDS_ALONE and len(output.offsets):
