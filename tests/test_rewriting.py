@@ -192,6 +192,31 @@ def test_long_runs_of_marks_are_sorted() -> None:
     assert tokenizer.encode(f"a{marks}b").tolist() == table.run(unicodedata.normalize("NFC", f"a{marks}b"))
 
 
+LOWERED: dict[str, tuple[Json, tuple[Json, ...]]] = {
+    "alone": (LOWER, ()),
+    "before": (in_turn(to("b", "A"), LOWER), ()),
+    "behind": (in_turn(LOWER, to("", "<"), to("xy", "ab")), ()),
+    "a run": (in_turn(LOWER, replaced("b", "[a ]{2,}")), ()),
+    "into what is decomposed": (in_turn(LOWER, NFKD, to("A", "b")), ()),
+    "raw token": (in_turn(NFKD, {"type": "StripAccents"}, LOWER), (token("[A]"), token("B", "lstrip"))),
+    "late token": (LOWER, (token("ab", "normalized"), token("<", "normalized", "rstrip"))),
+    "tokens": (LOWER, (token("Ab"), token("ba", "normalized", "single_word"))),
+}
+
+
+@pytest.mark.parametrize("adds_blank", [False, True])
+@pytest.mark.parametrize("name", LOWERED)
+def test_lowered_ascii(name: str, adds_blank: bool) -> None:
+    """Texts of which only ASCII letters change are those of the reference, whatever else is beside lower-casing."""
+    normalizer, added = LOWERED[name]
+    parts = document(("none", "none", adds_blank, False))
+    tokens = [{"id": len(parts["model"]["vocab"]) + place, **part} for place, part in enumerate(added)]
+    draw = random.Random(name)
+    texts = ["".join(draw.choices("aAbB[] <\u0301é", [6, 6, 4, 4, 2, 2, 3, 2, 1, 1], k=draw.randrange(12))) for _ in range(400)]
+    texts += ["".join(draw.choices("aAbBcC", k=200)) for _ in range(5)]
+    hold(built({**parts, "normalizer": normalizer, "added_tokens": tokens}), texts)
+
+
 @pytest.mark.parametrize("case", [("lower", "late", False, True), ("none", "all", False, True), ("NFKD", "all", True, True)], ids=str)
 def test_added_tokens_are_decoded_as_by_the_reference(case: tuple[str, str, bool, bool]) -> None:
     """An added token decodes to the spelling by which it is found, unless it is skipped."""

@@ -231,6 +231,7 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
         tokens = [*tokens, "</s>"]
         assert transformers.AutoTokenizer.from_pretrained(tmp_path)(text)["input_ids"] == [1, 2, 0]
     table = compiled(tmp_path)
+    assert isinstance(table, UnigramTables)
     assert list(table.tokens) == tokens
     assert table.run(text) == ([1, 2, 0] if config else [1, 0])
     assert table.metadata.settings.named_tokens["unk_token"] == "<unk>"

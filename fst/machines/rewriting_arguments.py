@@ -75,15 +75,17 @@ class Rewriter(NamedTuple):
             there are none. `REACH`: the most bytes in `every`. `TRIMS`: 0 if spans of tokens include the white space that they take;
             `TRIMS_ALL` if they do not; `KEEPS_FIRST` if they include only the first blank of a text. `LAGS`: 1 if spans lag behind where
             characters with `DROPS` vanish at the beginning of a stretch, see `fst.charsmap`. `HAS_MAPS`: 1 if there are maps of characters,
-            or characters compose. `COPIES`: 1 if a text without tokens in which each character stays only gets `lead` in front of it, and
-            then a blank by `PREFIX`. `LEADS`: how many characters the span of each character of `lead` has: 1, that of the first one; or 0.
-            `PUTS_BEHIND`: 1 if an edit puts something behind a text.
+            or characters compose. `COPIES`: 1 if a text without tokens in which each character stays, or is `mapped`, only gets `lead` in
+            front of it, and then a blank by `PREFIX`. `LEADS`: how many characters the span of each character of `lead` has: 1, that of the
+            first one; or 0. `PUTS_BEHIND`: 1 if an edit puts something behind a text.
         kinds: uint8[0x110000], the bits `CHANGES`, `WORD`, `WHITE`, `INSIDE` and `DROPS` of each code point.
         bytes: uint8[256], bits: `FIRST` if a string of `every` begins with the byte; `SECOND` if the byte is the second of one, or one has
             only one byte; `CUT` if a string of cuts begins with the byte; `ENDS` if a stretch may begin behind it.
         stops: uint8[512], two tables by byte of where a text may change: at a byte with the bit `STOP`, which is no ASCII character that
             stays as it is, and at a byte with `FIRST` before one with `SECOND`. The table from `IF_FOUND_ANYWAY` on has the bits `FIRST`
-            of all strings of `every`; the one from `IF_FOUND_ALONE` on those of strings with this value.
+            of all strings of `every`, and no bit `STOP` where `mapped` tells what becomes of a character; the one from `IF_FOUND_ALONE` on
+            has those of strings with this value.
+        mapped: uint8[256], the byte that each one becomes where a text without tokens only gets `lead` and blanks; empty if that is itself.
         numbers: uint16[0x110000], the number of the list that a character becomes, from 1 on; 0 for a character that stays as it is.
         list_ends: uint32[lists + 1], where each list ends in `lists`, by its number; the first element is 0.
         lists: uint32[n], the parts of characters, ``code point | FIRST_PART``; `ITSELF` stands for the character.
@@ -104,6 +106,7 @@ class Rewriter(NamedTuple):
     kinds: Array
     bytes: Array
     stops: Array
+    mapped: Array
     numbers: Array
     list_ends: Array
     lists: Array
@@ -175,15 +178,18 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     edits = _strips(by), any(map(_puts, by.edits)), len(by.edits) > 0 or symbol != ""
     flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
+    ascii_ = _ascii(by.last, composition)
+    mapped = _mapped(ascii_, by, composition, normalized)
     return Rewriter(
         np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
         kinds,
         bytes_ := _bytes(every, by),
-        _stops(every, kinds, bytes_),
+        _stops(every, kinds, bytes_, mapped),
+        mapped if (mapped != np.arange(256)).any() else mapped[:0],
         *_lists(composition.first, composition.decompositions),
         _ranks(composition),
         _pairs(composition),
-        _ascii(by.last, composition),
+        ascii_,
         *_lists(by.last, {}),
         trie((spelling.encode(), row) for row, spelling in enumerate(raw)),
         trie((spelling.encode(), row) for row, spelling in enumerate(normalized, len(raw))),
@@ -340,12 +346,31 @@ def _bytes(every: Iterable[str], by: Rewriting) -> NDArray[np.uint8]:
     return bits
 
 
-def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.uint8], mapped: NDArray[np.uint8]) -> NDArray[np.uint8]:
     stops = np.append(bits & SECOND, bits & (FIRST | SECOND))
     stops[[spelling.encode()[0] for spelling, found in every.items() if found == FOUND_ALONE]] |= FIRST
     for table in (stops[IF_FOUND_ALONE:][:256], stops[IF_FOUND_ANYWAY:]):
         table[np.append(kinds[:128] & CHANGES > 0, np.ones(128, np.bool_))] |= STOP
+    stops[IF_FOUND_ANYWAY:][mapped != np.arange(256)] &= ~np.uint8(STOP)
     return stops
+
+
+def _mapped(
+    ascii_: NDArray[np.uint8], by: Rewriting, composition: Composition, normalized: Mapping[str, ContextualToken]
+) -> NDArray[np.uint8]:
+    """The byte that each one becomes. It is another one for an ASCII character that the maps of characters alone change, and into one that
+    nothing else changes, no string that changes has, and no token of normalised text.
+    """
+    singles = [run for edit in by.edits for run in edit.singles]
+    taken = {*composition.suspects, *map(ord, WHITE_SPACE + by.blanks.symbol), *map(ord, "".join(normalized))}
+    taken.update(ord(char) for edit in by.edits for string in edit.triggers or () for char in string)
+    for first, last, *_ in (*composition.first.runs, *singles):
+        taken.update(range(first, min(last + 1, len(ascii_))))
+    mapped = np.arange(256, dtype=np.uint8)
+    for code, image in enumerate(ascii_.tolist()):
+        if image != NO_ASCII and taken.isdisjoint((code, image)):
+            mapped[code] = image
+    return mapped
 
 
 def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:

@@ -100,7 +100,7 @@ def is_unchanged(text, starts, rewriter, memo):
 
 @inlined
 def may_copy(text, begin, stop, rewriter, memo):
-    """Whether rewriting leaves a text as it is, but for what it puts in front of it, and finds no tokens."""
+    """Whether rewriting only puts something in front of a text and maps its bytes by ``rewriter.mapped``, and finds no tokens."""
     if not rewriter.params[COPIES] or (rewriter.params[STRIPS] and has_blank_ends(text, begin, stop, rewriter.kinds)):
         return False
     return stays(text, begin, stop, IF_FOUND_ANYWAY, FOUND_ANYWAY, rewriter, memo)
@@ -133,7 +133,9 @@ def copy_row(text, begin, stop, origin, is_inside, rewriter, into, filled, place
         prefix = rewriter.params[PREFIX]
         if (prefix == IS_ALWAYS or (prefix == IS_FIRST and origin == U0)) and text[begin] != BLANK_BYTE:
             filled, written = put_front(BLANK_BYTE, origin, U1, into, filled, places, written)
-    filled = put_bytes(text, begin, stop, into, filled)
+    start, filled = filled, put_bytes(text, begin, stop, into, filled)
+    for at in range(start, filled if len(rewriter.mapped) else start):
+        into[np.uint64(at)] = rewriter.mapped[into[np.uint64(at)]]
     count = stop - begin
     for at in range(begin, stop, U64):
         left = stop - np.uint64(at)
