@@ -46,7 +46,9 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
 def compile_all(*, backward: bool = False) -> tuple[bool, str]:
     """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`.
 
-    A process that finds another one at a kernel waits for it. Of two that begin at the same time, one should go `backward`.
+    Args:
+        backward: begin with the last group of kernels. Of two processes that start together, one should: a process waits for a kernel that
+            another one compiles.
     """
     from fst.runtime.kernels import wordpiece as kernels
 

@@ -93,9 +93,10 @@ def _check_environment() -> None:
 
 
 def _unwind_when_ended(ctx: click.Context) -> None:
-    """Turn signals that would end the process at once into exceptions until a command ends, so that no half-written file stays.
+    """While a command runs, turn SIGTERM and SIGHUP into exceptions, so that no half-written file stays.
 
-    A program that runs commands, or a process that it forks, then ends by these signals as before.
+    The default handlers return when the command ends. Else a program that ran it in its own process, and each process that this one forks
+    later, would get an exception instead of ending.
     """
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
@@ -1021,7 +1022,7 @@ def warmup_command() -> None:
     """
     from fst.cli.kernels import compile_all
 
-    click.echo("making the kernels ready: 20 to 60 s, or less if some are kept already", err=True)
+    click.echo("making the kernels ready: up to two minutes, or less if some are kept already", err=True)
     begun = monotonic()
     kept, told = compile_all()
     if not kept:

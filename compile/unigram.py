@@ -226,7 +226,7 @@ def _word_table(tables: UnigramTables, spelled: _Spelled) -> tuple[NDArray[np.ui
 def _need_known_blank(model: UnigramModel, line: Pipeline) -> None:
     """Refuse fallbacks for the symbol of a blank: text has one byte for it, and the fallbacks are those of its own bytes.
 
-    Kernels for whole words alone know the latter.
+    A model of whole words needs no refusal: its kernel writes the fallbacks of the symbol, see `UnigramArguments.blank`.
     """
     symbol = line.blanks.symbol
     number = model.tokens.get(symbol, model.unk_id)

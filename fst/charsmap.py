@@ -5,7 +5,7 @@ There are several manners to find the strings:
 - `CLUSTERS`, of ``tokenizers``: text is cut into grapheme clusters. A cluster of fewer than `SHORT` bytes is replaced as a whole, if any
   string begins it; by the text of the shortest one. In all other clusters each character is looked up by itself.
 - `LONGEST`, of sentencepiece: at each place the longest string is replaced.
-- `PIECEWISE`: as `LONGEST`, but what vanishes is in no span, so that an edit behind it sees what vanished there.
+- `PIECEWISE`: as `LONGEST`, but no span covers what vanishes: the gap between spans tells the next edit where text vanished.
 - `KEEPING`: as `PIECEWISE`, and each string is replaced by itself. It changes no text, and spans only with characters that change anyway.
 
 A charsmap acts as an edit of a stretch, see `fst.edits`.

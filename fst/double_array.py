@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fst.lazy import Lazy
 
 LABEL, HAS_VALUE, IS_SHIFTED, OFFSET_SHIFT, VALUE = (1 << 31) | 0xFF, 1 << 8, 1 << 9, 10, 1 << 31
-MAX_OFFSET = (1 << 21) - 1
+MAX_OFFSET = (1 << 21) - 1  # units from a node to its base, as exclusive or, without `IS_SHIFTED`
 SHIFT = 8  # of an offset that is too large for its bits
 BLOCK = 256  # units; labels are bytes, so a node's children lie in one block
 MAX_STRING = 256  # bytes

@@ -76,8 +76,8 @@ def prove(steps: Array, lists: Array, sizes: Array, tokens: int, longest: int, e
     """Prove what kernels may assume.
 
     Args:
-        steps, lists: see above.
-        sizes: the result of `sizes_of`.
+        steps, lists: uint64[slots] and int32[items], see above.
+        sizes: uint16[items], the result of `sizes_of`.
         tokens: the number of tokens of the model.
         longest: the most bytes of a token.
         each: `map`, or the `map` of an executor.
@@ -116,7 +116,7 @@ def _prove_lists(lists: Array, sizes: Array, tokens: int) -> None:
     need_none(rows[1:, 0] == 0, lambda block: f"block {block + 1} of lists has no items")
     need(not goes_on[:, :-1].any() and not goes_on[-1, -1], "a list goes on before the end of its block, or behind the last block")
     wrong = (sizes[1:] >= sizes[:-1]) & (sizes[1:] > 0)
-    wrong[BLOCK - 1 :: BLOCK] = False
+    wrong[BLOCK - 1 :: BLOCK] = False  # the next item is in another block, perhaps of another list
     need_none(wrong, lambda item: f"block {item // BLOCK} of lists has a token that is not shorter than the one before")
     ends = np.flatnonzero(goes_on[:, -1])
     need_none(rows[ends + 1, 0] >= rows[ends, -1], lambda at: f"block {ends[at] + 1} of lists goes on with a token that is not shorter")

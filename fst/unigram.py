@@ -17,11 +17,12 @@ tells: at every piece, at pieces that begin with a blank, or never within a stre
 n times at most. If a single token is better than all other paths through a piece by more than n + 1 roundings, it is so whatever stands
 before, see `are_certain`.
 
-**Words.** A model of whole words has no paths and no sums: `WORD`. Pieces are words, cut before each symbol for a blank. A word is a token
-as a whole, or unknown as a whole.
+**Words.** With `WORD`, as in SentencePiece's kind word, tokens are whole words: there are no paths and no sums. A piece is a word, cut
+before each symbol for a blank. It is a token as a whole, or unknown as a whole.
 
-**Ids.** Characters that are no token, and the unknown token where the text spells it, are *unknown*. A run of them becomes one string. The
-string may be a token after all; else it becomes the tokens of its bytes, if all of them have one; or else the unknown token.
+**Ids.** Characters that are no token, and the unknown token where the text spells it, are *unknown*. A run of them becomes one string.
+With the sums of `WORDS`, the string may be a token after all. Else it becomes the tokens of its bytes, if all bytes have one, or else the
+unknown token.
 With `WORD` a run of unknown words is one string.
 
 **Rows.** A trie over bytes holds the tokens. Entries are uint64, ``value 28 | target 28 | label 8``. A state is the slot of its *head*, an
@@ -141,8 +142,8 @@ def prove(trie: Array, sizes: Array, longest: int, each: Each = map) -> int:
     """Prove what kernels may assume.
 
     Args:
-        trie: as above.
-        sizes: the number of bytes of each token, by its id.
+        trie: uint64[slots], see above.
+        sizes: uint16[tokens], the number of bytes of each token, by its id.
         longest: the most bytes that a walk from the root may read.
         each: `map`, or the `map` of an executor.
 

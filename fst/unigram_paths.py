@@ -10,7 +10,7 @@ import numpy as np
 from fst import unigram
 from fst.jit import inlined, part
 
-U0, U1, U2, U3 = map(np.uint64, range(4))
+U0, U1, U3 = map(np.uint64, (0, 1, 3))
 LABEL, TARGET = np.uint64((1 << unigram.LABEL_BITS) - 1), np.uint64(unigram.MAX_SLOTS - 1)
 TARGET_SHIFT, VALUE_SHIFT = np.uint64(unigram.TARGET_SHIFT), np.uint64(unigram.VALUE_SHIFT)
 ROOT, LEAF = np.uint64(unigram.ROOT), np.uint64(unigram.LEAF)
@@ -26,13 +26,13 @@ def character_size(byte):
 
 @inlined
 def shift_of(sums):
-    """How far the index of a size is shifted to be that of its first byte: it has two bytes if a token may have more than 255."""
+    """The binary logarithm of the bytes of a size: 1 if a token may have more than 255 bytes, else 0. `sums` is that of `find_best`."""
     return np.uint64(len(sums) > 256)
 
 
 @inlined
 def size_at(sizes, at, index, shift):
-    """A size of those that begin at a byte."""
+    """The size at an index of those that begin at ``sizes[at]``. With a `shift` of 0, both reads are of the same byte."""
     first = at + (index << shift)
     return np.uint64(sizes[first]) | np.uint64(sizes[first + shift]) << (shift << U3)
 
@@ -47,7 +47,7 @@ def put_size(size, sizes, at, index, shift):
 
 @part
 def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, sizes, at):
-    """Find the best node that ends at each place of a piece. Its size is enough to tell it.
+    """Find the best node that ends at each place of a piece. Only its size is kept: the bytes that it covers tell the token, see `node_of`.
 
     Args:
         text, begin, end: the piece.
@@ -56,8 +56,8 @@ def find_best(text, begin, end, trie, scores, unknown, before, limit, sums, size
             limit of sums. All have the type of the sums.
         sums: float64[2 ** n] or float32, more than a token has bytes, filled: the sums of the best paths to the last places, at the lower
             bits of each place.
-        sizes, at: uint8, filled from `at` on for each byte of the piece: the number of bytes of the node that ends with it, or `UNSET`;
-            see `size_at`.
+        sizes, at: uint8, one or two elements for each byte of the piece, see `shift_of`, filled from `at` on: the number of bytes of the
+            node that ends with it, or `UNSET`; see `size_at`.
 
     Returns:
         The sum of the best path.

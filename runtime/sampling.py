@@ -11,7 +11,7 @@ from fst.errors import TextError
 from fst.lazy import Lazy
 from fst.machines.kernel_call import ROW
 from fst.machines.sampling import scores_of
-from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, narrow, nbest_work, sampling_work
+from fst.machines.sampling_arguments import NBestArguments, SamplingArguments, most_narrow_bytes, nbest_work, sampling_work
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_arguments import UnigramArguments
 from fst.runtime.batch import BLOCK
@@ -42,7 +42,7 @@ class Weights(NamedTuple):
 
     numbers: NDArray[np.float64]
     exponents: NDArray[np.int64]
-    narrow: NDArray[np.uint64]
+    most_bytes: NDArray[np.uint64]
 
 
 class SamplingRunners:
@@ -99,7 +99,7 @@ class SamplingRunners:
         plain = self._plain
         found = [plain.arguments, *([plain.rewriter.arguments] if plain.rewriter else [])]
         unknown, limit, gains = (np.asarray(score, np.float64) for score in (plain.arguments.unknown, plain.arguments.limit, ()))
-        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # of which lists alone are read
+        ends = plain.arguments.ends._replace(gains=gains, unknown=unknown)  # only lists are read; these have the type of the kernel
         return [own._replace(scores=self._scores, unknown=unknown, limit=limit, ends=ends) for own in found]
 
     @Lazy
@@ -115,6 +115,6 @@ class SamplingRunners:
         last = self._last
         if last is None or last[0] != alpha:
             numbers, exponents = weights(self._scores, float(self._table.unknown), alpha)
-            most = np.array([narrow(numbers, exponents)], np.uint64)
+            most = np.array([most_narrow_bytes(numbers, exponents)], np.uint64)
             last = self._last = alpha, Weights(np.append(numbers, 0.0), exponents if exponents.any() else exponents[:0], most)
         return last[1]

@@ -99,7 +99,7 @@ class UnigramTokenizer(PieceTokenizer):
     def _need_paths(self) -> None:
         """Refuse to choose between segmentations if a text has a single one."""
         if self._table.has_words:
-            raise UnsupportedError("sample, nbest: tokens are whole words, so that a text has a single segmentation; take encode")
+            raise UnsupportedError("sample, nbest: tokens are whole words, so a text has a single segmentation; call encode without sample")
 
     @Lazy
     def _sampling_runners(self) -> SamplingRunners:

@@ -132,7 +132,7 @@ class Files:
 
     @cached_property
     def unigram(self) -> UnigramModel | None:
-        """The model of the document if it is Unigram, which names the unknown token by its id, and no ids of tokens."""
+        """The model of the document if it is Unigram, else None. Its JSON lists tokens without ids, and the id of the unknown one."""
         model = model_of(self.document) if self.document is not None else {}
         return UnigramModel.of_json(model) if model and compiler_of(model).kind == UnigramModel.kind else None
 
@@ -374,7 +374,7 @@ def _settings(files: Files, family: AnyFamily | None, tokens: SpecialTokens, *, 
         found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
-        unk_token = files.unigram.unk_token if files.unigram else model_of(files.document).get("unk_token")
+        unk_token = files.unigram.unk_token if files.unigram is not None else model_of(files.document).get("unk_token")
         usual = named_tokens(specials, unk_token, files.document.get("padding"))
         found["named_tokens"] = {**usual, **found["named_tokens"]}
     return found

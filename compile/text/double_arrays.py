@@ -1,4 +1,4 @@
-"""Write charsmaps in SentencePiece's form, to ask references what they do with them. `fst.charsmap` reads them."""
+"""Write charsmaps in SentencePiece's form: those that keep users' own pieces, and those of tests. `fst.charsmap` reads them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ Node = tuple[dict[int, int], int | None]  # children by byte: numbers of nodes, 
 
 
 def charsmap(replacements: Mapping[str, str], given: DoubleArray | None = None) -> bytes:
-    """The charsmap that replaces strings; and all that `given` replaces, but for strings that one of these begins.
+    """The charsmap that replaces strings by texts.
 
-    Of the nodes of `given`, those on the paths of the strings are made anew. All others stay where they are.
+    Nodes of `given` on the paths of the strings are written anew. All others stay where they are.
+
+    Args:
+        replacements: string → its text.
+        given: a charsmap whose replacements are kept, except those of strings that begin with one of `replacements`.
+
+    Returns:
+        The charsmap, as `fst.double_array.read` reads it.
 
     Raises:
-        ValueError: `given` has no room for more.
+        ValueError: a node would lie too far from its parent, see `fst.double_array.MAX_OFFSET`.
     """
     nodes = [_copy(given, ~0)]
     texts, places = bytearray(given.texts if given else b""), dict[str, int]()

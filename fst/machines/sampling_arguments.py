@@ -11,7 +11,7 @@ from fst.nbest import MOST_DEVIATIONS
 from fst.rows import Array
 from fst.sampling import MOST_PATHS
 
-MOST_BITS = 900  # of 1,023
+MOST_BITS = 900  # of the exponent of a weight; float64 has 1,023, and the rest is a margin
 PATHS = 1 << 21  # of all places of a piece together
 STEPS = 1 + MOST_DEVIATIONS  # numbers of a segmentation in `NBestWork.steps`
 
@@ -21,16 +21,16 @@ class SamplingArguments(NamedTuple):
 
     Attributes:
         own: those of the table.
-        numbers: float64[tokens + 2], see `fst.sampling.weights`, and behind them 0 for items of lists that are none.
-        exponents: int64[tokens + 1], see there; none if all are 0.
-        narrow: uint64[1], see `narrow`.
+        numbers: float64[tokens + 2], those of `fst.sampling.weights`, then 0 for the items `fst.token_ends.NONE`, which end no path.
+        exponents: int64[tokens + 1], those of the same function; empty if all are 0.
+        most_bytes: uint64[1], see `most_narrow_bytes`.
         seed: uint64[1].
     """
 
     own: UnigramArguments
     numbers: Array
     exponents: Array
-    narrow: Array
+    most_bytes: Array
     seed: Array
 
 
@@ -40,7 +40,8 @@ class SamplingWork(NamedTuple):
     Attributes:
         state, symbols, begins, pieces, pending, special_ids, active, tokens, longer, memo, masks, best, counts: as in
             `fst.machines.unigram_arguments.UnigramWork`.
-        best_sums: float64[2 * room], the weight of all paths to each of these places.
+        best_sums: float64[2 * room], the weight of all paths to each place of the listed pieces. `best` is never written, but named by
+            `find_nodes`.
         found, sizes: see `fst.runtime.kernels.unigram_nodes.nodes_from`.
         weights, exponents: float64[2 ** n] and int64[2 ** n], of the last places, see `fst.runtime.kernels.sampling.draw`.
     """
@@ -65,10 +66,14 @@ class SamplingWork(NamedTuple):
     exponents: Array
 
 
-def narrow(numbers: Array, exponents: Array) -> int:
-    """The most bytes of a piece whose weights need no exponents: float64 holds the products of the numbers of nodes, and their sums.
+def most_narrow_bytes(numbers: Array, exponents: Array) -> int:
+    """The most bytes of a piece whose weights need no exponents: float64 holds the products of its nodes' numbers, and their sums.
 
-    Then weights differ from those with exponents by powers of two alone, and no choice differs.
+    Such weights differ from those with exponents only by powers of two, so every choice is the same.
+
+    Args:
+        numbers: float64[tokens + 1], see `fst.sampling.weights`.
+        exponents: int64[tokens + 1], see there.
     """
     if exponents.any():
         return 0
@@ -80,7 +85,7 @@ def sampling_work(own: UnigramWork, longest: int) -> SamplingWork:
     room = 1 << longest.bit_length()
     shared = _shared(own, SamplingWork)
     return SamplingWork(
-        **{**shared, "best_sums": np.zeros(len(own.best_sums))},
+        **{**shared, "best_sums": np.zeros(len(own.best_sums))},  # weights are float64, where sums may be float32
         found=np.zeros(room, np.int32),
         sizes=np.zeros(room, np.uint32),
         weights=np.zeros(room, np.float64),

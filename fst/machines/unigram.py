@@ -59,7 +59,7 @@ class UnigramTables(PieceTable):
 
     @property
     def kernel(self) -> str:  # type: ignore[override] # other kinds have one kernel for all tables
-        """The module of the kernel: of one for each type of sums, and one for whole words."""
+        """The module of the kernel. There is one for each type of sums, and one for whole words."""
         if self.has_words:
             return "fst.runtime.kernels.unigram_words"
         return "fst.runtime.kernels.unigram_whole" if self.is_whole else "fst.runtime.kernels.unigram"
@@ -106,7 +106,7 @@ class UnigramTables(PieceTable):
 
     @property
     def ids_per_unit(self) -> int:
-        """The room for ids that each byte of text needs: the growth by rewriting, and the bytes that a blank becomes."""
+        """The most ids that a byte of text becomes: the growth by rewriting, times the fallbacks that stand for a blank, if any."""
         return self.growth * max(len(self.blank), 1)
 
     @Lazy
@@ -204,7 +204,7 @@ class UnigramTables(PieceTable):
         return ids
 
     def token_of(self, string: bytes) -> int | None:
-        """The id of the token that a string is as a whole."""
+        """The id of the token that a string, in the UTF-8 of texts, is as a whole; None if it is none."""
         return dict(unigram.tokens_at(self.trie, string, 0)).get(len(string))
 
     @Lazy

@@ -203,9 +203,9 @@ def put_stretch(text, begin, stop, origin, is_inside, more, row, rewriter, work,
 
 @inlined
 def rewrite_row(text, begin, stop, origin, is_inside, more, rewriter, work, into, filled, places, written):
-    """Write a text. The arguments are as in `put_stretch`.
+    """Write a text. The arguments are as in `put_stretch`; `is_inside` and `more` tell whether it goes on from a border, and behind one.
 
-    Inlined, since a call passes each array of `rewriter` and `work`: for a short text that takes longer than the text.
+    Inlined: a call passes each array of `rewriter` and `work`, some 45, and takes longer than to rewrite a short text.
     """
     reset(begin, work.memo)
     row = GOES_ON if is_inside else written

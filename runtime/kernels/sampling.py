@@ -1,8 +1,9 @@
 """Unigram with segmentations drawn at random. `fst.sampling` says what that is, and specifies the result of a piece.
 
 The pieces of a round are found as by `fst.runtime.kernels.unigram`. None is looked up in the table of words, since sampling may take any of
-them apart. `find_nodes` lists the nodes that end at each place, so that choices are made only at the places on the path, from the end of
-the piece on. `draw` does without lists, and with weights of any size.
+them apart. `find_nodes` lists the nodes that end at each place of a piece, and `draw_listed` chooses one only at the places on the path,
+from the end of the piece on. A piece that `find_nodes` leaves out, or whose weights need exponents, is left to `draw`: it walks over the
+trie and chooses at every place.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
 """
@@ -126,7 +127,7 @@ def weight_at(item, place, nodes, numbers, weights):
 
 @part
 def weigh(text, begin, size, room, lists, nodes, numbers, weights):
-    """Note the weight of all paths to each place of a piece. Inside a character it is of no use.
+    """Write the weight of all paths to each place of a piece. Nothing reads the weights inside a character.
 
     Args:
         text, begin, size: the piece.
@@ -143,7 +144,7 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
             weights[place] = weights[place - character_before(text, begin + np.uint64(index))] * unknown
             continue
         total, is_open = 0.0, True
-        weights[place] = 0.0  # where items that are none begin
+        weights[place] = 0.0  # an item `NONE` has no bytes, so it reads this weight
         while is_open:
             for item in range(block, block + BLOCK):
                 total += weight_at(np.uint64(item), place, nodes, numbers, weights)
@@ -154,13 +155,20 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
 
 @inlined
 def goes_on(item, nodes):
-    """Whether a list has this item, behind the one before."""
+    """Whether an item belongs to the list of the item before it."""
     return nodes[item - U1] > NODE if item % BLOCK == U0 else np.int32(nodes[item] & LOW_HALF) != NONE
 
 
 @inlined
 def choice_at(block, left, place, nodes, numbers, weights, stream):
-    """The item of a list that is the choice of a place, `left` bytes behind the begin of the piece."""
+    """The item of a list that is the choice of a place.
+
+    Args:
+        block: the first item of the list.
+        left, place: the bytes of the piece before the place, and the place in the room of the piece, an index into `weights`.
+        nodes, numbers, weights: as in `weigh`.
+        stream: as in `draw`.
+    """
     item, other, total = block, block + U1, weight_at(block, place, nodes, numbers, weights)
     while goes_on(other, nodes):
         number = weight_at(other, place, nodes, numbers, weights)
@@ -173,11 +181,11 @@ def choice_at(block, left, place, nodes, numbers, weights, stream):
 
 @part
 def draw_listed(text, begin, size, room, machine, stream, work, drawn, at):
-    """Draw a node that ends at each place of the path through a piece that `find_nodes` has read.
+    """Draw a path through a piece that `find_nodes` has read: the node that ends at each place on it.
 
     Args:
         text, machine, stream, at: as in `draw`; `drawn` are its `nodes`.
-        begin, size: the piece, which is `narrow`.
+        begin, size: the piece, which has at most ``machine.most_bytes[0]`` bytes.
         room: where its room begins in ``work.tokens`` and ``work.best_sums``.
     """
     lists, nodes, numbers, weights = work.tokens, machine.own.ends.nodes, machine.numbers, work.best_sums
@@ -218,7 +226,7 @@ def emit(text, pieces, count, row, machine, output, work):
         if kind == U0:
             before, stream = at, key + place * GAMMA
             listed = read_together(length, own.ends.widest[0], own.ends.stride[0])
-            if U0 < listed <= machine.narrow[0]:
+            if U0 < listed <= machine.most_bytes[0]:
                 draw_listed(text, first, length, room, machine, stream, work, ids, at)
             else:
                 draw(text, first, last, machine, stream, work, ids, at)
@@ -246,7 +254,7 @@ def encode_rows(text, starts, more, machine, output, work):
         row, at, count, is_stuck = find_pieces(text, starts, row, at, more, beside, work)
         if len(beside.drops):
             mark_dropped(text, pieces, count, beside)
-        for index in range(count):
+        for index in range(count):  # sampling may take any piece apart, so all are pending
             pending[index] = np.uint64(index) << HALF
         find_nodes(text, pieces, pending, count, machine.own.ends, False, work)
         place, first = state[COUNT], ended

@@ -2,9 +2,9 @@
 
 A round has the loops of `fst.runtime.kernels.bpe`, with the best path in place of the automaton. The table of words finds pieces that are
 one token. For the others, `find_nodes` or `fst.unigram_paths` finds the best node that ends at each byte; these are read off backwards.
-Only the sums within reach of a token are kept, so a piece takes linear time. Of a long one, ids are written as soon as all paths agree on
-them, so it takes hardly any memory but for its ids. At worst that is at its end; until then its nodes take a byte or two of memory for each
-byte of text, at the place where the ids will be.
+Only the sums within reach of a token are kept, so a piece takes linear time. The ids of a long piece are written as soon as all paths agree
+on them. Until then the sizes of its nodes lie where its ids will be: one byte for each byte of text, or two if a token may have more than
+255 bytes. At worst, paths agree only at the end of the piece.
 
 If sums carry on from piece to piece (`fst.unigram`), `emit` adds them up.
 
@@ -50,7 +50,7 @@ def search(text, begin, end, machine, work, ids, at):
 
 @part
 def room_of(begin, end, machine, sums, ids, at):
-    """How many elements of `ids` from `at` on `line_up` needs: no node may overwrite a size, and no id a node before it is read."""
+    """The elements of `ids`, from `at` on, that `line_up` needs. No node may overwrite a size that is still needed, nor an id a node."""
     sizes, shift = ids.view(np.uint8), shift_of(sums)
     most, nodes = end - begin if len(machine.fallbacks) else U0, U0  # an unknown node may become as many ids as it has bytes
     while end > begin:
@@ -172,7 +172,7 @@ def put_nodes(text, begin, end, nodes, machine, output, at):
 
 @part
 def settled(text, begin, place, last, machine, sizes, at, shift):
-    """Where the beginning of a piece ends that all paths have in common, and that ends with a token: a run of unknown nodes may go on.
+    """The end of the last token of a piece up to which all paths agree. Unknown nodes behind it do not count, since their run may go on.
 
     Args:
         text, machine: as in `encode`.
@@ -218,7 +218,7 @@ def settle(text, begin, place, last, machine, work, output, at):
 def encode_long(text, begin, end, machine, work, output, at):
     """Write the ids of a long piece, and few nodes at a time. Returns the next index."""
     ids, sizes, sums, reach, shift = output.ids, output.ids.view(np.uint8), work.sums, np.uint64(len(work.sums)), shift_of(work.sums)
-    place, known, stretch = begin, begin, WINDOW  # `known`: where the places end that have a node, or none for sure
+    place, known, stretch = begin, begin, WINDOW  # `known`: up to here the sizes are set or cleared
     scores, unknown, limit = machine.scores, machine.unknown[0], machine.limit[0]
     sums[begin & (reach - U1)] = work.total[0]
     while place < end:

@@ -2,8 +2,8 @@
 
 A round has the loops of `fst.runtime.kernels.unigram`, without paths: the table of words or the trie holds a piece, or it is unknown.
 
-A *run* of unknown words is one id, and may go on in the next round, or in the next call. A call that ends inside a run takes its id back,
-and reading stops where the run begins.
+Without fallbacks, a *run* of unknown words is one id, and may go on in the next round or call. A call that ends inside a run removes the
+run's id from the output, and reading stops where the run begins: the next call reads the run again.
 
 Kernels check nothing. They require what those of `fst.runtime.kernels.unigram` require.
 """
@@ -51,11 +51,12 @@ def emit(text, pieces, scratch, written, pending, waiting, row, run, machine, ou
     """Write ids to the output, and the frames and ends of texts.
 
     Args:
-        run: where the run begins that is open, or `NO_RUN`; others as in `fst.runtime.kernels.unigram.emit`. Words by which an earlier
-            round's run goes on are marked as dropped.
+        run: where the open run begins, or `NO_RUN`. Words by which an earlier round's run goes on are marked as dropped. The other
+            arguments are as in `fst.runtime.kernels.unigram.emit`.
 
     Returns:
-        The row after the last that ended; the run that is open then; and how far the earlier round's run goes on, or 0.
+        The row after the last that ended; where the run begins that is open then, or `NO_RUN`; and the end of the words by which an
+        earlier round's run goes on, or 0.
     """
     special_ids, ids, start, at = work.special_ids, output.ids, work.state[COUNT], work.state[COUNT]
     begin = special = reached = U0

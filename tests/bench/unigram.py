@@ -1,9 +1,9 @@
-"""Measure what docs/figures.md states of Unigram, beside what ``peers.py`` measures, and print it as a table.
+"""Measure of Unigram what ``peers.py`` does not, and print it as a table.
 
     python tests/bench/unigram.py [FOLDER]
 
-FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio that of those of neighbouring runs. Memory is measured
-where Linux tells the most that a process had.
+FOLDER is as in ``figures.py``. A time is the median of several runs, and a ratio the median of neighbouring runs. Each long text is read
+once, in a process of its own. Memory is the most that it takes for the longest text; only Linux tells it.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ def sampled(tok: fst.Tokenizer, english: list[str]) -> Figures:
 
 def long(name: str, text: str, table: Path) -> Figures:
     """One text without a blank, of 1 MB and of 100 MB, in a process of its own."""
-    ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, capture_output=True, text=True)
-    short, long, memory = map(float, ran.stdout.split())
-    yield f"{name} without a blank, 1 MB and 100 MB", f"{short:.0f} and {long:.0f} ns a byte"
+    ran = subprocess.run([sys.executable, "-c", MEASURE.replace("{text}", text), str(table)], check=True, stdout=subprocess.PIPE, text=True)
+    of_1_mb, of_100_mb, memory = map(float, ran.stdout.split())
+    yield f"{name} without a blank, 1 MB and 100 MB", f"{of_1_mb:.0f} and {of_100_mb:.0f} ns a byte"
     yield f"{name} without a blank, 100 MB, memory beside the ids", f"{memory:.0f} MB"
 
 
