@@ -37,7 +37,7 @@ UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_over
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
 
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
-USE = "import sys, pathlib, test_borrowed; test_borrowed.use_everything(pathlib.Path(sys.argv[1]))"
+USE = "import sys, pathlib, kept, test_borrowed; kept.FOLDER = pathlib.Path(sys.argv[1]); test_borrowed.use_everything(kept.FOLDER)"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 20 s; "
 
