@@ -133,8 +133,10 @@ class Files:
     @cached_property
     def unigram(self) -> UnigramModel | None:
         """The model of the document if it is Unigram, else None. Its JSON lists tokens without ids, and the id of the unknown one."""
-        model = model_of(self.document) if self.document is not None else {}
-        return UnigramModel.of_json(model) if model and compiler_of(model).kind == UnigramModel.kind else None
+        if self.document is None:
+            return None
+        model = model_of(self.document)
+        return UnigramModel.of_json(model) if compiler_of(model).kind == UnigramModel.kind else None
 
 
 class OtherClassError(UnsupportedError):

@@ -179,7 +179,8 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
     flags = np.any(kinds & DROPS), by.composition is not None or len(by.last.runs) > 0, _copies(by, added), not _has_spaces(by), puts_behind
     trims = 0 if trimming is None else KEEPS_FIRST if trimming else TRIMS_ALL
     ascii_ = _ascii(by.last, composition)
-    mapped = _mapped(ascii_, by, composition, normalized)
+    mapped = _mapped(ascii_, kinds, [*normalized, *(string for edit in by.edits for string in edit.triggers or ())])
+    _change(kinds, by.last.runs)
     return Rewriter(
         np.array([*params, trims, *edits, ord(symbol) if symbol else NO_SYMBOL, SEPARATORS.index(by.blanks.separator), *flags], np.uint64),
         kinds,
@@ -355,17 +356,15 @@ def _stops(every: Mapping[str, int], kinds: NDArray[np.uint8], bits: NDArray[np.
     return stops
 
 
-def _mapped(
-    ascii_: NDArray[np.uint8], by: Rewriting, composition: Composition, normalized: Mapping[str, ContextualToken]
-) -> NDArray[np.uint8]:
-    """The byte that each one becomes. It is another one for an ASCII character that the maps of characters alone change, and into one that
-    nothing else changes, no string that changes has, and no token of normalised text.
+def _mapped(ascii_: NDArray[np.uint8], kinds: NDArray[np.uint8], strings: Iterable[str]) -> NDArray[np.uint8]:
+    """The byte that each one becomes. The last map alone decides about an ASCII character unless it, or what it becomes, is white space,
+    changes otherwise, or is in one of the strings.
+
+    Args:
+        ascii_, kinds: as in `Rewriter`, but that `kinds` leaves the last map out.
+        strings: strings that edits change, and tokens of normalised text.
     """
-    singles = [run for edit in by.edits for run in edit.singles]
-    taken = {*composition.suspects, *map(ord, WHITE_SPACE + by.blanks.symbol), *map(ord, "".join(normalized))}
-    taken.update(ord(char) for edit in by.edits for string in edit.triggers or () for char in string)
-    for first, last, *_ in (*composition.first.runs, *singles):
-        taken.update(range(first, min(last + 1, len(ascii_))))
+    taken = {*np.flatnonzero(kinds[: len(ascii_)] & (CHANGES | WHITE)).tolist(), *map(ord, "".join(strings))}
     mapped = np.arange(256, dtype=np.uint8)
     for code, image in enumerate(ascii_.tolist()):
         if image != NO_ASCII and taken.isdisjoint((code, image)):
@@ -374,6 +373,7 @@ def _mapped(
 
 
 def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArray[np.uint8]:
+    """`kinds` of a `Rewriter`, without what the last map changes."""
     kinds = np.zeros(CODE_POINTS, np.uint8)
     word = added.context.word if added.context else ()
     for first, last in zip(word[0::2], word[1::2], strict=True):
@@ -381,12 +381,17 @@ def _kinds(by: Rewriting, composition: Composition, added: AddedTokens) -> NDArr
     kinds[[ord(char) for char in WHITE_SPACE]] |= WHITE
     kinds[[*composition.suspects, *map(ord, _blanks(by.blanks))]] |= CHANGES
     singles = [run for edit in by.edits for run in edit.singles]
-    for first, last, *_ in (*composition.first.runs, *by.last.runs, *singles):
-        kinds[first : last + 1] |= CHANGES
+    _change(kinds, [*composition.first.runs, *singles])
     for first, last in by.cuts.inside:
         kinds[first : last + 1] |= INSIDE
     kinds[_vanishing(by, composition)] |= DROPS
     return kinds
+
+
+def _change(kinds: NDArray[np.uint8], runs: Iterable[Sequence[int]]) -> None:
+    """Mark runs of characters that may change."""
+    for first, last, *_ in runs:
+        kinds[first : last + 1] |= CHANGES
 
 
 def _vanishing(by: Rewriting, composition: Composition) -> NDArray[np.bool_]:

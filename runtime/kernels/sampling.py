@@ -17,10 +17,11 @@ from fst.jit import inlined, kernel, part
 from fst.machines.kernel_call import COUNT, FIRST_ROW, IDS_ALONE, PLACE_IN_ROW
 from fst.runtime.kernels.bpe import begin_call, bounds_of, put_other, read_together
 from fst.runtime.kernels.dropout import GAMMA, TO_SHARE, UNIT, key_of, mixed
+from fst.runtime.kernels.normalisation import start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2
 from fst.runtime.kernels.pieces import DROPPED, KIND, ROW_END, find_pieces, mark_dropped
 from fst.runtime.kernels.unigram import locate, put_nodes
-from fst.runtime.kernels.unigram_ends import BLOCK, CHARACTER, CONTINUES, NODE, SIZE, find_nodes
+from fst.runtime.kernels.unigram_ends import BLOCK, NODE, SIZE, find_nodes
 from fst.runtime.kernels.unigram_nodes import nodes_from
 from fst.unigram_paths import node_size
 
@@ -109,15 +110,6 @@ def draw(text, begin, end, machine, stream, work, nodes, at):
 
 
 @inlined
-def character_before(text, at):
-    """The number of bytes of the character that ends at a position; of one that goes on, those before the position."""
-    first = at - U1
-    while text[first] & CHARACTER == CONTINUES:
-        first -= U1
-    return at - first
-
-
-@inlined
 def weight_at(item, place, nodes, numbers, weights):
     """The weight of all paths to a place that end with an item of the lists; 0 for none."""
     node, others = np.int32(nodes[item] & LOW_HALF), np.uint64(len(numbers)) - U2
@@ -141,7 +133,8 @@ def weigh(text, begin, size, room, lists, nodes, numbers, weights):
         place = room + np.uint64(index)
         block = lists[place] * BLOCK
         if block == U0:
-            weights[place] = weights[place - character_before(text, begin + np.uint64(index))] * unknown
+            at = begin + np.uint64(index)
+            weights[place] = weights[place - (at - start_before(text, at))] * unknown
             continue
         total, is_open = 0.0, True
         weights[place] = 0.0  # an item `NONE` has no bytes, so it reads this weight
@@ -194,7 +187,7 @@ def draw_listed(text, begin, size, room, machine, stream, work, drawn, at):
     while left:
         block, length = lists[room + left] * BLOCK, U0
         if block == U0:
-            length = character_before(text, begin + left)
+            length = begin + left - start_before(text, begin + left)
             drawn[at + left - U1] = -np.int32(length)
         else:
             node = nodes[choice_at(block, left, room + left, nodes, numbers, weights, stream)]

@@ -20,12 +20,12 @@ from fst.jit import inlined, part
 from fst.machines.unigram_arguments import GOES_ON
 from fst.runtime.kernels.bpe import sort_pieces
 from fst.runtime.kernels.intrinsics import prefetch
+from fst.runtime.kernels.normalisation import start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U2, U3
 from fst.unigram_paths import LABEL, ROOT, TARGET, TARGET_SHIFT, VALUE_SHIFT
 
 BLOCK = np.uint64(token_ends.BLOCK)
 NODE, SIZE = np.uint64((GOES_ON << 32) - 1), np.uint64(GOES_ON - 1)  # all bits of a node and of its size but `GOES_ON`
-CONTINUES, CHARACTER = np.uint8(0x80), np.uint8(0xC0)  # the bits of a byte that is not the first of its character
 
 
 @inlined
@@ -98,9 +98,7 @@ def put_best(text, at, place, ends, work):
     gains, nodes, sums = ends.gains, ends.nodes, work.best_sums
     block = work.tokens[place] * BLOCK
     if block == U0:
-        first = at - U1
-        while text[first] & CHARACTER == CONTINUES:
-            first -= U1
+        first = start_before(text, at)
         sums[place] = ends.unknown[0] + sums[place - (at - first)]
         work.best[place] = LOW_HALF + U1 - (at - first) | (at - first) << HALF
     else:
