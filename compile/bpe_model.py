@@ -105,7 +105,8 @@ class BpeModel:
             others: tokens that no text has → id.
         """
         names = {spelled(token): number for token, number in ranks.items()}
-        return cls(vocabulary=ranks, merges=None, ignore_merges=True, names={**names, **others})
+        vocabulary = {token: number for token, number in ranks.items() if token}  # no text has the empty one
+        return cls(vocabulary, merges=None, ignore_merges=True, names={**names, **others})
 
     @property
     def tokens(self) -> Mapping[str, int]:

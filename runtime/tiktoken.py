@@ -354,8 +354,9 @@ class Encoding:
     @Lazy
     def _ranks(self) -> dict[bytes, int]:
         known = self._table.metadata.model.model_tokens
-        tokens = zip(self._table.contents[:known], self._table.token_ids.tolist(), strict=False)
-        return {content: number for content, number in tokens if number not in self._special_ids}
+        rows = enumerate(zip(self._table.contents, self._table.token_ids.tolist(), strict=True))
+        mergeable = (token for row, token in rows if row < known or not token[0])  # the model lacks the empty token
+        return {content: number for content, number in mergeable if number not in self._special_ids}
 
     @Lazy
     def _all_specials(self) -> frozenset[str]:

@@ -585,7 +585,7 @@ FAULTY: list[tuple[str, str]] = [
     ("IQ== 0\nIg== 1\nIw== 1\n", "line 3: the rank 1 of line 2 again; each token has its own"),
     ("IQ= 0\n", "line 1: the token 'IQ=' is not base64"),
     ("IQ== 0\n!!!! 1\n", "line 2: the token '!!!!' is not base64"),
-    ("IQ== 0\n==== 1\n", "line 2: the token '====' is not base64"),
+    ("IQ== 0\n= 1\n== 2\n", "line 3: the token b'' of line 2 again; leave one out"),
     ("IQ== zero\n", "line 1: 'IQ== zero' is not a token in base64, a blank and its rank"),
     ("IQ== -1\n", "line 1: 'IQ== -1' is not a token"),
     ("IQ== 1 2\n", "line 1: 'IQ== 1 2' is not a token"),

@@ -218,6 +218,24 @@ def test_no_end_of_text() -> None:
     assert_same((theirs, ours), "encode", END, allowed_special="all")
 
 
+@pytest.mark.parametrize("padding", ["=", "=="])
+def test_empty_token(padding: str) -> None:
+    """A line of padding alone, as in Whisper's file, is the empty token: it has an id and no text."""
+    path = kept.FOLDER / f"empty-{os.getpid()}.tiktoken"
+    path.write_bytes(b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in RANKS.items()) + f"{padding} 280\n".encode())
+    theirs = library.Encoding("small", pat_str=PATTERN, mergeable_ranks=loading.load_tiktoken_bpe(str(path)), special_tokens=SPECIAL)
+    for source, options in ((path, {"pattern": PATTERN, "special": SPECIAL}), (theirs, {})):
+        two = theirs, fst.tiktoken(fst.Tokenizer(kept.bpe(source, **options)), name="small")
+        assert_properties_alike(two)
+        for token in (b"", ""):
+            assert_same(two, "encode_single_token", token)
+        assert_same(two, "decode_single_token_bytes", 280)
+        assert_decoded_alike(two, [280, 104, 280, 280, 300, 0xC3, 280, 0xA9])
+        for text in (*TEXTS, "".join(PIECES[:12])):
+            assert_same(two, "encode", text, allowed_special="all")
+            assert_same(two, "encode_ordinary", text)
+
+
 def test_members() -> None:
     """All public members of tiktoken's class are there, and take the same arguments."""
     theirs, ours = small()

@@ -155,7 +155,8 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
         raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a blank and its rank")
-    return base64_bytes(fields[0], where), int(fields[1])
+    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # tiktoken takes padding alone for the empty token
+    return token, int(fields[1])
 
 
 def base64_bytes(token: str, where: str) -> bytes:
