@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fst import Tokenizer
+    from fst.cli.documents import Documents
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,11 @@ class Count:
         for more_documents, more_tokens in parts:
             documents, tokens = documents + more_documents, tokens + more_tokens
         return cls(file, documents, tokens)
+
+
+def counting(tokenizer: Tokenizer, **options: Any) -> Callable[[Documents, str], tuple[int, int]]:
+    """A function that counts documents and their tokens; the options are those of `Tokenizer.count_tokens`."""
+    return lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options))
 
 
 def as_object(counts: Sequence[Count]) -> dict[str, Any]:

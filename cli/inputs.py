@@ -19,6 +19,7 @@ KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": 
 # The kinds that an option is for.
 OPTIONS = {"--field": {"json"}, "--column": {"arrow", "parquet"}, "--separator": {"text"}, "--document file": {"text"}}
 JSON_NAMES = (".json", ".jsonl", ".ndjson")
+COLUMNAR_NAMES = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 # What to do with files of kinds that are not read, by the ending of the name.
 INSTEAD = {
     **dict.fromkeys([".csv", ".tsv"], "convert it to Parquet or JSON lines"),
@@ -85,6 +86,19 @@ class Reading:
                 kind = self._kind(source)
                 self._check_options(kind, source.name)
                 yield from self._of_kind(kind, source)
+
+    def kind(self, name: str) -> str:
+        """The kind of a file, a key of `KINDS`: by its first bytes if it is a regular file of this machine, else by its name alone.
+
+        Raises:
+            TextError: it is damaged.
+            click.UsageError: it is of a kind that is not read.
+        """
+        if self.input_format is None and Path(name).is_file():
+            with opened(name, lambda _: None) as source:
+                return self._kind(source)
+        columnar = COLUMNAR_NAMES.get(ending(name)[0], "parquet" if self.column is not None else None)
+        return self.input_format or columnar or self._by_name(name)
 
     def check(self, names: Iterable[str]) -> None:
         """Check the first bytes of all files before any is encoded. Only regular files are opened, so that no input is lost.

@@ -29,7 +29,7 @@ import click
 import fst
 from fst.__main__ import INTERRUPTED
 from fst.cli.compiling import DEFAULT, KINDS, compiled
-from fst.cli.progress import Sum, note, noting, progress
+from fst.cli.progress import note, noting, progress
 from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -411,14 +411,18 @@ working_options = _with(
     ),
 )
 encoding_options = _with(click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options)
-output_option = click.option(
-    "-o",
-    "--output",
-    default=STANDARD,
-    show_default="standard output",
-    type=click.Path(),
-    metavar="FILE",
-    help="Write to FILE, whole or not at all.",
+output_options = _with(
+    click.option(
+        "-o",
+        "--output",
+        default=STANDARD,
+        show_default="standard output",
+        type=click.Path(),
+        metavar="FILE|FOLDER/",
+        help="Write to FILE, whole or not at all; or to FOLDER, a file for each input.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
+    click.option("--resume", is_flag=True, help="Keep files in FOLDER, unless their input or TABLE has changed since."),
 )
 
 
@@ -431,7 +435,7 @@ def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
 @main.command("encode")
 @table_argument
 @files_argument
-@output_option
+@output_options
 @format_option("ids", "tokens", "json", "npy", "bin", "arrow", "parquet", default="ids")
 @click.option("--tokens", is_flag=True, help="Write tokens too, in JSON, Arrow and Parquet.")
 @click.option("--offsets", is_flag=True, help="Write the span of each id in characters too, in JSON, Arrow and Parquet.")
@@ -474,6 +478,8 @@ def encode_command(
     table: str,
     files: tuple[str, ...],
     output: str,
+    overwrite: bool,
+    resume: bool,
     form: str | None,
     keep: str | None,
     dropout: float,
@@ -513,9 +519,13 @@ def encode_command(
     A document has one row. With --stride it has as many as it takes, windows of --max-length ids that overlap, each with the other columns
     of the document. With --pack all rows but the last have the same number of ids, and go on from document to document.
 
-    A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. A folder as
-    output, which ends with / if it is to be made, has a file for each input, named like it. Each of them may be a URL, such as
-    s3://bucket/x.txt, which the package fsspec reads with a plug-in: pip install fsspec s3fs.
+    A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. Each file, input
+    or output, may be a URL, such as s3://bucket/x.txt, which the package fsspec reads with a plug-in: pip install fsspec s3fs.
+
+    A folder as output, which ends with / if it is to be made, has a file for each input. Without --format, this file has the name, the
+    format and the packing of the input: ids for text, JSON lines for JSON lines, with their other fields. Files that exist are refused.
+    With --overwrite they are replaced. With --resume they are kept, since each is written whole or not at all; but a file is written again
+    if its input or TABLE has been modified since. Give a resumed run the options of the first run.
 
     A null stays null in JSON, Arrow and Parquet, and has no ids in other formats. In JSON, dates, times and decimals of other columns
     become strings, and NaN becomes null; a column of bytes, durations or maps is refused.
@@ -531,6 +541,7 @@ def encode_command(
       fst encode bert.npz part1.jsonl.gz part2.jsonl.gz --field text -o ids.npy
       fst encode gpt2.npz corpus.txt --append "<|endoftext|>" -o train.bin
       fst encode gpt2.npz "corpus/**/*.jsonl" --field text --format bin -o ids/
+      fst encode gpt2.npz corpus/ --field text -o encoded/ --resume
       fst encode bert.npz books.parquet --column text -o ids.parquet --threads 2
       fst encode bert.npz corpus.txt.zst --separator "<|endoftext|>" --max-length 512
       fst encode bert.npz pages.jsonl --field text --max-length 256 --stride 32 --offsets --keep text -o chunks.parquet
@@ -543,42 +554,30 @@ def encode_command(
     $ echo "unaffable" | fst encode bert.npz --format json --tokens --no-special-tokens
     {"input_ids":[14477,20961,3468],"tokens":["una","##ffa","##ble"]}
     """
-    from fst.cli.encoding import Rows
+    from fst.cli.encode import Encoding
+    from fst.cli.folders import Target, inputs_of
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.names import is_folder, outputs_in
-    from fst.cli.outputs import KEEP_OTHERS, OF_IDS, TAKE_PIECES, checked_form, writing
-    from fst.cli.pieces import takes_pieces
-    from fst.cli.pipeline import Policy
+    from fst.cli.outputs import OF_IDS
     from fst.cli.tables import load
 
     if sample and dropout:
         raise click.UsageError("--sample is for Unigram and --dropout for BPE: pass one of them")
-    form = form or ("ids" if is_folder(output) else None)
-    outputs = outputs_in(output, files, form or "ids") if is_folder(output) else [output]
-    (form,) = {checked_form(OF_IDS, name, form, (table, *files)) for name in outputs}
     shape = {name: others.pop(name) for name in ("tokens", "offsets", "max_length", "stride", "append", "pack")}
-    how = Reading(**others, others=form in KEEP_OTHERS, with_text=keep is not None, mends=errors == "replace")
-    rows = Rows(form, not no_special_tokens, text=how.text_name if keep else None, **shape)
+    how = Reading(**others, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(OF_IDS, files, table, how)
+    text = how.text_name if keep else None
+    encoding = Encoding(outputs, how, errors, {"special": not no_special_tokens, "text": text, **shape})
     tables = load(table)
-    rows.check(tables)
-    total = size(files)
-    how.check(files)
-    tokenizer = ready(tables)
+    encoding.check(tables)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
     at_random = {"sample": True, "alpha": alpha, "nbest_size": nbest_size} if sample else {"dropout": dropout} if dropout else {}
-    how = replace(how, in_pieces=form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not at_random)
-    policy = Policy(errors, rows.encode(tokenizer, threads, at_random, seed), is_partial=rows.max_length is not None)
-    done = Sum("document" if rows.stride is rows.pack is None else "row", "token")
-    with progress("encoding", total, hidden=output == STANDARD and standard_output().isatty(), done=done) as advance:
-        for name, inputs in zip(outputs, [[file] for file in files] if is_folder(output) else [files], strict=True):
-            with (
-                writing(name, form, tables, with_tokens=rows.tokens, with_offsets=rows.offsets) as write,
-                closing(policy.results(how.documents(inputs, advance))) as results,
-            ):
-                for encoded in rows.packed(results):
-                    write(encoded)
-                    done.add(len(encoded.ends), len(encoded.ids))
-    for line in policy.told():
+    hidden = output == STANDARD and standard_output().isatty()
+    tokenizer = ready(tables)
+    with progress("encoding", total, hidden=hidden, done=encoding.done) as advance:
+        encoding.run(tokenizer, threads, at_random, seed, advance)
+    for line in encoding.told():
         click.echo(line, err=True)
 
 
@@ -601,7 +600,7 @@ def count_command(
     """
     import json
 
-    from fst.cli.counts import Count, as_object, listed
+    from fst.cli.counts import Count, as_object, counting, listed
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.pieces import takes_pieces
@@ -614,13 +613,11 @@ def count_command(
     total = size(files)
     how.check(files)
     tokenizer = ready(tables)
-    options = {"add_special_tokens": not no_special_tokens, "threads": threads}
     how = replace(how, in_pieces=takes_pieces(tokenizer))
-    policy = Policy(errors, lambda documents, errors: (len(documents), documents.count(tokenizer, errors, **options)))
-    counts = []
+    policy, work, counts = Policy(errors), counting(tokenizer, add_special_tokens=not no_special_tokens, threads=threads), []
     with progress("counting", total) as advance:
         for name in files:
-            with closing(policy.results(how.documents((name,), advance))) as results:
+            with closing(policy.results(how.documents((name,), advance), work)) as results:
                 counts.append(Count.of(name, results))
     show([json.dumps(as_object(counts))] if as_json else listed(counts))
     for line in policy.told():
@@ -633,7 +630,7 @@ def count_command(
 @click.option("--count", "counts", is_flag=True, help="Print the number of matches in each file.")
 @click.option("--replace", "by", metavar="TEXT", help="Write all documents, with TEXT in place of each match.")
 @click.option("--names", is_flag=True, help="Write keywords in place of their numbers.")
-@output_option
+@output_options
 @format_option("lines", "matches", "json", "npz", "arrow", "parquet", default="lines; with --names matches")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True, help="Show matches in colour.")
 @reading_options
@@ -648,6 +645,8 @@ def search_command(
     by: str | None,
     names: bool,
     output: str,
+    overwrite: bool,
+    resume: bool,
     form: str | None,
     color: str,
     errors: str,
@@ -656,8 +655,8 @@ def search_command(
 ) -> None:
     """Find keywords in documents, as grep does. TABLE is one of keywords, from `fst compile --kind keywords`.
 
-    Files are read as `fst encode` reads them. The documents with a match are printed; on a terminal, matches are in colour, unless NO_COLOR
-    is set. With several files, the name of the file comes first.
+    Files are read, and folders of outputs written, as by `fst encode`. The documents with a match are printed; on a terminal, matches are
+    in colour, unless NO_COLOR is set. With several files, the name of the file comes first.
 
     \b
     --format, or the ending of the output's name, chooses what is written:
@@ -696,60 +695,70 @@ def search_command(
       fst search names.npz reviews.txt --names | cut -f 2 | sort | uniq -c
       fst search names.npz books.parquet --column text -o found.parquet
       fst search names.npz books.parquet --column text --replace "[NAME]" -o redacted.parquet
+      fst search names.npz books/ --column text --replace "[NAME]" -o redacted/
 
     \b
     $ printf 'he\\nshe\\n' > words.txt; fst compile --kind keywords words.txt -o words.npz
     $ echo "ushers" | fst search words.npz --names
     1   she     1       4
     """
+    from fst.cli.folders import Target, inputs_of
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.matches import FORMS, TAKE_PIECES, check_options, check_replacing
-    from fst.cli.outputs import KEEP_OTHERS, checked_form
+    from fst.cli.matches import FORMS, check_options, check_replacing
     from fst.cli.search import Search
     from fst.cli.tables import load_for
 
     if counts and (by is not None or names or form or output != STANDARD):
         raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
-    form = checked_form(FORMS, output, form or ("matches" if names and output == STANDARD else None), (table, *files))
-    check_options(form, names, by is not None)
+    form = form or ("matches" if names and output == STANDARD else None)
+    how = Reading(**reading, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how, of_text="matches" if names else None)
+    for each in outputs:
+        check_options(each.form, names, by is not None)
     tables = load_for("Searcher", table)
     if by is not None:
         check_replacing(tables)
-    has_text = form in KEEP_OTHERS
-    in_pieces = counts or (form in TAKE_PIECES and by is None)
-    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace", in_pieces=in_pieces)
-    total = size(files)
-    how.check(files)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
     searcher = ready(tables, lambda searcher: searcher.count([b"a"]))
     search = Search(searcher, how, errors, threads)
-    on_screen = output == STANDARD and standard_output().isatty()
-    with progress("searching", total, hidden=on_screen) as advance:
+    with progress("searching", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
         if counts:
             search.count(files, advance)
-        elif by is not None:
-            search.replace(files, advance, by, output, form)
-        else:
-            search.find(files, advance, output, form, names=names, color=color)
+        for each in [] if counts else outputs:
+            if by is None:
+                search.find(each, advance, names=names, color=color)
+            else:
+                search.replace(each, advance, by)
     for line in search.told():
         click.echo(line, err=True)
-    if not search.found and by is None:
+    if not search.found and by is None and outputs:
         ctx.exit(1)
 
 
 @main.command("segment")
 @table_argument
 @files_argument
-@output_option
+@output_options
 @format_option("wakati", "mecab", "json", "arrow", "parquet", default="wakati")
 @reading_options
 @working_options
 def segment_command(
-    table: str, files: tuple[str, ...], output: str, form: str | None, errors: str, threads: int | None, **reading: Any
+    table: str,
+    files: tuple[str, ...],
+    output: str,
+    overwrite: bool,
+    resume: bool,
+    form: str | None,
+    errors: str,
+    threads: int | None,
+    **reading: Any,
 ) -> None:
     """Segment documents into words of a dictionary. TABLE is one of a dictionary, from `fst compile --kind maxmatch`, jieba or mecab.
 
-    Files are read as `fst encode` reads them. With maxmatch, a character that is in no word of the dictionary is a token of its own.
+    Files are read, and folders of outputs written, as by `fst encode`. With maxmatch, a character that is in no word of the dictionary is a
+    token of its own.
 
     \b
     --format, or the ending of the output's name, chooses what is written:
@@ -769,6 +778,7 @@ def segment_command(
       fst segment zh.npz corpus.txt > words.txt
       fst segment zh.npz books.parquet --column text -o words.parquet --threads 2
       fst segment zh.npz corpus.jsonl.gz --field text -o words.jsonl.gz
+      fst segment zh.npz corpus/ --field text -o words/ --resume
       fst segment ipadic.npz corpus.txt --format mecab
 
     \b
@@ -776,31 +786,21 @@ def segment_command(
     $ echo "研究生命" | fst segment zh.npz
     研究生 命
     """
-    from fst.cli.finding import analysing, segmenting
+    from fst.cli.folders import Target, inputs_of
     from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.outputs import KEEP_OTHERS, checked_form
     from fst.cli.pipeline import Policy
-    from fst.cli.segments import FORMS, writing
+    from fst.cli.segments import FORMS, MECAB, segment
     from fst.cli.tables import load_for
 
-    form = checked_form(FORMS, output, form, (table, *files))
-    has_text = form in KEEP_OTHERS
-    how = Reading(**reading, others=has_text, with_text=has_text, mends=errors == "replace")
-    tables = load_for("MecabSegmenter" if form == "mecab" else "Segmenter", table)
-    total = size(files)
-    how.check(files)
-    on_screen = output == STANDARD and standard_output().isatty()
-    segmenter = ready(tables, lambda segmenter: segmenter.segment(b"a"))
-    work = analysing(segmenter) if form == "mecab" else segmenting(segmenter, threads, how.text_name if has_text else None)
-    policy = Policy(errors, work)
-    with (
-        writing(output, form) as write,
-        progress("segmenting", total, hidden=on_screen) as advance,
-        closing(policy.results(how.documents(files, advance))) as results,
-    ):
-        for segmented in results:
-            write(segmented)
+    how = Reading(**reading, mends=errors == "replace")
+    outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
+    tables = load_for("MecabSegmenter" if any(each.form == MECAB for each in outputs) else "Segmenter", table)
+    total = size(inputs_of(outputs))
+    how.check(inputs_of(outputs))
+    segmenter, policy = ready(tables, lambda segmenter: segmenter.segment(b"a")), Policy(errors)
+    with progress("segmenting", total, hidden=output == STANDARD and standard_output().isatty()) as advance:
+        segment(outputs, how, policy, segmenter, threads, advance)
     for line in policy.told():
         click.echo(line, err=True)
 

@@ -1,8 +1,7 @@
-"""Names on the command line: which files are read, and where the ids of each go if the output is a folder."""
+"""Names on the command line: the files that they stand for."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
@@ -10,10 +9,6 @@ from pathlib import Path
 import click
 
 from fst.cli import remote
-from fst.cli.packing import ending
-from fst.cli.streams import STANDARD
-
-NEW = {"ids": ".txt", "tokens": ".txt", "json": ".jsonl"}  # endings of outputs in a folder that are not the names of their forms
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -42,36 +37,3 @@ def _files(name: str) -> Sequence[str]:
     if not files and path.is_dir():
         raise click.UsageError(f"{name}: there is no file in this folder")
     return files or [name]
-
-
-def is_folder(output: str) -> bool:
-    """Whether an output is a folder, to have a file for each input."""
-    return output.endswith(("/", os.sep)) or Path(output).is_dir()
-
-
-def outputs_in(folder: str, files: Sequence[str], form: str) -> list[str]:
-    """The outputs in a folder: named as the inputs, with the ending of the form in place of theirs. The folder is made.
-
-    Args:
-        folder: the folder.
-        files: the inputs.
-        form: the form of the outputs.
-
-    Raises:
-        click.UsageError: an input has no name, or two have the same.
-        OSError: the folder cannot be made.
-    """
-    if STANDARD in files:
-        raise click.UsageError(f"{folder} is to have a file for each input, and standard input has no name; name a file with -o")
-    if not remote.is_remote(folder):
-        Path(folder).mkdir(exist_ok=True)
-    new = NEW.get(form, f".{form}")
-    found: dict[str, str] = {}
-    for file in files:
-        kind, packing = ending(file)
-        stem = Path(file).stem if packing else Path(file).name
-        output = f"{folder.removesuffix('/')}/{stem.removesuffix(Path(stem).suffix if kind else '')}{new}"
-        if output in found:
-            raise click.UsageError(f"{found[output]} and {file} would both be written to {output}; encode them one after the other")
-        found[output] = file
-    return list(found)

@@ -79,14 +79,36 @@ def checked_form(forms: Forms, name: str, form: str | None, inputs: Sequence[str
         click.UsageError: the file cannot have this form, or is one of the inputs.
         OSError: the folder of the file is missing or cannot be written.
     """
-    keep_apart([name], inputs)
+    form = form_of(forms, name, form)
+    keep_apart(files_of(name, form), inputs)
+    check_writable(name, form)
+    return form
+
+
+def files_of(name: str, form: str) -> list[str]:
+    """The files that an output has in a form."""
+    return [name, splits_name(name)] if form in ARRAYS else [name]
+
+
+def check_writable(name: str, form: str) -> None:
+    """Check that the files of an output can be written, as far as that is known before.
+
+    Raises:
+        OSError: the folder of the file is missing or cannot be written.
+    """
+    for file in files_of(name, form):
+        check_target(file)
+
+
+def form_of(forms: Forms, name: str, form: str | None) -> str:
+    """The form of an output: as asked, or by the ending of its name.
+
+    Raises:
+        click.UsageError: the file cannot have this form.
+    """
     form = _form(forms, name, form)
     if form not in forms.lines:
         _check_whole_file(name, form)
-    check_target(name)
-    if form in ARRAYS:
-        keep_apart([splits_name(name)], inputs)
-        check_target(splits_name(name))
     return form
 
 

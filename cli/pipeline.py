@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
 from queue import Empty, Queue
 from threading import Event, Thread
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from fst.cli.documents import Documents, Fault
 from fst.errors import TextError
@@ -56,32 +56,44 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
         thread.join(GRACE)
 
 
-class Policy(Generic[Result]):
+Work = Callable[[Documents, str], Result]
+
+
+class Policy:
     """The treatment of documents that are not text: raise an error, replace wrong bytes by U+FFFD, or skip the document.
 
     Args:
         errors: "strict", "replace" or "skip".
-        work: the function for documents, with its own `errors`, "strict" or "replace"; it raises TextError for a document that is not text.
-        is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that the result for one does not
-            depend on its neighbours.
 
     Attributes:
         replaced, skipped: how many documents were repaired or left out.
     """
 
-    def __init__(self, errors: str, work: Callable[[Documents, str], Result], is_partial: bool = False) -> None:
-        self._errors, self._work, self._is_partial = errors, work, is_partial
+    def __init__(self, errors: str) -> None:
+        self._errors = errors
         self.replaced = self.skipped = 0
 
-    def results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
-        """The results of `work`, while further documents are read."""
-        return ahead(self._results(ahead(documents)))
+    def results(
+        self, documents: Generator[Documents, None, None], work: Work[Result], *, is_partial: bool = False
+    ) -> Generator[Result, None, None]:
+        """The results of work on documents, while further documents are read.
 
-    def _results(self, documents: Generator[Documents, None, None]) -> Generator[Result, None, None]:
+        Args:
+            documents: the documents.
+            work: the function for documents, with its own `errors`, "strict" or "replace"; it raises TextError for a document that is not
+                text.
+            is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that the result for one does not
+                depend on its neighbours.
+        """
+        return ahead(self._results(ahead(documents), work, is_partial))
+
+    def _results(
+        self, documents: Generator[Documents, None, None], work: Work[Result], is_partial: bool
+    ) -> Generator[Result, None, None]:
         with closing(documents):
             for some in documents:
                 self._judge(some)
-                yield self._result(some)
+                yield self._result(some, work, is_partial)
 
     def _judge(self, documents: Documents) -> None:
         """Count the faults that were found while reading, or stop at the first."""
@@ -91,11 +103,11 @@ class Policy(Generic[Result]):
         self.skipped += len(documents.wrong)
         self.replaced += documents.replaced
 
-    def _result(self, documents: Documents) -> Result:
-        wrong = documents.not_text() if self._is_partial or not documents.is_whole else {}
+    def _result(self, documents: Documents, work: Work[Result], is_partial: bool) -> Result:
+        wrong = documents.not_text() if is_partial or not documents.is_whole else {}
         if not wrong:
             try:
-                return self._work(documents, "strict")
+                return work(documents, "strict")
             except TextError:
                 if not (wrong := documents.not_text()):
                     raise
@@ -104,9 +116,9 @@ class Policy(Generic[Result]):
             raise _error(documents, documents.numbers[row], fault)
         if self._errors == "replace":
             self.replaced += len(wrong)
-            return self._work(documents, "replace")
+            return work(documents, "replace")
         self.skipped += len(wrong)
-        return self._work(documents.without(wrong), "strict")
+        return work(documents.without(wrong), "strict")
 
     def told(self) -> Iterator[str]:
         """The lines to print at the end."""

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import IO, Any
 
 from fst.errors import FstError, UnsupportedError
@@ -41,6 +42,30 @@ def size(url: str) -> int | None:
     with _telling(url):
         found: int | None = system.info(path).get("size")
     return found
+
+
+def is_there(url: str) -> bool:
+    """Whether a file exists."""
+    system, path = _found(url)
+    with _telling(url):
+        return bool(system.exists(path))
+
+
+def is_folder(url: str) -> bool:
+    """Whether a URL is that of a folder that exists."""
+    system, path = _found(url)
+    with _telling(url):
+        return bool(system.isdir(path))
+
+
+def modified(url: str) -> float:
+    """The time when a file was changed last, in seconds; that of a file whose server does not state it is long ago."""
+    system, path = _found(url)
+    with _telling(url):
+        try:
+            return float(system.modified(path).timestamp())
+        except NotImplementedError:
+            return -inf
 
 
 @contextmanager

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from fst.cli.documents import TOKENS, Documents
-from fst.cli.finding import Segmented
+from fst.cli.finding import Segmented, analysing, segmenting
+from fst.cli.folders import Output, how_for
+from fst.cli.inputs import Reading
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of
+from fst.cli.pipeline import Policy
 
 if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf
 
-FORMS = forms_of("wakati", "mecab", "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+MECAB = "mecab"
+FORMS = forms_of("wakati", MECAB, "json", advice="write JSON lines (.jsonl), or Parquet (.parquet)")
+
+
+def segment(
+    outputs: Sequence[Output], how: Reading, policy: Policy, segmenter: Any, threads: int | None, advance: Callable[[int], None]
+) -> None:
+    """Segment the inputs of outputs."""
+    for output in outputs:
+        reading = how_for(output, how)
+        name = reading.text_name if reading.others else None
+        work = analysing(segmenter) if output.form == MECAB else segmenting(segmenter, threads, name)
+        with (
+            writing(output.name, output.form) as write,
+            closing(policy.results(reading.documents(output.inputs, advance), work)) as results,
+        ):
+            for segmented in results:
+                write(segmented)
 
 
 @contextmanager
@@ -22,7 +42,7 @@ def writing(name: str, form: str) -> Iterator[Write[Segmented]]:
     if form == "wakati":
         with lines_of(name) as file:
             yield lambda segmented: _write_lines(file, segmented)
-    elif form == "mecab":
+    elif form == MECAB:
         with lines_of(name) as file:
             yield lambda segmented: _write_words(file, segmented)
     elif form == "json":

@@ -246,6 +246,16 @@ def check_target(name: str) -> None:
         target(name)
 
 
+def is_there(name: str) -> bool:
+    """Whether a file exists."""
+    return remote.is_there(name) if remote.is_remote(name) else Path(name).exists()
+
+
+def modified(name: str) -> float:
+    """The time when a file was changed last, in seconds; that of a file whose server does not state it is long ago."""
+    return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
+
+
 def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
     """Refuse to write to a file that is also read, whatever name or link leads to it. "-" is standard output, or standard input.
 

@@ -831,7 +831,7 @@ class TestManners:
 
     def test_folder(self, table: Path, tmp_path: Path) -> None:
         """A folder is refused as the output of a command that writes one file."""
-        assert "name a file in it" in error_of(call("segment", table, "--output", tmp_path, code=1))
+        assert "name a file in it" in error_of(call("compile", table, "--output", tmp_path, code=1))
 
     def test_no_table(self, texts: Path) -> None:
         """A file of another kind is not taken for a table."""

@@ -106,7 +106,8 @@ def write_inputs(folder: Path, tokenizer: Tokenizer) -> None:
     (folder / "spiece.model").write_bytes(model_of([UNK, *CHARS], "unigram"))
     (folder / "names.txt").write_text("hello\n", encoding="utf-8")
     pyarrow.parquet.write_table(pa.table({"text": lines}), folder / "books.parquet")
-    for name in ("part1.jsonl.gz", "part2.jsonl.zst"):
+    (folder / "books").mkdir()
+    for name in ("part1.jsonl.gz", "part2.jsonl.zst", "books/a.jsonl.gz"):
         with pa.output_stream(folder / name, compression="detect") as stream:
             stream.write(b'{"text": "unaffable"}\n')
 
