@@ -16,7 +16,7 @@ from fst.runtime.randomness import random_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
 from fst.runtime.stream import Runs, Stream
-from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, rows_of
+from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
 from fst.runtime.trim import cut, in_bytes
 from fst.runtime.windows import in_windows, window
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
@@ -108,7 +108,7 @@ class Encoder:
         """The ids of many texts.
 
         Args:
-            texts: a list or tuple, all str or all bytes of UTF-8.
+            texts: a list, a Series, an array, a generator, or another iterable, all str or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
             max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
                 text after the cut is read. So a long text takes no longer than a short one, and malformed text after the cut may go
@@ -128,7 +128,7 @@ class Encoder:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
-            TextError: a row is not text; the message names it.
+            TextError: a row is not text; the message names it. Or `texts` is one text, a data frame or no iterable.
             UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` and
                 `sample` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
@@ -145,6 +145,7 @@ class Encoder:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'chars', and 'bytes'")
         frame = self._frame if add_special_tokens else NO_FRAME
         max_ids = _max_ids(max_length, frame)
+        texts = texts if type(texts) is list else listed(texts)
         rows = rows_of(texts)
         asked = dropout or sample is not False or seed is not None or first_row  # a call takes longer than to ask
         batch = self._encode(
@@ -265,7 +266,7 @@ class Encoder:
         """
         frame = self._frame if add_special_tokens else NO_FRAME
         by = random_of(dropout, sample, alpha, nbest_size, seed)
-        counted = self._encode(rows_of(texts), frame=frame, threads=threads, errors=errors, counted=True, by=by)
+        counted = self._encode(rows_of(listed(texts)), frame=frame, threads=threads, errors=errors, counted=True, by=by)
         return np.diff(counted.row_splits)
 
     def stream(self, *, add_special_tokens: bool = True, offsets: bool = False, errors: str = "strict") -> Stream:

@@ -21,7 +21,7 @@ from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.speller import reading_of
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, batch_of, check
+from fst.runtime.texts import Bytes, Column, Ints, Source, Texts, batch_of, check, listed
 from fst.runtime.workspace import Ids
 
 PIECE = 1 << 16  # characters of a long text that are searched at a time
@@ -117,7 +117,7 @@ class Searcher:
         """The matches in many texts.
 
         Args:
-            texts: a list or tuple, all str or all bytes of UTF-8.
+            texts: as in `fst.Tokenizer.encode_batch`.
             offsets: count "characters", as Python's slices do, or "bytes" of UTF-8; None: give ids alone, which takes less time.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
@@ -167,7 +167,7 @@ class Searcher:
         """Replace all matches. A character that becomes several, which two matches share, is replaced by both.
 
         Args:
-            text: a str, or a list or tuple of them.
+            text: a str, or a batch of str as in `find_batch`.
             by: a str for all keywords; a list with one for each; a dict from keyword to str, of which others stay; or a function of the
                 match and its text that returns a str.
             threads: as in `find_batch`.
@@ -177,7 +177,7 @@ class Searcher:
             ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
         """
         self._check_replacing(by)
-        texts: Any = [text] if isinstance(text, str) else text
+        texts: Any = [text] if isinstance(text, str) else listed(text)
         found = self.find_batch(texts, threads=threads)
         if callable(by) or len(found.ids) <= FEW:
             replaced = _replacing(by, self.keywords)

@@ -16,7 +16,7 @@ from fst.runtime.encoder import NO_FRAME, Encoder
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
-from fst.runtime.texts import Ints, Source, Texts, batch_of, check, replaced
+from fst.runtime.texts import Ints, Source, Texts, batch_of, check, listed, replaced
 from fst.runtime.tokenizer import face_of
 from fst.runtime.workspace import Ids
 
@@ -130,7 +130,7 @@ class Segmenter:
         """The tokens of many texts.
 
         Args:
-            texts: a list or tuple, all str or all bytes of UTF-8.
+            texts: as in `fst.Tokenizer.encode_batch`.
             offsets: also give the place of each token, counted in "characters" (or True), as Python's slices do, or in "bytes" of UTF-8.
             threads, errors: as in `fst.Tokenizer.encode_batch`.
 
@@ -140,7 +140,7 @@ class Segmenter:
         """
         if offsets not in WITH_SPANS:
             raise ValueError(f"offsets={offsets!r}: there are False, True or 'characters', and 'bytes'")
-        return _Source(self._encoder, texts, errors, threads).segments(WITH_SPANS[offsets])
+        return _Source(self._encoder, listed(texts), errors, threads).segments(WITH_SPANS[offsets])
 
     def segment_arrow(self, column: Any, *, threads: int | None = None) -> Any:
         """The tokens of a column of texts, as a column. Copies neither texts nor tokens. Requires pyarrow.
@@ -302,7 +302,7 @@ class _Source:
         in_characters: whether the places of tokens are known in characters.
     """
 
-    def __init__(self, encoder: _TokenEncoder, texts: Texts, errors: str, threads: int | None, in_characters: bool = False) -> None:
+    def __init__(self, encoder: _TokenEncoder, texts: Sequence[Any], errors: str, threads: int | None, in_characters: bool = False) -> None:
         self._encoder, self._texts, self._errors, self._threads, self.in_characters = encoder, texts, errors, threads, in_characters
 
     def segments(self, offsets: bool | str) -> Segments:

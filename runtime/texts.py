@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from codecs import utf_8_decode, utf_16_be_encode, utf_16_le_encode
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +27,7 @@ PAST_END = 64  # units that a kernel may read or write past the last one
 MOST_UNITS = {"utf-16": 2, "utf-8": 4}  # of a character
 ROOMS = {unit: most * MAX_GATHERED + PAST_END for unit, most in MOST_UNITS.items()}  # units needed for `MAX_GATHERED`
 
-Texts = Sequence[str] | Sequence[bytes]
+Texts = Iterable[str] | Iterable[bytes]
 Text = str | bytes | memoryview  # the last two hold UTF-8
 Ints = NDArray[np.int64]
 Units = NDArray[Any]  # uint16, UTF-16, or uint8, UTF-8
@@ -194,16 +194,38 @@ def batch_of(text: object) -> Any:
     return [text]
 
 
-def rows_of(texts: Texts) -> Source:
-    """The rows of a batch. Their types are only checked when they are read.
+def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
+    """A batch as a list or a tuple. The rows are only looked at when they are read.
 
     Raises:
-        TextError: it is not a list or a tuple.
+        TextError: it is a single text, a mapping, has several columns, or cannot be iterated over.
     """
+    if isinstance(texts, list | tuple):
+        return texts
+    if isinstance(texts, str | bytes | bytearray | memoryview):
+        raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
+    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow, of NumPy and pandas, of polars; iteration may give scalars of their own
+        if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
+            found: list[Any] = getattr(texts, name)()
+            return found
+    if isinstance(texts, Mapping) or getattr(texts, "ndim", 1) != 1:
+        raise _no_batch(texts, "pass one column, as in batch['text']")
+    try:
+        return list(texts)
+    except TypeError:
+        if hasattr(texts, "__iter__"):  # the error is that of a generator
+            raise
+        raise _no_batch(texts, "pass a list") from None
+
+
+def _no_batch(texts: object, remedy: str) -> TextError:
+    return TextError(f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; {remedy}")
+
+
+def rows_of(texts: Sequence[Any]) -> Source:
+    """The rows of a list or a tuple. Their types are only checked when they are read."""
     if type(texts) not in (list, tuple):
-        if not isinstance(texts, list | tuple):
-            raise TextError(f"a batch is a list of str or of bytes, not {type(texts).__name__}")
-        texts = list(texts)
+        texts = list(texts)  # a subclass may have an __iter__ of its own
     return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +24,8 @@ from tiers import examples, thinned
 from tokenizers import Tokenizer
 
 import fst
+from fst import Searcher, Segmenter
+from fst.compile import keywords, maxmatch
 from fst.runtime import batch as batches
 from fst.runtime.texts import MAX_GATHERED, ROOMS, UTF_16, Limits
 from fst.runtime.texts import rows_of as batch_rows
@@ -230,16 +235,78 @@ def test_what_is_no_text_is_refused_by_its_type(text: Any, tokenizer: fst.Tokeni
         tokenizer.tokenize(text)
 
 
-def rows_of(char: Any) -> Iterator[Any]:
-    """Yield what looks like a batch and is none."""
-    yield from (char, None, 3, {char: 0}, {char}, iter([char]), map(str, [char]), np.array([char]), range(3))
+@pytest.mark.parametrize(
+    ("texts", "remedy"),
+    [
+        ("ab", "as in [text]"),
+        (b"ab", "as in [text]"),
+        (memoryview(b"ab"), "as in [text]"),
+        (None, "pass a list"),
+        (3, "pass a list"),
+        ({"a": 0}, "pass one column"),
+        (np.array([["a"]]), "pass one column"),
+        (np.array("a"), "pass one column"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_no_batch_is_refused_by_its_type(texts: Any, remedy: str, tokenizer: fst.Tokenizer) -> None:
+    """What is no batch is a `TextError` with its type and the remedy."""
+    message = f"a batch is {type(texts).__name__}; expected a list or another iterable of str or of bytes; .*{re.escape(remedy)}"
+    for read in (tokenizer.encode_batch, tokenizer.count_tokens, Searcher(keywords(["a"])).find_batch):
+        with pytest.raises(fst.TextError, match=message):
+            read(texts)
 
 
-@pytest.mark.parametrize("texts", [*rows_of("a"), *rows_of(b"a")], ids=lambda texts: f"{type(texts).__name__} {texts!r:.12}")
-def test_what_is_no_batch_is_refused_by_its_type(texts: Any, tokenizer: fst.Tokenizer) -> None:
-    """A batch is a list or a tuple; anything else is a `TextError` that names its type, a single text too."""
-    with pytest.raises(fst.TextError, match=f"a batch is a list of str or of bytes, not {type(texts).__name__}"):
-        tokenizer.encode_batch(texts)
+ROWS = ["una", "", "\U00010428 unaffable", "x\u0301\0x"]
+BATCHES: dict[str, Callable[[list[Any]], Any]] = {
+    "tuple": tuple,
+    "generator": lambda rows: (row for row in rows),
+    "map": lambda rows: map(type(rows[0]), rows),
+    "keys": lambda rows: dict.fromkeys(rows).keys(),
+    "deque": deque,
+    "array of objects": lambda rows: np.array(rows, object),
+    "array of strings": np.array,
+    "pandas": lambda rows: pytest.importorskip("pandas").Series(rows),
+    "pandas index": lambda rows: pytest.importorskip("pandas").Index(rows),
+    "pandas category": lambda rows: pytest.importorskip("pandas").Series(rows, dtype="category"),
+    "polars": lambda rows: pytest.importorskip("polars").Series(rows),
+    "pyarrow": pa.array,
+    "chunks": lambda rows: pa.chunked_array([rows[:1], rows[1:]]),
+}
+
+
+@pytest.mark.parametrize("kind", [str, bytes], ids=["str", "bytes"])
+@pytest.mark.parametrize("name", BATCHES)
+def test_batches_of_any_type(name: str, kind: type, tokenizer: fst.Tokenizer) -> None:
+    """Any iterable of str or of bytes is a batch, and gives what a list of the same rows gives."""
+    rows: Any = ROWS if kind is str else [row.encode() for row in ROWS]
+    made, listed = BATCHES[name], tokenizer.encode_batch(rows, offsets="bytes")
+    found = tokenizer.encode_batch(made(rows), offsets="bytes")
+    assert found.ids.tolist() == listed.ids.tolist()
+    assert found.offsets is not None
+    assert listed.offsets is not None
+    assert found.offsets.tolist() == listed.offsets.tolist()
+    assert tokenizer.count_tokens(made(rows)).tolist() == np.diff(listed.row_splits).tolist()
+    searcher, segmenter = Searcher(keywords(["un"])), Segmenter(maxmatch(["un"]))
+    assert searcher.find_batch(made(rows)).starts.tolist() == searcher.find_batch(rows).starts.tolist()
+    assert [*segmenter.segment_batch(made(rows))] == [*segmenter.segment_batch(rows)]
+    if kind is str:
+        assert searcher.replace(made(rows), "x") == searcher.replace(rows, "x")
+        assert [row.ids for row in fst.tokenizers(tokenizer).encode_batch(made(rows))] == [row.tolist() for row in listed]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_are_no_batches(library: str, tokenizer: fst.Tokenizer) -> None:
+    """A data frame is refused, although it can be iterated over: its items are names, or columns."""
+    frame = pytest.importorskip(library).DataFrame({"a": ["un"]})
+    with pytest.raises(fst.TextError, match=r"pass one column|row 0 is Series, not str"):
+        tokenizer.encode_batch(frame)
+
+
+def test_errors_of_a_generator_are_its_own(tokenizer: fst.Tokenizer) -> None:
+    """A TypeError in a generator of texts reaches the caller."""
+    with pytest.raises(TypeError, match="can only concatenate"):
+        tokenizer.encode_batch("a" + number for number in range(3))  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("errors", ["strict", "replace"])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from fst.cores import thread_count
 from fst.errors import TextError, UnsupportedError
 from fst.live import compiled
+from fst.runtime.texts import listed
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.call import gathered, is_text, sample_of, singles
 from fst.runtime.transformers.document import added_tokens
@@ -124,7 +125,7 @@ class Backend:
         sample = (sequence, pair) if pair is not None or is_pretokenized else sequence
         return self._encodings([sample], is_pretokenized, add_special_tokens, located=True)[0]
 
-    def encode_batch(self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
+    def encode_batch(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
         """Encode texts.
 
         Args:
@@ -140,13 +141,12 @@ class Backend:
         """
         return self._batch(input, is_pretokenized, add_special_tokens, located=True)
 
-    def encode_batch_fast(self, input: Sequence[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
+    def encode_batch_fast(self, input: Iterable[Any], is_pretokenized: bool = False, add_special_tokens: bool = True) -> list[Encoding]:
         """As `encode_batch`, but rows tell no offsets, no words and no tokens of texts, as in ``tokenizers``; all else is the same."""
         return self._batch(input, is_pretokenized, add_special_tokens, located=False)
 
-    def _batch(self, given: Sequence[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
-        if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-            raise TextError(f"a batch is a list of texts, not {type(given).__name__}; encode takes one text")
+    def _batch(self, given: Iterable[Any], words: bool, special: bool, *, located: bool) -> list[Encoding]:
+        given = listed(given)
         if not words and set(map(type, given)) == {str}:
             return self._encodings(given, words, special, located=located)
         samples = [sample_of(row, sample, words) for row, sample in enumerate(given)]
