@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from machines import byte_level
 from test_bpe import ENGLISH_MERGES, hold_every_way, hold_in_pieces
-from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
+from test_rewriting import LATE, LOWER, NFC, NFKC, NFKD, RAW, STRIPS, Machine, built, hold, in_turn, replaced, to, token
 from tiers import examples, sample, thinned
 
 import fst
@@ -45,6 +45,8 @@ CASES: dict[str, tuple[Json, str, bool, bool]] = {
     "string of blanks": (in_turn(to("\t", "  "), BOTH), "raw", False, False),
     "blanks": (replaced(" ", " {2,}"), "all", False, True),
     "white space": (in_turn(LOWER, replaced(" ", r"\s+"), to("_", "a ")), "all", False, False),
+    "between": (in_turn(NFC, replaced(" ", r"\s+"), LOWER), "all", False, True),
+    "both ways": (in_turn(LOWER, replaced("_", "[ \t]{2,}"), NFC, replaced("", "!+"), to("X", "世世"), LOWER), "raw", False, False),
     "runs": (in_turn(replaced("b", "[ab]{2,}"), LOWER, replaced("", "x++"), replaced("<>", "e+")), "all", True, False),
 }
 each_case = pytest.mark.parametrize("name", thinned(CASES, 4))
@@ -114,7 +116,8 @@ def test_every_way_through_the_package() -> None:
     ("normalizer", "message"),
     [
         (in_turn(to("", "a"), BOTH, LOWER), "normalizer Strip between Replace and Lowercase"),
-        (in_turn(LOWER, replaced(" ", r"\s+"), LOWER), "normalizer Replace between"),
+        (in_turn(NFKD, replaced(" ", r"\s+"), {"type": "StripAccents"}), "normalizer Replace between NFKD and StripAccents"),
+        (in_turn(NFKC, replaced("", r"\s+"), NFC), "normalizer Replace between NFKC and NFC"),
         (replaced("", "ab|c"), "Strings, sets of few"),
         (replaced("", "a*"), "Strings, sets of few"),
         (replaced("", "a{2,3}"), "Strings, sets of few"),

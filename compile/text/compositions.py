@@ -16,7 +16,20 @@ from fst.alphabet import BREAK, ISOLATED
 from fst.compile.text import characters
 from fst.compile.text.maps import Ints, Map, counts, union
 from fst.compile.text.normalizers import Normalization, decomposition
-from fst.composition import HANGUL, ITSELF, MAX_ROW, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images, Placing
+from fst.composition import (
+    HANGUL,
+    ITSELF,
+    LEADING,
+    MAX_ROW,
+    SYLLABLES,
+    TRAILING,
+    TRAILING_COUNT,
+    VOWEL_COUNT,
+    VOWELS,
+    Composition,
+    Images,
+    Placing,
+)
 from fst.errors import UnsupportedError
 from fst.rows import CODE_POINTS
 
@@ -143,6 +156,12 @@ def step_of(before: Map, name: str) -> Composition:
     """A normalizer's decomposition, ordering and composition, after a map."""
     pairs = _pairs() if name.endswith("C") else {}
     return Composition(images_of(before), _lists(_without_syllables(decomposition(name))), _orders(), pairs, frozenset())
+
+
+@cache
+def firsts() -> Ints:
+    """Characters that compose with one that may follow them, except for syllables, which decomposition takes apart."""
+    return union(np.array([first for first, _ in _pairs()]), np.arange(LEADING, LEADING + SYLLABLES // VOWEL_COUNT // TRAILING_COUNT))
 
 
 @cache

@@ -13,7 +13,8 @@ from fst.compile.text import characters
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.components import Component
 from fst.compile.text.compositions import images_of, seconds, step_of
-from fst.compile.text.edits import edit_of, is_edit
+from fst.compile.text.edit_order import in_three
+from fst.compile.text.edits import edit_of
 from fst.compile.text.maps import union
 from fst.compile.text.normalizers import Normalization, decomposition, normalization
 from fst.composition import Composition
@@ -36,7 +37,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     """
     if sum(part["type"] == "Precompiled" for part in normalizers) > 1:
         raise UnsupportedError("several normalizers Precompiled")
-    before, maps, after = _in_three(normalizers)
+    before, maps, after = in_three(normalizers)
     normal = normalization(maps)
     if len(normal.steps) > 1:
         raise UnsupportedError("several normalizers that order marks, before byte-level BPE")
@@ -46,16 +47,6 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     if growth(by) > MAX_GROWTH:
         raise UnsupportedError(f"normalizers that may make {growth(by)} bytes of one, before byte-level BPE: more than {MAX_GROWTH}")
     return by
-
-
-def _in_three(normalizers: Sequence[Component]) -> tuple[Sequence[Component], ...]:
-    """Normalizers that are edits, then those that are maps of characters and order marks, and then edits again."""
-    are_maps = [place for place, part in enumerate(normalizers) if not is_edit(part)]
-    first, last = (are_maps[0], are_maps[-1] + 1) if are_maps else (0, 0)
-    maps = normalizers[first:last]
-    for part in filter(is_edit, maps):
-        raise UnsupportedError(f"normalizer {part['type']} between {maps[0]['type']} and {maps[-1]['type']}, before byte-level BPE")
-    return normalizers[:first], maps, normalizers[last:]
 
 
 def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -> tuple[AddedTokens, Rewriting | None]:
