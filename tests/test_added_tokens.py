@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ import pytest
 from every_character import EVERY_CHARACTER
 from kept import wordpiece
 from tiers import sample, thinned
-from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 import fst
+from fst.compile import tokenizer as compile_tokenizer
 from fst.compile.text.added_tokens import added_tokens
 from fst.rows import WHITE_SPACE
 
@@ -95,6 +98,72 @@ def test_any_flags_on_any_tokens(seed: int, tmp_path: Path) -> None:
     of, tokenizer = compiled(reference(added, strip_accents=strip_accents, **options), tmp_path)
     texts = ["".join(chosen.choices(PIECES, k=chosen.randint(0, 9))) for _ in sample(range(TEXTS), 5)]
     check(of, tokenizer, [*texts, "".join(chosen.choices(PIECES, k=3000))])
+
+
+def _bytewise(chosen: random.Random) -> Tokenizer:
+    """BPE over bytes."""
+    names = [*sorted(pre_tokenizers.ByteLevel.alphabet()), "ab", "ĊĊ"]
+    of = Tokenizer(models.BPE(dict(zip(names, range(300), strict=False)), [("a", "b"), ("Ċ", "Ċ")]))
+    of.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=chosen.random() < 0.3, use_regex=chosen.random() < 0.7)
+    of.decoder = decoders.ByteLevel()
+    return of
+
+
+def _of_pieces(chosen: random.Random, model: str) -> Tokenizer:
+    """BPE over characters or Unigram, in SentencePiece's manner."""
+    names = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *dict.fromkeys("▁ab<>ms_éA\n\t"), "ab", "▁a"]
+    if model == "BPE":
+        vocabulary = dict(zip(names, range(300), strict=False))
+        of = Tokenizer(models.BPE(vocabulary, [("a", "b"), ("▁", "a")], unk_token="<unk>", byte_fallback=True))
+    else:
+        of = Tokenizer(models.Unigram([(name, -3.0 - number / 100) for number, name in enumerate(names)], 0, False))
+    scheme: Any = chosen.choice(("always", "first", "never"))
+    of.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=chosen.random() < 0.5)
+    of.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
+    return of
+
+
+def _of_words(_: random.Random) -> Tokenizer:
+    """WordPiece."""
+    of = reference([])
+    of.decoder = decoders.WordPiece()
+    return of
+
+
+BUILDERS: dict[str, Callable[[random.Random], Tokenizer]] = {
+    "bytes": _bytewise,
+    "characters": partial(_of_pieces, model="BPE"),
+    "Unigram": partial(_of_pieces, model="Unigram"),
+    "WordPiece": _of_words,
+}
+WHITE = ("\n", "  ", " ", "a\n", "\na", " a", "a ", "\u3000", "\n\n", " <m>", "<s> ", "a b", "\xa0")
+SOLID = ("ab", "b", "<m>", "<s>", "é", "A", "_", "<m", "m>")
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize(("seed", "kind"), thinned(product(range(6), BUILDERS), 6))
+def test_sets_of_tokens_with_white_space(seed: int, kind: str) -> None:
+    """Sets of added tokens with any flags and white space of their own give the reference's ids and decoded texts, or are refused."""
+    chosen, done = random.Random(f"{seed} {kind}"), 0
+    while done < (1 if kind == "WordPiece" else 3):
+        of = BUILDERS[kind](chosen)
+        if kind != "WordPiece":
+            of.normalizer = chosen.choice([None, None, normalizers.NFC(), normalizers.Lowercase(), normalizers.Strip()])
+        names, rate = ("lstrip", "rstrip", "single_word", "normalized", "special"), chosen.choice((0.15, 0.4))
+        for content in chosen.sample((*WHITE, *SOLID), chosen.randint(2, 4)):
+            flags = {name: chosen.random() < (0.5 if name in names[3:] else rate) for name in names}
+            flags["normalized"] &= kind != "WordPiece" or content in SOLID
+            (of.add_special_tokens if flags["special"] else of.add_tokens)([AddedToken(content, **flags)])
+        try:
+            tokenizer = fst.Tokenizer(compile_tokenizer(of))
+        except fst.UnsupportedError:
+            continue
+        texts = ["".join(chosen.choices((*WHITE, *SOLID, "c", "!", "世"), k=chosen.randint(0, 8))) for _ in range(60)]
+        for text, ids, expected in zip(texts, tokenizer.encode_batch(texts), of.encode_batch(texts), strict=True):
+            assert ids.tolist() == expected.ids, text
+            decoded = of.decode(expected.ids, skip_special_tokens=False)
+            assert tokenizer.decode(ids, skip_special_tokens=False) == decoded, text
+        done += 1
 
 
 @pytest.mark.sampled

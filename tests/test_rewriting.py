@@ -255,6 +255,24 @@ def test_longest_token_from_the_left() -> None:
     ]
 
 
+def test_white_space_that_a_token_of_raw_text_takes() -> None:
+    """White space that a token of raw text takes holds no token of normalised text, as in the reference."""
+    added = [
+        token("\n", "normalized"),
+        token("  ", "normalized"),
+        token("a ", "normalized"),
+        token("<mask>", "lstrip"),
+        token("<r>", "rstrip"),
+    ]
+    parts = document(("none", "none", False, False))
+    first = len(parts["model"]["vocab"])
+    made = built({**parts, "added_tokens": [{"id": first + place, **part} for place, part in enumerate(added)]})
+    texts = ["a\n<mask>", "a  <mask>", "a <mask>", "<r>\n\nb", "<r>  \nb", "a\nb  c", "a \n<mask>\n<r>\n<mask>", "<mask>\n<r>a "]
+    found = made[2].encode_batch(texts)
+    assert [made[0].run(text) for text in texts] == [encoding.ids for encoding in found]
+    assert [ids.tolist() for ids in made[1].encode_batch(texts)] == [encoding.ids for encoding in found]
+
+
 NO_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False}
 TAKEN: list[tuple[Json, Json]] = [
     ({"content": "<both>"}, {**NO_FLAGS, "id": 1, "lstrip": True, "rstrip": True}),

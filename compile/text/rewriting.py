@@ -67,7 +67,11 @@ def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -
     _need_own_white_space(contextual)
     free = without_context(replace(added, contextual=contextual))
     # A token of normalised text may decide whether its neighbour is found: all of them are searched together.
-    are_early = by == NOTHING and all(content in free for content, token in contextual.items() if token.normalized)
+    are_early = (
+        by == NOTHING
+        and _has_own_white_space(contextual)
+        and all(content in free for content, token in contextual.items() if token.normalized)
+    )
     raw = {content for content, token in contextual.items() if are_early or not token.normalized}
     specials = {content: number for content, number in free.items() if content in raw or content in added.specials}
     left = {content: token for content, token in contextual.items() if content not in specials}
@@ -98,6 +102,14 @@ def _need_own_white_space(contextual: Mapping[str, ContextualToken]) -> None:
     for content, token in contextual.items():
         if token.lstrip and token.normalized in takes and token.decoded[0] in WHITE_SPACE:
             raise UnsupportedError(f"added token {quoted(content)} with lstrip begins with white space, which another with rstrip may take")
+
+
+def _has_own_white_space(contextual: Mapping[str, ContextualToken]) -> bool:
+    """Whether no token of raw text may take white space that a token of normalised text ends or begins with."""
+    raw, normalized = ([token for token in contextual.values() if token.normalized is flag] for flag in (False, True))
+    is_before = any(token.lstrip for token in raw) and any(token.decoded[-1] in WHITE_SPACE for token in normalized)
+    is_behind = any(token.rstrip for token in raw) and any(token.decoded[0] in WHITE_SPACE for token in normalized)
+    return not is_before and not is_behind
 
 
 def _context() -> Context:
