@@ -139,8 +139,10 @@ def decoder_of(table: BpeTables, spell: bool = True) -> ByteDecoder:
     model = table.metadata.model
     known, spelled = model.model_tokens, bytes_of if model.letters.are_bytes else fallback_of
     changed = {token.id: token.decoded for token in table.metadata.added_tokens.contextual.values()}
-    for place, content in enumerate(table.contents[known:], known):
-        name = changed.get(int(table.token_ids[place]), content.decode())
+    of_model = np.flatnonzero(np.isin(table.token_ids[:known], [*changed])).tolist()  # an added token may have a name of the model's
+    for place in (*of_model, *range(known, len(table.token_ids))):
+        content, number = table.contents[place], int(table.token_ids[place])
+        name = changed[number] if number in changed else content.decode()
         data = (spell and spelled(name)) or name.encode()
         if data != content:
             begins[place], sizes[place] = size, len(data)

@@ -102,6 +102,22 @@ def test_text_is_that_of_the_reference(ids: list[int], skip: bool) -> None:
     assert ours.decode(ids, skip_special_tokens=skip) == reference.decode(ids, skip_special_tokens=skip)
 
 
+@pytest.mark.parametrize("normalizer", [{"type": "Prepend", "prepend": " "}, {"type": "Lowercase"}, {"type": "NFD"}])
+def test_added_token_with_a_name_of_the_model(normalizer: dict[str, Any]) -> None:
+    """An added token with the name of a token of the model decodes to its spelling in normalised text, as in the reference."""
+    kinds = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": False}
+    parts = document(normalizer=normalizer)
+    added = [{"id": TOKENS.index(content), "content": content, **kinds} for content in ("é", "A", "ab")]
+    path = written(normalizer=normalizer, added_tokens=[*parts["added_tokens"], *added])
+    ours, reference = made(bpe(path)), Reference.from_file(str(path))
+    for text in ("é", "xé", "A ab", " É"):
+        ids = reference.encode(text).ids
+        assert ours.encode(text).tolist() == ids
+        assert ours.decode(ids) == reference.decode(ids)
+        stream = ours.decode_stream()
+        assert stream.write(ids) + stream.close() == reference.decode(ids)
+
+
 @given(ids_of_bytes)
 @examples(2000)
 def test_broken_characters(ids: list[int]) -> None:
