@@ -317,7 +317,8 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       a folder         that holds a tokenizer.json, a vocab.txt, or vocab.json and merges.txt,
                        tokenizer_config.json and the like; it is read as by
                        AutoTokenizer.from_pretrained of transformers; one without these
-                       may hold a tekken.json, a NAME.tiktoken or a NAME.model
+                       may hold a tekken.json, a NAME.tiktoken or a NAME.model, the last
+                       maybe with tokenizer_config.json or config.json
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from fst.compile.sources import sentencepiece_model, tekken, tiktoken
+from fst.compile.sources import sentencepiece_folder, sentencepiece_model, tekken, tiktoken
 from fst.compile.sources.files import contents, read_text
 from fst.compile.sources.read import is_model, single_files
 from fst.errors import UnsupportedError, VocabularyError
@@ -40,8 +40,10 @@ def reference(path: Path) -> Reference:
     Raises:
         FstError: there is no such file, or the library is not installed, or cannot read it.
     """
-    path = files(path)[0]
-    return REFERENCES[kind(path)](path)
+    found = files(path)[0]
+    if path.is_dir() and kind(found) == MODEL and sentencepiece_folder.names_class(path):
+        raise UnsupportedError(f"{path} has the ids of transformers; save its {DOCUMENT} with transformers, and name that")
+    return REFERENCES[kind(found)](found)
 
 
 def files(path: Path) -> list[Path]:

@@ -302,14 +302,6 @@ def test_commands(tmp_path: Path) -> None:
     assert "'a b'" in found.output
 
 
-def test_other_files_beside_a_model_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A folder's settings for transformers do not count, and a warning says so."""
-    (tmp_path / "x.model").write_bytes(model_of([UNK, *CHARS], "bpe"))
-    (tmp_path / "tokenizer_config.json").write_text("{}", encoding="utf-8")
-    fst.compile.tokenizer(tmp_path)
-    assert "as sentencepiece reads x.model, without 'tokenizer_config.json' beside it" in caplog.text
-
-
 def test_tokenizers_has_no_such_tokenizer(tmp_path: Path) -> None:
     """A table with the ids of sentencepiece stands in for a tokenizer of transformers, but cannot be saved as one."""
     pytest.importorskip("transformers")

@@ -175,11 +175,11 @@ def contradiction(vocabulary: Path, given: Mapping[str, Any]) -> str | None:
     if vocabulary.name != VOCABULARY:
         return None
     try:
-        config = _object(vocabulary.parent / CONFIG) or {}
+        config = json_object(vocabulary.parent / CONFIG) or {}
     except (VocabularyError, OSError):
         return None
     try:
-        _refuse(config)
+        refuse_settings(config)
         name = _class(Files({}, None, config, {}, {}, {}))
     except UnsupportedError as error:
         asked = str(error).removesuffix(f"; {ELSE}")
@@ -209,7 +209,7 @@ def holds_vocabulary(folder: Path) -> bool:
 
 
 def _files(folder: Path) -> Files:
-    document, lines, is_made = _object(folder / DOCUMENT), None, False
+    document, lines, is_made = json_object(folder / DOCUMENT), None, False
     if document is None:
         if (folder / VOCABULARY).is_file():
             lines = parse_lines(read_text(folder / VOCABULARY))
@@ -221,11 +221,27 @@ def _files(folder: Path) -> Files:
             both = f"{merges_txt.VOCABULARY} and {merges_txt.MERGES}"
             needed = f"a {DOCUMENT} nor a {VOCABULARY}, nor {both}, nor a tekken.json, a file of tiktoken or a .model"
             raise VocabularyError(f"{folder} holds neither {needed}{found}; {ONLY}")
-    config, specials, added, model = (_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
-    return Files(document, lines, config, specials, added, model, is_made)
+    return replace(without_vocabulary(folder), document=document, lines=lines, is_made=is_made)
 
 
-def _object(path: Path) -> Json | None:
+def without_vocabulary(folder: Path) -> Files:
+    """The contents of the files that hold no vocabulary.
+
+    Raises:
+        VocabularyError: a file is malformed.
+        OSError: a file cannot be read.
+    """
+    config, specials, added, model = (json_object(folder / name) or {} for name in (CONFIG, SPECIALS, ADDED, MODEL))
+    return Files(None, None, config, specials, added, model)
+
+
+def json_object(path: Path) -> Json | None:
+    """The JSON object in a file, or None if there is no file.
+
+    Raises:
+        VocabularyError: it holds something else.
+        OSError: it cannot be read.
+    """
     if not path.is_file():
         return None
     found = parse_json(read_text(path), path)
@@ -237,13 +253,14 @@ def _object(path: Path) -> Json | None:
 def _outcome(files: Files) -> tuple[Json, dict[str, Any]]:
     if files.document is not None:
         model_of(files.document)
-    _refuse(files.config)
+    refuse_settings(files.config)
     name = _class(files)
     family = BERT if name is None and files.document is None else _FAMILIES.get(name or "")
     if family is not None and files.document is not None:
         _need_kind(compiler_of(model_of(files.document)).kind, family.kind, name)
     tokens = special_tokens(files.config, files.specials, files.added, files.document or {}, *_usual(files, family))
-    return _document(files, family, tokens), _settings(files, family, tokens, is_class_known=name is not None)
+    inputs = family.inputs if family else OTHER_INPUTS
+    return _document(files, family, tokens), settings(files, inputs, tokens, is_class_known=name is not None)
 
 
 def _need_kind(found: str, made: str, name: str | None) -> None:
@@ -273,8 +290,8 @@ def _post_processor(family: Family, tokens: SpecialTokens, ids: Mapping[str, int
     return {**family.post_processor, "cls": [cls, ids[cls]], "sep": [sep, ids[sep]]}
 
 
-def _refuse(config: Json) -> None:
-    """Refuse settings that change ids in ways that are not supported."""
+def refuse_settings(config: Json) -> None:
+    """Raise an UnsupportedError for settings that change ids in ways that are not supported."""
     for name, harmless in HARMLESS.items():
         if config.get(name) not in harmless:
             raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}; {ELSE}")
@@ -364,16 +381,23 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
     return mapping(field_of(model_of(files.document), "vocab", "model"), "vocab of the model")
 
 
-def _settings(files: Files, family: AnyFamily | None, tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
-    """The settings that no id depends on. Without a class, settings that the files leave open stay open."""
+def settings(files: Files, inputs: tuple[str, ...], tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
+    """The settings that no id depends on. Without a class, settings that the files leave open stay open.
+
+    Args:
+        files: the contents of the files.
+        inputs: the inputs of a model, unless a setting overrides them.
+        tokens: the special tokens.
+        is_class_known: whether a file names a class.
+    """
     config = files.config
     found: dict[str, Any] = {name: config[name] for name in AS_THEY_ARE if name in config}
     found["model_max_length"] = _length(config.get("model_max_length", config.get("max_len")))
     found["named_tokens"] = {name: token.content for name, token in tokens.named.items()}
     found["extra_special_tokens"] = [token.content for token in tokens.extras]
-    inputs = config.get("model_input_names")
-    if inputs is not None or is_class_known:
-        found["model_input_names"] = list(sequence(inputs or (family.inputs if family else OTHER_INPUTS), "model_input_names"))
+    stated = config.get("model_input_names")
+    if stated is not None or is_class_known:
+        found["model_input_names"] = list(sequence(stated or inputs, "model_input_names"))
     if not is_class_known and files.document is not None:
         specials = {token["content"] for token in files.document.get("added_tokens") or ()}
         unk_token = files.unigram.unk_token if files.unigram is not None else model_of(files.document).get("unk_token")

@@ -10,7 +10,17 @@ from types import NoneType
 from typing import Any
 
 from fst.compile.compilers import need_kind
-from fst.compile.sources import hub, live, pretrained, sentencepiece_model, sentencepiece_source, tekken, tiktoken, tokenizer_json
+from fst.compile.sources import (
+    hub,
+    live,
+    pretrained,
+    sentencepiece_folder,
+    sentencepiece_model,
+    sentencepiece_source,
+    tekken,
+    tiktoken,
+    tokenizer_json,
+)
 from fst.compile.sources.files import beginning, contents, parse_json, read_text
 from fst.compile.sources.mistaken import mistaken
 from fst.compile.sources.source import Source, TextPipeline
@@ -106,18 +116,11 @@ def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")
+    if found and sentencepiece_folder.names_class(path) and is_model(found[0]):
+        return _of_statement(sentencepiece_folder.read(path, found[0]), path, given, kind)
     if found:
-        _warn_of_others(path, found[0])
         return _of_file(found[0], given, kind)
     return _of_statement(pretrained.read(path), path, given, kind)
-
-
-def _warn_of_others(folder: Path, model: Path) -> None:
-    """Warn of files beside a model of sentencepiece, which say how transformers would use it."""
-    others = [name for name in (pretrained.CONFIG, pretrained.SPECIALS, pretrained.ADDED) if (folder / name).is_file()]
-    if others and is_model(model):
-        told = f"{folder} is compiled as sentencepiece reads {model.name}, without {listed(others)} beside it"
-        logging.getLogger("fst").warning("fst: %s; for what transformers makes of them, save its tokenizer.json", told)
 
 
 def _of_statement(statement: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:

@@ -44,11 +44,13 @@ class SpecialTokens:
         named: name → token.
         extras: special tokens without a name.
         numbered: added tokens by the numbers that order them.
+        lists_extras: whether a setting lists the special tokens without a name, maybe none.
     """
 
     named: Mapping[str, AddedToken]
     extras: Collection[AddedToken]
     numbered: Mapping[int, AddedToken]
+    lists_extras: bool
 
     def content(self, name: str) -> str:
         """The token with a name.
@@ -108,6 +110,7 @@ def special_tokens(config: Json, older: Json, added: Json, document: Json, defau
         named={name: _special(value, greedy=name in greedy) for name, value in named.items()},
         extras=[_special(value) for value in extras],
         numbered=numbered,
+        lists_extras="extra_special_tokens" in stated,
     )
 
 
