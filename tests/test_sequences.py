@@ -17,7 +17,7 @@ from machines import byte_level
 from test_bpe import ENGLISH_MERGES, SPECIAL, hold_every_way, ids_of, mixed
 from test_splitting import PATTERNS, representatives, texts_over
 from tiers import examples, sample
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, pre_tokenizers
 
 import fst
 from fst.cli.explain_bytes import explained_bytes
@@ -160,9 +160,21 @@ def test_every_behavior_compiles(pattern: str, invert: bool, behavior: str) -> N
         assert [ours.pieces(text) for text in texts] == [found.pieces(text) for text in texts]
 
 
-@pytest.mark.parametrize("pattern", ["ab", "a+b", r"\d{2}", "b|ab"])
+@pytest.mark.parametrize("invert", [False, True])
+@pytest.mark.parametrize("behavior", [name for name in BEHAVIORS if name != "removed"])
+@pytest.mark.parametrize("string", ["ab", "aa", "aba", "<n>", " ", "\n\n"])
+def test_strings_are_cut_as_by_the_reference(string: str, behavior: Any, invert: bool) -> None:
+    """A split at a literal string has the pieces of the reference, whatever becomes of its matches unless they or gaps are dropped."""
+    ours, reference = total(splitter(string, behavior, invert, literal=True)), pre_tokenizers.Split(string, behavior, invert)
+    draw = random.Random(string)
+    parts = (string, string, string[:-1], string[-1], "x")
+    for text in ("", *("".join(draw.choices(parts, k=draw.randint(1, 9))) for _ in range(80))):
+        assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+
+
+@pytest.mark.parametrize("pattern", ["ab|acc", "a+b", "b|ab", "ab(?!c)"])
 def test_gaps_with_behaviors_need_one_character(pattern: str) -> None:
-    """If it takes more than one character to tell whether a match begins, all behaviors but Isolated are refused."""
+    """If several strings match and it takes more than one character to tell whether one does, all behaviors but Isolated are refused."""
     for behavior in set(BEHAVIORS) - {"isolated"}:
         with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
             total(splitter(pattern, behavior))
@@ -173,6 +185,13 @@ def test_gaps_between_matches_of_several_characters() -> None:
     assert total(splitter("ab|b")).pieces("aabcab") == [(0, 1), (1, 3), (3, 4), (4, 6)]
     with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
         total(splitter("aab"))
+
+
+@pytest.mark.parametrize(("string", "behavior"), [("aab", "merged_with_next"), ("aab", "contiguous"), ("ab", "removed")])
+def test_strings_that_are_refused(string: str, behavior: str) -> None:
+    """A split at a string is refused if one may begin inside another that fails, or if gaps or matches are dropped."""
+    with pytest.raises(UnsupportedError, match="more than one character decides whether a match begins"):
+        total(splitter(string, behavior, literal=True))
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
 adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the characters
-with which no match begins.
+with which no match begins. Patterns of one string need no such character, except where matches or gaps are dropped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ UNCLEAR = "a Split that leaves text between its matches, and more than one chara
 MIXED = "a Split that joins matches with the text after them, and whose matches hold characters with which no match begins"
 JOINED_WITH_GAP_BEFORE = {("merged_with_previous", False), ("merged_with_next", True)}
 JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", False)}
-GAP, MATCHES, MATCHED = -1, -2, -3  # in place of states of the pattern's automaton
+GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # in place of states of the pattern's automaton
 
 
 def total(split: Splitter) -> Splitter:
@@ -39,9 +41,11 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) 
     """The automaton without gaps of a splitter and its behavior. `begins`: bool[classes], whether a match begins with the class."""
     if split.behavior == "isolated":
         return _Gaps(automaton).automaton()
+    asked, string = (split.behavior, split.invert), _string(automaton)
+    if len(string) > 1 and split.behavior != "removed":
+        return _of_string(string, automaton.targets.shape[1], asked)
     if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
         raise UnsupportedError(UNCLEAR)
-    asked = split.behavior, split.invert
     if asked in JOINED_WITH_GAP_BEFORE:
         return _joined_with_gap_before(automaton, begins)
     are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match holds a character that begins none
@@ -50,6 +54,25 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) 
     if not are_apart:
         raise UnsupportedError(MIXED)
     return _joined_with_gap_after(automaton, begins) if asked in JOINED_WITH_GAP_AFTER else _joined_matches(begins)
+
+
+def _string(automaton: Automaton) -> Sequence[int]:
+    """The symbols of the only string that a pattern matches; none if it matches others, or looks at what follows."""
+    steps, symbols, state = automaton.steps(), list[int](), START
+    while not any(ends for _, ends in steps[state]):
+        leading = [symbol for symbol, (following, _) in enumerate(steps[state]) if following != DEAD]
+        if len(leading) != 1 or len(symbols) > len(steps):
+            return []
+        symbols += leading
+        state = steps[state][leading[0]][0]
+    return symbols if all(step == (DEAD, True) for step in steps[state]) else []
+
+
+def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool]) -> Automaton:
+    """The automaton without gaps of a pattern that matches one string, whose matches are joined with gaps or with each other."""
+    found = _String(string, symbols - 1, joins=asked[0] == "contiguous")
+    step = found.step_to_end if asked in JOINED_WITH_GAP_BEFORE else found.step
+    return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols)
 
 
 def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
@@ -90,6 +113,67 @@ def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
         DEAD,
         len(kinds),
     )
+
+
+class _Read(NamedTuple):
+    """The state of a search by a pattern of one string.
+
+    Attributes:
+        count: how many of the string's first symbols were read last.
+        kind: whether they follow a match, begin the piece, or stand in a gap, where the automaton has reported an end before them.
+    """
+
+    count: int = 0
+    kind: int = FIRST
+
+
+OVER = _Read(-1)
+
+
+@dataclass(frozen=True)
+class _String:
+    """The search by a pattern of one string.
+
+    Attributes:
+        symbols: the string.
+        end: the symbol of the end of a text.
+        joins: whether adjacent matches are one piece; otherwise the gap behind a match is part of its piece.
+    """
+
+    symbols: Sequence[int]
+    end: int
+    joins: bool
+
+    def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
+        """The step of a search for a piece that ends behind the first string in it."""
+        if symbol == self.end or now.count == len(self.symbols):
+            return OVER, True
+        return _Read(self._longest(now.count, symbol)), False
+
+    def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
+        """The step of a search for a piece that ends before the next string, or, if matches are joined, behind the last string."""
+        count, kind = now
+        if count < len(self.symbols) and symbol == self.symbols[count]:
+            return self._read(count + 1, kind), not count and kind != FIRST
+        if kind == MATCHED and self.joins:
+            return OVER, not count
+        if symbol == self.end:
+            return OVER, True
+        longest = self._longest(count, symbol)
+        if longest > 1:  # a string may begin before this symbol, and no end was reported there
+            raise UnsupportedError(UNCLEAR)
+        return _Read(longest, GAP), longest == 1
+
+    def _read(self, count: int, kind: int) -> _Read:
+        """The state when one more symbol of the string was read."""
+        if count < len(self.symbols):
+            return _Read(count, kind)
+        return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)
+
+    def _longest(self, count: int, symbol: int) -> int:
+        """How many of the string's first symbols were read last, once a symbol follows some of them."""
+        read = (*self.symbols[:count], symbol)
+        return next((size for size in range(len(read), 0, -1) if read[-size:] == tuple(self.symbols[:size])), 0)
 
 
 class _Gap(NamedTuple):
