@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fst.clusters import APART, PAIRS, SYLLABLE, Runs, classes_of, clusters
 from fst.composition import Place
-from fst.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, read
+from fst.double_array import MAX_LENGTHS, MAX_STRING, DoubleArray, character_sizes, read
 from fst.lazy import Lazy
 from fst.rows import CODE_POINTS
 
@@ -148,7 +148,7 @@ class Charsmap:
         if self.manner == CLUSTERS:
             first, second = firsts.codes[at], found.codes
             are_together = PAIRS[self.class_of[first], self.class_of[second]] != APART
-            is_second[second[are_together & (_sizes(first) + _sizes(second) < SHORT)]] = True
+            is_second[second[are_together & (character_sizes(first) + character_sizes(second) < SHORT)]] = True
         else:
             is_second[found.codes] = True
         return is_second
@@ -215,11 +215,6 @@ def _consumed(replaced: Sequence[Replaced], places: Sequence[Place], extends: bo
         if not size and spans and extends:
             spans[-1] = spans[-1][0], end
     return spans
-
-
-def _sizes(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The bytes of characters in UTF-8."""
-    return 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
 
 
 def _is_class(run: Any) -> bool:

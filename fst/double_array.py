@@ -99,6 +99,19 @@ class DoubleArray:
             if units[node] & HAS_VALUE:
                 yield size, units[base] & ~VALUE
 
+    def lengths(self) -> Iterator[tuple[Ints, Ints]]:
+        """Of all strings, the first character and the bytes of the text, in several arrays."""
+        ends = np.flatnonzero(np.frombuffer(self.texts, np.uint8) == 0)
+        codes, nodes, _ = self.characters
+        sizes = character_sizes(codes)
+        while len(nodes):
+            nodes, codes, sizes = (array[sizes <= self.longest] for array in (nodes, codes, sizes))
+            values = self._edges.values(nodes)
+            has = values >= 0
+            yield codes[has], ends[np.searchsorted(ends, values[has])] - values[has]
+            nodes, parents = self._edges.children(nodes)
+            codes, sizes = codes[parents], sizes[parents] + 1
+
     @Lazy
     def characters(self) -> Characters:
         """The first characters of all strings."""
@@ -242,6 +255,11 @@ def _characters(units: Units, edges: _Edges, nodes: Ints) -> tuple[Characters, I
     if np.any((whole >= 0xD800) & (whole < 0xE000)) or whole.max(initial=0) > 0x10FFFF:
         raise ValueError("a charsmap with strings that are not UTF-8")
     return Characters(whole, ends, values), at
+
+
+def character_sizes(codes: Ints) -> Ints:
+    """The bytes of characters in UTF-8."""
+    return 1 + (codes >= 0x80).astype(np.int64) + (codes >= 0x800) + (codes >= 0x10000)
 
 
 def base_of(unit: int, at: int) -> int:

@@ -164,8 +164,7 @@ class Rewriting:
         """The most bytes that each byte of a stretch becomes."""
         composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
         edited = prod(edit.growth for edit in self.edits)
-        separated = 2 if self.cuts.strings or self.blanks.separator == BREAKS else 1
-        return composed * growth.of_images(self.last) * edited * separated
+        return composed * growth.of_images(self.last) * edited * (2 if breaks(self) else 1)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
@@ -235,6 +234,11 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
         begun = last
     if begun < len(text):
         yield begun, len(text), None
+
+
+def breaks(by: Rewriting) -> bool:
+    """Whether a blank may follow each character."""
+    return len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:

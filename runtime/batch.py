@@ -182,14 +182,14 @@ class Job:
         text, starts = self.source.gather(0, rows, Limits(short, short, rows), workspace.text, self.errors)
         block = None
         if len(starts) > 1:
-            room = runner.room(len(text), rows, self.frame)
+            room = runner.room_as_is(len(text), rows, self.frame)
             buffers.ids = workspace.short_ids if room <= len(workspace.short_ids) and not runner.with_spans else NOTHING
             buffers.reserve(room, 0)
             suspects = runner.suspects(rows)
             if runner.first_row is not None:
                 workspace.state[FIRST_ROW] = runner.first_row
             output = runner.output(self.frame, buffers, splits[1:], suspects)
-            runner.encode(text, starts, NO_MORE, output, workspace, None if self.counted else buffers)
+            runner.encode(text, starts, NO_MORE, output, workspace, buffers, self.counted)
             buffers.ids = buffers.ids[: splits.item(-1)].copy()
             block = self.batch(buffers, splits.item(-1), splits), self.suspected(text, starts, suspects)
         runner.workspaces.give_back(workspace)
@@ -406,7 +406,7 @@ class Worker:
         if runner.first_row is not None:
             workspace.state[FIRST_ROW] = runner.first_row + row
         output = runner.output(job.frame, self.buffers, ends, suspects)
-        read = runner.encode(text, starts, more, output, workspace, None if job.counted else self.buffers)
+        read = runner.encode(text, starts, more, output, workspace, self.buffers, job.counted)
         self.suspects.update(row + suspect for suspect in job.suspected(text, starts, suspects))
         self.count = int(workspace.state[COUNT])
         if job.counted:

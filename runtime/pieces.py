@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.lazy import Lazy
-from fst.machines.rewriting_arguments import rewriter
 from fst.metadata import SENTENCEPIECE
 from fst.runtime.batch import Batch
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
@@ -64,8 +63,7 @@ class PieceTokenizer(Tokenizer):
         text = self._metadata.text
         if text.rewriting is None:
             return None
-        by = rewriter(text.rewriting, self._metadata.added_tokens, text.trimming)
-        return TextRewriter(self._table.marked_arguments(), self._table.ids_per_unit, by)
+        return TextRewriter(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
 
     @Lazy
     def _ids_runner(self) -> Runner:

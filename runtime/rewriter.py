@@ -16,10 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.blanks import FIRST, PREFIXES
+from fst.character_growth import CharacterGrowth
 from fst.jit import Deferred
 from fst.lazy import Lazy
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
-from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, Rewriter, RewritingWork, Rewritten
+from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
+from fst.metadata import AddedTokens
+from fst.rewriting import Rewriting, early, late
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 
 rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
@@ -27,6 +30,7 @@ is_unchanged = Deferred("fst.runtime.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingRewriter")
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
+LONG = 1 << 20  # bytes of texts from which on room is worth counting: most texts are read in shorter blocks
 
 
 def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
@@ -49,6 +53,7 @@ class Room:
         self.waits_for = 0
         self._asked: tuple[int, bool, bool] | None = None  # what the arrays were last made for
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
+        self._work = _work(0)
         self.reserve(0, 0, with_spans=False)
 
     @Lazy
@@ -60,36 +65,26 @@ class Room:
         """Whether it is too early to read a text of some bytes, of which some are kept, once more: so each is read a few times at most."""
         return kept > 0 and size < self.waits_for
 
-    def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False) -> None:
-        """Make room for `size` rewritten bytes in `rows` texts. Keeps the rewritten bytes and their spans.
+    def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
+        """Make room for `size` more rewritten bytes in `rows` texts.
 
         Args:
             size, rows: how many.
             with_spans: whether to write spans of rewritten texts.
             needs_spans: whether rewriting needs those of stretches in any case.
+            kept: the bytes before them, which stay, with their spans.
         """
-        asked = rows, with_spans, needs_spans
-        if asked == self._asked == (rows, False, False) and size + PAST_END <= len(self._text):
+        asked, room = (rows, with_spans, needs_spans), kept + size
+        if asked == self._asked == (rows, False, False) and room + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
         self._asked = asked
-        if size + PAST_END > len(self._text):
-            size = max(size, 2 * len(self._text))  # so that a text that grows is copied a few times at most
-            self._text = grown(self._text, len(self._text), size + PAST_END)
-            self._work = RewritingWork(
-                items=np.empty(size, np.uint64),
-                sorted_items=np.empty(size, np.uint64),
-                counts=np.empty(RANKS + 1, np.uint64),
-                origins=np.empty(size + 1, np.uint32),
-                stretch=np.empty(size, np.uint8),
-                stretch_places=NOWHERE,
-                spare=np.empty(size, np.uint8),
-                spare_places=NOWHERE,
-                memo=np.zeros(3, np.uint64),
-                late_memo=np.zeros(3, np.uint64),
-                cut_memo=np.zeros(3, np.uint64),
-            )
-        if with_spans and size > len(self._places):
-            self._places = grown(self._places, len(self._places), size)
+        if room + PAST_END > len(self._text):
+            # Half as much again, so that a text that grows is copied a few times at most.
+            self._text = grown(self._text, kept, max(room, len(self._text) + (len(self._text) >> 1)) + PAST_END)
+        if size > len(self._work.items):
+            self._work = _work(size)
+        if with_spans and room > len(self._places):
+            self._places = grown(self._places, min(kept, len(self._places)), len(self._text) - PAST_END)
         if (with_spans or needs_spans) and size > len(self._own[0]):
             self._own = np.empty(size, np.uint64), np.empty(size, np.uint64)
         starts, firsts = np.empty(rows + 1, np.int64), np.empty(rows + 1, np.int64)
@@ -98,14 +93,33 @@ class Room:
         self.work = self._work._replace(stretch_places=own, spare_places=spare)
 
 
+def _work(size: int) -> RewritingWork:
+    """The kernels' argument ``work`` for so many rewritten bytes, without room for spans."""
+    return RewritingWork(
+        items=np.empty(size, np.uint64),
+        sorted_items=np.empty(size, np.uint64),
+        counts=np.empty(RANKS + 1, np.uint64),
+        origins=np.empty(size + 1, np.uint32),
+        stretch=np.empty(size, np.uint8),
+        stretch_places=NOWHERE,
+        spare=np.empty(size, np.uint8),
+        spare_places=NOWHERE,
+        memo=np.zeros(3, np.uint64),
+        late_memo=np.zeros(3, np.uint64),
+        cut_memo=np.zeros(3, np.uint64),
+    )
+
+
 class KeepingRewriter:
     """A rewriter that keeps the part of a rewritten text which kernels leave unread. It is the beginning of the next one.
 
     Attributes:
         arguments: the kernels' argument ``machine`` for rewritten texts.
+        growth: the most bytes that one byte becomes.
     """
 
     arguments: Any
+    growth: int
 
     def reading_by(self: Known, arguments: Any) -> Known:
         """The same rewriter, for kernels with other arguments."""
@@ -132,13 +146,15 @@ class TextRewriter(KeepingRewriter):
 
     Args:
         arguments: the kernels' argument ``machine`` for rewritten texts.
-        growth: the most bytes that one byte becomes.
         by: how texts are rewritten.
+        added: the added tokens.
+        trimming: as in `fst.machines.bpe_metadata.BpeText`.
     """
 
-    def __init__(self, arguments: Any, growth: int, by: Rewriter) -> None:
-        self.arguments, self._growth, self._rewriter = arguments, growth, by
-        self._needs_spans = by.params[PREFIX] == PREFIXES.index(FIRST) or by.params[PUTS_BEHIND]
+    def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
+        self.arguments, self.growth, self._rewriter = arguments, growth(by), rewriter(by, added, trimming)
+        self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
+        self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call.
@@ -176,8 +192,13 @@ class TextRewriter(KeepingRewriter):
             more: whether the last text goes on in the next call, behind a border.
         """
         kept, kept_characters = state[KEPT], state[KEPT_CHARACTERS]
-        size = int(kept) + self._growth * (int(starts[-1] - starts[0]) + len(starts)) + MARK_BYTES
-        room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans)
+        size = self._size(text[starts[0] : starts[-1]]) + self.growth * len(starts) + MARK_BYTES
+        room.reserve(size, len(starts) - 1, with_spans=with_spans, needs_spans=self._needs_spans, kept=int(kept))
         ends = np.uint64(is_inside), np.uint64(more)
         rewrite.call(text, starts, state[BEFORE], *ends, kept, kept_characters, self._rewriter, room.work, room.rewritten)
         return room.rewritten
+
+    def _size(self, text: Units) -> int:
+        """An upper bound on the rewritten bytes of texts, without what is put at their ends; of many bytes, by the characters."""
+        most = self.growth * len(text)
+        return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

@@ -96,6 +96,7 @@ class Runner:
         self._is_bounded: bool = table.has_bounded_ids
         self.is_plain = not with_spans and not fallback and not folder and self._is_bounded
         self._ids_per_unit: int = table.ids_per_unit
+        self._ids_per_read = max(table.ids_per_unit // rewriter.growth, 1) if rewriter else table.ids_per_unit
         self.is_noted = fallback is not None and fallback.is_noted
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
@@ -105,9 +106,13 @@ class Runner:
         """`room_for` the runner's machine."""
         return room_for(self._ids_per_unit, units, rows, frame)
 
+    def room_as_is(self, units: int, rows: int, frame: Frame) -> int:
+        """`room` for rows that are not rewritten; for others `encode` makes more room, once it knows their size."""
+        return room_for(self._ids_per_read, units, rows, frame)
+
     def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
-        """`room` for rows behind what is kept of the last call in a workspace."""
-        return workspace.symbols + self.room(workspace.kept + units, rows, frame)
+        """`room_as_is` for rows behind what is kept of the last call in a workspace."""
+        return workspace.symbols + self.room_as_is(units + (0 if self.rewriter else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
         """The array in which kernels note rows for the fallback; empty if they note none."""
@@ -130,26 +135,44 @@ class Runner:
             return IdsOutput(*frame, buffers.ids, ends)
         return SpansOutput(*frame, buffers.ids, ends, buffers.offsets, buffers.words, suspects)
 
-    def encode(self, text: Units, starts: Ints, more: np.uint64, output: Output, workspace: Workspace, buffers: Buffers | None) -> int:
+    def encode(
+        self,
+        text: Units,
+        starts: Ints,
+        more: np.uint64,
+        output: Output,
+        workspace: Workspace,
+        buffers: Buffers,
+        counted: bool = False,
+    ) -> int:
         """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
 
-        The buffers of `output` grow if the table has no bound on its ids and `room` was too little for them. Without buffers, such ids are
-        counted, but not written.
+        The buffers of `output` grow if rewritten texts need it; and if the table has no bound on its ids and `room` was too little for
+        them, unless ids are only `counted`.
 
         Raises:
             TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no
                 room for what a text leaves open.
         """
         if self.rewriter:
-            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers)
+            return self._encode_rewritten(self.rewriter, text, starts, more, output, workspace, buffers, counted)
         if self._folder:
             folded = self._folder.fold(text, starts, workspace.rewriting)
-            read, _ = self._call(folded.text[: folded.starts[-1]], folded.starts, more, self.arguments, output, workspace, buffers)
+            own = folded.text[: folded.starts[-1]]
+            read, _ = self._call(own, folded.starts, more, self.arguments, output, workspace, buffers, counted)
             return self._folder.place(text, int(starts[-1]), folded, read)
-        return self._call(text, starts, more, self.arguments, output, workspace, buffers)[0]
+        return self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
 
     def _call(
-        self, text: Units, starts: Ints, more: np.uint64, machine: Any, output: Output, workspace: Workspace, buffers: Buffers | None
+        self,
+        text: Units,
+        starts: Ints,
+        more: np.uint64,
+        machine: Any,
+        output: Output,
+        workspace: Workspace,
+        buffers: Buffers,
+        counted: bool,
     ) -> tuple[int, Output]:
         """Call the kernel; twice if there is no room for all ids. Returns where reading stopped, and the output, perhaps larger."""
         if len(text) > MOST_UNITS:
@@ -162,7 +185,7 @@ class Runner:
         state = workspace.state.copy()
         read = int(self._rows.call(text, starts, more, machine, output, workspace.work))
         count = int(workspace.state[COUNT])
-        if count > len(output.ids) and buffers is not None:
+        if count > len(output.ids) and not counted:
             if count > MOST_IDS:
                 raise TextError(f"the texts have more than {MOST_IDS:,} matches: search fewer of them at a time, or only count")
             buffers.reserve(count, int(state[COUNT]))
@@ -184,7 +207,8 @@ class Runner:
         more: np.uint64,
         output: Output,
         workspace: Workspace,
-        buffers: Buffers | None,
+        buffers: Buffers,
+        counted: bool,
     ) -> int:
         """Encode rows of text, rewritten if they need it."""
         if more:
@@ -194,7 +218,7 @@ class Runner:
         state, stop = workspace.state, int(starts[-1])
         text = text[:stop]
         if rewriter.leaves(text, starts, state, workspace.memo):
-            return self._call(text, starts, more, self.arguments, output, workspace, buffers)[0]
+            return self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
         before, count, is_inside = state[BEFORE], state[COUNT], bool(state[OPEN])
         rewritten = rewriter.rewrite(
             text, starts, state, workspace.rewriting, is_inside=is_inside, with_spans=self.with_spans, more=bool(more)
@@ -203,7 +227,10 @@ class Runner:
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
         if not (more and workspace.rewriting.waits(len(own), int(state[KEPT]))):
-            read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers)
+            frame = output.prefix, output.suffix
+            buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
+            output = self._into(buffers, output)
+            read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers, counted)
             workspace.rewriting.waits_for = 0 if read else 2 * len(own)
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             restore.call(output, count, state[COUNT], rewritten)

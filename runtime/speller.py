@@ -15,7 +15,7 @@ from fst.jit import Deferred
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.machines.keywords import IN_WORD, KeywordTables
-from fst.machines.rewriting_arguments import Rewritten, growth, rewriter
+from fst.machines.rewriting_arguments import Rewritten
 from fst.rewriting import Rewriting
 from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter
 from fst.runtime.texts import Ints, Units, characters
@@ -60,7 +60,7 @@ class Speller(KeepingRewriter):
 
     def __init__(self, arguments: Any, text: KeywordText) -> None:
         self.arguments = arguments
-        self._codes, self._growth = text.codes(), text.spelling_growth
+        self._codes, self.growth, self._own_growth = text.codes(), text.growth, text.spelling_growth
         self._spells = bool(text.folds or text.words)
         self._normalizer = _normalizer(arguments, text.rewriting) if text.rewriting else None
 
@@ -83,7 +83,8 @@ class Speller(KeepingRewriter):
         if self._normalizer:
             state[KEPT] = state[KEPT_CHARACTERS] = 0  # what is kept is spelled already
             raw = self._normalized(text, starts, state, room.normalised, is_inside, with_spans)
-        room.reserve(kept + self._growth * int(raw.starts[-1] - raw.starts[0]) + 1, len(starts) - 1, with_spans=with_spans)
+        size = self._own_growth * int(raw.starts[-1] - raw.starts[0]) + 1
+        room.reserve(size, len(starts) - 1, with_spans=with_spans, kept=kept)
         in_word = np.uint64(state[IN_WORD] if is_inside else 0)
         state[IN_WORD] = spell.call(
             raw.text, raw.starts, origin, in_word, np.uint64(more), np.uint64(kept), kept_characters, self._codes, raw, room.rewritten
@@ -99,4 +100,4 @@ class Speller(KeepingRewriter):
 
 
 def _normalizer(arguments: Any, by: Rewriting) -> TextRewriter:
-    return TextRewriter(arguments, growth(by), rewriter(by, NO_TOKENS, None))
+    return TextRewriter(arguments, by, NO_TOKENS, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import tracemalloc
 import unicodedata
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
@@ -25,15 +26,21 @@ from test_rewriting import LOWER, NFC, NFD, NFKC, NFKD, RAW, STRIPS, Machine, bu
 from tiers import examples, sample, thinned
 
 import fst
+from fst.blanks import NO_BLANKS
+from fst.character_growth import CharacterGrowth
 from fst.charsmap import CLUSTERS, LONGEST
 from fst.cli.about import described, listed
 from fst.compile.text.charsmaps import of_bytes
 from fst.compile.text.double_arrays import charsmap, of_nodes
+from fst.compile.text.normalizers import WITH_PREPEND, components
+from fst.compile.text.rewriting import rewriting
 from fst.errors import TableError, UnsupportedError, VocabularyError
 from fst.machines.bpe import BpeTables
-from fst.rewriting import NOTHING
+from fst.machines.rewriting_arguments import MARK_BYTES
+from fst.rewriting import NOTHING, early, late
 from fst.runtime.encoder import NO_FRAME
-from fst.runtime.texts import ONE_TEXT
+from fst.runtime.rewriter import Room, TextRewriter
+from fst.runtime.texts import ONE_TEXT, UNIT_TYPES, units
 
 Json = dict[str, Any]
 
@@ -44,6 +51,7 @@ BITS = (
     *("\u200d", "\u200c", "\u0600", "\u070f", "\u1100", "\u1161", "\u11a8", "가", "각", "क", "\u094d", "ी", "©", "☺", "😀", "🏻", "🇩"),
     *("🇪", "世", "\u0345", "\u0e33", "\u0e31", "ﬁ", "\u1e0d", "\U000e0100"),
 )
+AT_ENDS = 40  # more bytes than U+FDFA becomes
 WORDS = ("<s>", "<mask>", "<r>", "word", "late", "world", "[L]", "[R]", "one")
 TEXTS = ("x", "y", "é", "", "ab", "世", " ", "\r", "\u0301", "E")
 
@@ -119,6 +127,45 @@ def test_every_way_through_the_package() -> None:
     texts = ["", *(mixed(draw, draw.choice((1, 3, 10, 40))) for _ in range(10)), "\x01", mixed(draw, 300)]
     table, tokenizer, _ = machine("then edits")
     hold_every_way(tokenizer, texts, [table.run(text) for text in texts], draw)
+
+
+@pytest.mark.sampled
+def test_room_is_counted_by_character() -> None:
+    """A rewritten text has no more bytes than its characters may become, by any steps between maps, charsmaps and other edits."""
+    for seed in sample(range(60), 15):
+        draw = random.Random(seed)
+        maps, strings = [NFC, NFKD, LOWER, STRIP_ACCENTS], precompiled(some_replacements(draw))
+        before, after = draw.choice([to("ﷺé", "a"), to("", "ab"), replaced("ﬁ", "x+"), prepend("ﷺ")]), draw.choice([strings, to("é", "b")])
+        by = rewriting(components(in_turn(before, draw.choice(maps), after), WITH_PREPEND), NO_BLANKS)
+        growth = CharacterGrowth(by, [], [], 0)
+        for text in (*BITS, "\ufdfa", *(mixed(draw, 14) for _ in range(50))):
+            normalized, _ = by.normalized(text)
+            assert len(normalized.encode()) <= growth.bytes_of(text.encode()) + AT_ENDS
+
+
+@pytest.mark.sampled
+def test_room_is_counted_with_added_tokens() -> None:
+    """A rewritten text with added tokens has no more bytes than room is made for, if that is counted by character."""
+    table, _, _ = machine("after maps")
+    draw, by, added = random.Random(1), table.metadata.text.rewriting, table.metadata.added_tokens
+    assert by
+    rewriter = TextRewriter(None, by, added, None)
+    growth = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
+    for _ in sample(range(4_000), 10):
+        row = units(mixed(draw, 14), UNIT_TYPES["utf-8"])
+        rewritten = rewriter.rewrite(row, np.array([0, len(row)]), np.zeros(12, np.uint64), Room(), is_inside=False, with_spans=False)
+        assert rewritten.starts[1] <= growth.bytes_of(row.tobytes()) + AT_ENDS
+
+
+def test_memory_for_text_without_spaces() -> None:
+    """A long text without white space takes some bytes of memory for each of its own, although some characters may grow much."""
+    _, tokenizer, _ = machine("after maps")
+    for text in ("a" * 1_500_000, "e\u0301" * 500_000):
+        tracemalloc.start()
+        tokenizer.encode(text)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 120 * len(text.encode())
 
 
 @given(some.sampled_from([*CASES]), some.lists(some.text(some.sampled_from("".join({*"".join(BITS)})), max_size=20), max_size=5))

@@ -23,7 +23,7 @@ from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.metaspace import Pipeline
 from fst.errors import UnsupportedError
 from fst.machines.kernel_call import BEFORE
-from fst.machines.rewriting_arguments import growth, marks, rewriter
+from fst.machines.rewriting_arguments import marks
 from fst.metadata import AddedTokens
 from fst.rewriting import NOTHING, Rewriting
 from fst.runtime.rewriter import Room, TextRewriter
@@ -157,7 +157,7 @@ def test_pieces_are_those_of_the_reference(case: Case) -> None:
 
 def by_kernel(by: Rewriting, added: AddedTokens, rows: Sequence[str], cut: bool = False) -> tuple[list[bytes], list[list[tuple[int, int]]]]:
     """Texts and spans as the kernel rewrites them; with `cut`, a single text in two steps, by its border."""
-    way, state, room = TextRewriter(None, growth(by), rewriter(by, added, None)), np.zeros(10, np.uint64), Room()
+    way, state, room = TextRewriter(None, by, added, None), np.zeros(10, np.uint64), Room()
     data, starts = np.frombuffer("".join(rows).encode() + bytes(40), np.uint8), np.cumsum([0, *(len(row.encode()) for row in rows)])
     steps = [(starts, False)]
     if cut:
@@ -190,7 +190,7 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
     written, places = by_kernel(found.by, found.added, rows)
     assert written == [text for text, _ in expected]
     assert places == [spans for _, spans in expected]
-    way = TextRewriter(None, growth(found.by), rewriter(found.by, found.added, None))
+    way = TextRewriter(None, found.by, found.added, None)
     for row, (text, own) in zip(rows, expected, strict=True):
         data = np.frombuffer(row.encode() + bytes(40), np.uint8)
         leaves = way.leaves(data, np.array([0, len(row.encode())]), np.zeros(10, np.uint64), np.zeros(3, np.uint64))

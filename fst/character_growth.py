@@ -1,0 +1,138 @@
+"""How much one text may grow by rewriting: a bound for each of its characters, where `fst.growth` has a single one for all characters.
+
+Few characters grow much: U+FDFA becomes 18 letters. Room for a long text is counted by what it consists of.
+
+Bounds go backwards, from the last step of rewriting to the first. A string that is replaced counts for its first character, and a composite
+for the first of its parts. Cuts and tokens of normalised text are rare, and multiply the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.charsmap import Charsmap
+from fst.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILING_COUNT, VOWEL_COUNT, VOWELS, Composition, Images
+from fst.double_array import DoubleArray, character_sizes
+from fst.edits import REPLACE, RUNS, Edit
+from fst.lazy import Lazy
+from fst.rewriting import Rewriting, breaks
+from fst.rows import CODE_POINTS
+
+BLOCK = 1 << 20  # bytes of a text that are counted at a time
+MAX_PASSES = 8  # over the pairs that compose: more than any letter has marks in a composite
+
+Bounds = NDArray[np.int64]  # by code point, the bytes that become of the character
+
+
+class CharacterGrowth:
+    """Bounds the bytes that rewriting makes of a text.
+
+    Args:
+        by: the rewriting.
+        early, late: the added tokens of raw and of normalised text.
+        token: the most bytes that become of a token.
+    """
+
+    def __init__(self, by: Rewriting, early: Sequence[str], late: Sequence[str], token: int) -> None:
+        self._by, self._early, self._token = by, early, token
+        self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * (2 if breaks(by) else 1)
+
+    def bytes_of(self, text: bytes) -> int:
+        """At least as many bytes as the text has once it is rewritten, without what is put at its ends.
+
+        Args:
+            text: UTF-8.
+        """
+        begin = total = 0
+        while begin < len(text):
+            end = min(begin + BLOCK, len(text))
+            while end < len(text) and text[end] & 0xC0 == 0x80:
+                end += 1
+            codes = np.frombuffer(text[begin:end].decode().encode("utf-32-le"), "<u4")
+            total += int(self._bounds[codes].sum())
+            begin = end
+        return self._factor * total
+
+    @Lazy
+    def _bounds(self) -> Bounds:
+        by, bounds, at_ends = self._by, sizes(), 0
+        for edit in reversed(by.after):
+            bounds, at_ends = edited(edit, bounds, at_ends)
+        bounds = mapped(by.last, bounds)
+        if by.composition:
+            bounds = composed(by.composition, bounds)
+        for edit in reversed(by.before):
+            bounds, at_ends = edited(edit, bounds, at_ends)
+        for content in self._early:
+            first = ord(content[0])
+            bounds[first] = max(bounds[first], self._token + at_ends)
+        return bounds
+
+
+def sizes() -> Bounds:
+    """The bytes of each character."""
+    return character_sizes(np.arange(CODE_POINTS))
+
+
+def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds, int]:
+    """The bounds of characters before an edit, by those after it; and of what this edit and later ones put at the ends of a stretch."""
+    if isinstance(edit, Charsmap):
+        return with_strings(edit.strings, bounds), at_ends
+    content, found = sum(int(bounds[ord(char)]) for char in edit.content), bounds.copy()
+    if edit.kind == REPLACE:
+        first = ord(edit.string[0])
+        found[first] = max(found[first], content)
+    elif edit.kind == RUNS:
+        for low, high in edit.runs:
+            found[low : high + 1] = np.maximum(found[low : high + 1], content)
+    else:
+        at_ends += content + 2 * int(bounds[ord(" ")])
+    return found, at_ends
+
+
+def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
+    """The bounds of characters before some strings are replaced. The other characters of a string count for themselves."""
+    found, most = bounds.copy(), int(np.max(-(-bounds // sizes())))
+    for codes, lengths in strings.lengths():
+        np.maximum.at(found, codes, lengths * most)
+    return found
+
+
+def mapped(images: Images, bounds: Bounds) -> Bounds:
+    """The bounds of characters that become others, by the bounds of these."""
+    found = bounds.copy()
+    for first, last, *image in images.runs:
+        own = slice(first, last + 1)
+        found[own] = sum((bounds[own] if part == ITSELF else bounds[part] for part in image), np.zeros(last + 1 - first, np.int64))
+    return np.maximum(found, sizes())
+
+
+def composed(composition: Composition, bounds: Bounds) -> Bounds:
+    """The bounds of characters before a composition, by those after it."""
+    if composition.pairs:
+        bounds = _before_composing(composition, bounds)
+    found, index = bounds.copy(), np.arange(SYLLABLES)
+    parts = bounds[LEADING + index // (VOWEL_COUNT * TRAILING_COUNT)] + bounds[VOWELS + index // TRAILING_COUNT % VOWEL_COUNT]
+    found[HANGUL : HANGUL + SYLLABLES] = parts + np.where(index % TRAILING_COUNT, bounds[TRAILING + index % TRAILING_COUNT], 0)
+    of_parts = found.copy()
+    for code, decomposition in composition.decompositions.items():
+        found[code] = of_parts[[*decomposition]].sum()
+    return mapped(composition.first, np.maximum(found, bounds))
+
+
+def _before_composing(composition: Composition, bounds: Bounds) -> Bounds:
+    """Raise the bound of each character to those of its composites."""
+    bounds = bounds.copy()
+    firsts, _, wholes = np.array([(*pair, whole) for pair, whole in composition.pairs.items()], np.int64).T
+    syllables, leading = bounds[HANGUL : HANGUL + SYLLABLES], bounds[LEADING : LEADING + SYLLABLES // (VOWEL_COUNT * TRAILING_COUNT)]
+    syllables[:] = syllables.max()
+    leading[:] = np.maximum(leading, syllables[0])
+    for _ in range(MAX_PASSES):
+        np.maximum.at(bounds, firsts, bounds[wholes])
+    if (bounds[firsts] < bounds[wholes]).any():
+        bounds[:] = bounds.max()
+    return bounds
