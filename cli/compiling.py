@@ -32,7 +32,7 @@ WORDS = ("format", "column")
 KINDS = {
     DEFAULT: Kind(
         "fst.compile:tokenizer",
-        (*WORDPIECE, "max_input_chars_per_word", "pre_tokenizer", "layout", "encoding", "pattern", "special"),
+        (*WORDPIECE, "max_input_chars_per_word", "pre_tokenizer", "layout", "encoding", "pattern", "special", "no_special"),
         str,
     ),
     "keywords": Kind("fst.compile:keywords", ("match_kind", *SPELLING, "allow_empty", *WORDS)),

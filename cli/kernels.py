@@ -101,7 +101,7 @@ def _compile_bpe(folder: Path) -> None:
     stream.read()
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
-    bpe(source, encoding="gpt2", special={})
+    bpe(source, encoding="gpt2", no_special=True)
 
 
 def _compile_unigram(folder: Path) -> None:

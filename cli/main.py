@@ -279,9 +279,10 @@ def main() -> None:
     multiple=True,
     callback=_special_tokens,
     metavar="TOKEN=ID",
-    show_default="the encoding's",
-    help="A special token and its id; may be repeated.",
+    show_default="none",
+    help="A special token and its id, besides the encoding's; may be repeated.",
 )
+@click.option("--no-special", is_flag=True, default=None, help="Leave out the encoding's own special tokens, which then are text.")
 @click.option(
     "--layout",
     type=click.Choice(["auto", "dense", "compact", "linked"]),
@@ -322,7 +323,7 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
-    An option overrides SOURCE. --encoding, --pattern and --special are for a .tiktoken file alone, the others up to --layout for WordPiece.
+    An option overrides SOURCE. --encoding to --no-special are for a .tiktoken file alone, the others up to --layout for WordPiece.
     A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: --lowercase to --handle-chinese-chars are
     on.
 

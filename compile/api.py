@@ -82,7 +82,12 @@ def wordpiece(
 
 
 def bpe(
-    source: Any, *, encoding: str | None = None, pattern: str | None = None, special: Mapping[str, int] | None = None
+    source: Any,
+    *,
+    encoding: str | None = None,
+    pattern: str | None = None,
+    special: Mapping[str, int] | None = None,
+    no_special: bool | None = None,
 ) -> Table:
     """Compile a BPE vocabulary, over bytes or over characters.
 
@@ -100,7 +105,8 @@ def bpe(
             names no file but a model on the Hugging Face Hub.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
-        special: special tokens and their ids, instead of the encoding's.
+        special: special tokens and their ids, besides the encoding's.
+        no_special: leave out the encoding's own special tokens, which then are text.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or does not say enough, or the Hub does not have it or is out of reach.
@@ -108,7 +114,7 @@ def bpe(
             installed.
         OSError: the source cannot be read.
     """
-    options = {"encoding": encoding, "pattern": pattern, "special": special}
+    options = {"encoding": encoding, "pattern": pattern, "special": special, "no_special": no_special}
     return _compiled(source, read(source, options, BpeModel.kind), "auto")
 
 

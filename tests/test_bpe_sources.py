@@ -573,6 +573,15 @@ def test_encoding_is_named_by_the_file_or_an_option(ranks: Path) -> None:
     assert not read(named, {"pattern": "."}).added.ids
 
 
+def test_special_tokens_are_added_to_those_of_an_encoding(ranks: Path) -> None:
+    """Special tokens that are given stand beside the encoding's own, unless these are left out."""
+    end, given = tiktoken.ENCODINGS["gpt2"].special, {"<|start|>": 60000}
+    for options, expected in ({}, {**end, **given}), ({"no_special": False}, {**end, **given}), ({"no_special": True}, given):
+        assert read(ranks, {"encoding": "gpt2", "special": given, **options}).added.specials == expected
+    assert read(ranks, {"encoding": "gpt2", "special": {"<|endoftext|>": 7000}}).added.specials == {"<|endoftext|>": 7000}
+    assert not read(ranks, {"encoding": "gpt2", "no_special": True}).added.specials
+
+
 def test_ranks_need_no_name(ranks: Path) -> None:
     """Ranks are told by their first lines, as in Llama 3's tokenizer.model, also if they are packed."""
     moved = ranks.with_name("tokenizer.model")

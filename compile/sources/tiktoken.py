@@ -27,7 +27,7 @@ from fst.machines.byte_letters import bytes_of
 from fst.metadata import BYTE_LEVEL, AddedTokens
 
 SUFFIX = ".tiktoken"
-OPTIONS = ("encoding", "pattern", "special")
+OPTIONS = ("encoding", "pattern", "special", "no_special")
 INPUTS = ["input_ids", "attention_mask"]
 LINES = re.compile(r"(?:[A-Za-z0-9+/]+=* \d+\r?\n){3}", re.ASCII)
 
@@ -96,7 +96,7 @@ def is_ranks(text: str) -> bool:
 
 
 def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
-    """The source that a file of ranks states, together with options of the compiler: ``encoding``, ``pattern`` and ``special``.
+    """The source that a file of ranks states, together with options of the compiler, `OPTIONS`.
 
     Raises:
         VocabularyError: the file is malformed, or nothing says which encoding it is.
@@ -123,7 +123,9 @@ def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: 
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
-    """The encoding of a file: the named one, else the one that its name names unless a pattern is given; options override its parts."""
+    """The encoding of a file: the named one, else the one that its name names unless a pattern is given; options override its pattern, and
+    add special tokens or drop its own.
+    """
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
     if name is not None and name not in ENCODINGS:
@@ -132,7 +134,8 @@ def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
         said = f"say which encoding it is, {', '.join(ENCODINGS)}, or give its pattern and special tokens"
         raise VocabularyError(f"{path} holds ranks, and no pattern that splits text: {said}")
     pattern, special = ENCODINGS[name] if name is not None else ("", {})
-    return Encoding(given.get("pattern", pattern), given.get("special", special))
+    own = {} if given.get("no_special") else special
+    return Encoding(given.get("pattern", pattern), {**own, **given.get("special", {})})
 
 
 def _ranks(text: str, path: Path) -> dict[bytes, int]:
