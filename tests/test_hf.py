@@ -361,6 +361,28 @@ def test_texts_from_ids(two: Two) -> None:
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_string(["un", "##able", ",", "don", "'", "t"]))
 
 
+WORDS = {word: number for number, word in enumerate(["<unk>", "▁", "▁it", "▁,", "▁'", "▁s", "▁n't", "▁.", "▁!", "▁'s"])}
+MODELS: dict[str, tuple[Any, ...]] = {
+    "WordLevel": (WORDS, "<unk>"),
+    "BPE": (WORDS, []),
+    "Unigram": ([(word, -1.0) for word in WORDS], 0),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_spaces_are_cleaned_up_except_of_bpe(kind: str) -> None:
+    """Decoding cleans up spaces if the argument, or without it the setting, asks for it; BPE is exempt."""
+    reference = library("tokenizers")
+    own = reference.Tokenizer(getattr(reference.models, kind)(*MODELS[kind]))
+    if kind in ("BPE", "Unigram"):
+        own.pre_tokenizer, own.decoder = reference.pre_tokenizers.Metaspace(), reference.decoders.Metaspace()
+    for setting in (True, False):
+        made = library("transformers").PreTrainedTokenizerFast(tokenizer_object=own, clean_up_tokenization_spaces=setting)
+        two = Two(made, fst.hf(made))
+        for asked in (None, True, False):
+            two.same(lambda tokenizer, asked: tokenizer.decode([*range(2, 10), 2], clean_up_tokenization_spaces=asked), asked)
+
+
 def test_ids_from_tokens(two: Two) -> None:
     """Tokens become ids, unknown ones that of the unknown token."""
     two.same(lambda tokenizer: tokenizer.convert_tokens_to_ids(["the", "##s", "[MASK]", "no such token", ""]))

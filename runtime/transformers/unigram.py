@@ -20,7 +20,7 @@ class UnigramBackend(Backend):
     """The backend of Unigram tables."""
 
     files: ClassVar = {}
-    keeps_blanks = True
+    keeps_blanks = False
 
     @property
     def fixed(self) -> Mapping[str, Any]:
