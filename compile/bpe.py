@@ -19,7 +19,7 @@ from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.pieces import splitter_arrays, word_table
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import metaspace
-from fst.compile.text.components import Component
+from fst.compile.text.components import Component, field_of, mapping
 from fst.compile.text.joins import between_tokens
 from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
@@ -46,7 +46,8 @@ def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
     if BYTES in text.pre_tokenizers:
         return BpeModel.of_json(model)
     symbol = metaspace.pipeline(text.normalizers, text.pre_tokenizers).blanks.symbol
-    return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != BLANK else ""))
+    falls_back = model.get("byte_fallback") and symbol not in mapping(field_of(model, "vocab", "model"), "vocab of the model")
+    return BpeModel.of_json(model, Letters(are_bytes=False, symbol=symbol if symbol != BLANK and not falls_back else ""))
 
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
@@ -147,17 +148,22 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
     Raises:
         UnsupportedError: there is none.
     """
-    line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
+    line = _line(source)
     added, by = line.rewriting(source.added)
     split = between_tokens(source.model.made, source.model.characters) if _is_cut_by_tokens(source) else line.splitter()
     return added, by, split
+
+
+def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
+    """The text pipeline before BPE over characters. If no name spells a blank by the symbol, texts keep the symbol."""
+    return metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers, keeps_symbol=not source.model.letters.symbol)
 
 
 def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
     """Whether the source states no cuts, so that its tokens tell where there may be some."""
     if source.model.letters.are_bytes or not source.model.may_be_cut:
         return False
-    line = metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers)
+    line = _line(source)
     return not (line.cuts or line.splits or line.blanks.separator == BREAKS)
 
 

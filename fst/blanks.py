@@ -2,6 +2,7 @@
 
 SentencePiece writes a word with its blank, and the blank as a *symbol*, mostly ▁. Its pipelines turn each blank into the symbol. Here it
 is the other way round: the symbol becomes a blank, in texts and in tokens. Nearly all texts have blanks and no symbol, so they stay.
+Blanks become the symbol if it is no token: the model then falls back to its bytes.
 """
 
 from __future__ import annotations
@@ -28,11 +29,18 @@ class Blanks:
         symbol: the character that stands for a blank; "" if there is none.
         separator: `KEEPS`: the whole part is one word. Otherwise white space separates words, and words are joined by the separator:
             `JOINS`, nothing, or `BREAKS`, a line break.
+        keeps_symbol: whether blanks are written as the symbol. Otherwise the symbol is written as a blank.
     """
 
     prefix: str = NEVER
     symbol: str = ""
     separator: str | None = KEEPS
+    keeps_symbol: bool = False
+
+    @property
+    def blank(self) -> str:
+        """The character as which a blank is written."""
+        return self.symbol if self.keeps_symbol else BLANK
 
     def stored(self) -> dict[str, Any]:
         """The JSON form."""
@@ -52,16 +60,22 @@ class Blanks:
             raise ValueError("blanks have an unknown prefix or separator, or a symbol that is no character")
         if not symbol and (prefix == FIRST or separator != KEEPS):
             raise ValueError("blanks have no symbol, but a prefix or separator that needs one")
-        return cls(prefix, symbol, separator)
+        if not isinstance(stored["keeps_symbol"], bool) or (stored["keeps_symbol"] and not symbol):
+            raise ValueError("blanks have a flag for their symbol that is not true or false, or no symbol to keep")
+        return cls(prefix, symbol, separator, stored["keeps_symbol"])
+
+    def replaced(self, text: str) -> str:
+        """A text in which blanks and symbols are written as `blank`."""
+        return text.replace(BLANK, self.blank).replace(self.symbol or BLANK, self.blank)
 
     def written(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
         """A part with its blanks, and the span of each character in the raw text."""
         chars, own = list[str](), list[Place]()
         for begin, end in self._words(text):
-            word = text[begin:end].replace(self.symbol, BLANK) if self.symbol else text[begin:end]
+            word = self.replaced(text[begin:end])
             before = (self.separator or "") if chars else ""
             if self.prefix == ALWAYS or (self.prefix == FIRST and places[begin][0] == 0):
-                before += "" if word.startswith(BLANK) else BLANK
+                before += "" if word.startswith(self.blank) else self.blank
             chars += before, word
             own += [*(places[begin] for _ in before), *places[begin:end]]
         return "".join(chars), own

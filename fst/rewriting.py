@@ -164,7 +164,8 @@ class Rewriting:
         """The most bytes that each byte of a stretch becomes."""
         composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
         edited = prod(edit.growth for edit in self.edits)
-        return composed * growth.of_images(self.last) * edited * (2 if breaks(self) else 1)
+        kept = 1 + len(self.blanks.symbol.encode()) if self.blanks.keeps_symbol else 1
+        return composed * growth.of_images(self.last) * edited * (2 if breaks(self) else 1) * kept
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""

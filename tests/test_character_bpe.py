@@ -282,6 +282,37 @@ def test_whole_pieces_that_spell_bytes() -> None:
     assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in found for span in encoding.offsets]
 
 
+WITHOUT_SYMBOL: Mapping[str, Json] = {
+    **{name: {"pre_tokenizer": None, **PARTS[name]} for name in ("llama 2", "gemma", "split", "never")},
+    "first": {"pre_tokenizer": _metaspace("first", split=False)},
+    "joined": {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, _metaspace("always", split=True)]}},
+    "letter": {"pre_tokenizer": {**_metaspace("always", split=True), "replacement": "X"}},
+}
+
+
+@pytest.mark.parametrize("bytes_of", thinned([(range(256),), (range(128),), ((0x20,),), ("▁".encode(),)], 2), ids=str)
+@pytest.mark.parametrize("name", thinned(WITHOUT_SYMBOL, 2))
+def test_fallbacks_of_a_symbol_that_is_no_token(name: str, bytes_of: Sequence[int]) -> None:
+    """Where the symbol for blanks is no token, a blank becomes the fallbacks of the symbol, not those of a blank."""
+    names = ["<unk>", *map(fallback, bytes_of), *"ab", "ab", "é", "▁a"]
+    model = {"vocab": {token: number for number, token in enumerate(names)}, "merges": [["a", "b"]], "unk_token": "<unk>"}
+    source = document({**model, "byte_fallback": True}, **WITHOUT_SYMBOL[name])
+    table, reference = compiled(source), Reference.from_str(json.dumps(source))
+    texts = ["", "a b", " ab", "▁", "a ▁b", "  ", "aXb X", "é 世", "ab  ab ", "a▁▁ b\n", *mixed_blanks(random.Random(name), 20)]
+    found, tokenizer = reference.encode_batch(texts), fst.Tokenizer(table)
+    assert [table.run(text) for text in texts] == [encoding.ids for encoding in found]
+    assert [ids.tolist() for ids in tokenizer.encode_batch(texts)] == [encoding.ids for encoding in found]
+    if not table.lost:
+        offsets = tokenizer.encode_batch(texts, offsets=True).offsets
+        assert offsets is not None
+        assert list(map(tuple, offsets.tolist())) == [span for encoding in found for span in encoding.offsets]
+
+
+def mixed_blanks(draw: random.Random, count: int) -> list[str]:
+    """Texts of blanks, symbols and letters."""
+    return ["".join(draw.choices(" ▁abXé世\n", k=draw.randint(1, 20))) for _ in range(count)]
+
+
 @pytest.mark.parametrize(
     ("model", "message"),
     [

@@ -79,12 +79,12 @@ ADDED: dict[str, tuple[Json, ...]] = {
 }
 FREE = [None, *NORMALIZERS[-1:]]  # those without which no pre-tokenizer means nothing at all
 CASES = [
-    (normalizer, pre_tokenizer, added)
-    for normalizer, pre_tokenizer, added in product(range(len(NORMALIZERS)), range(len(PRE_TOKENIZERS)), ADDED)
-    if (normalizer + pre_tokenizer) % (2 if pre_tokenizer < len(SCHEMES) else 3) == 0
+    (normalizer, pre_tokenizer, added, keeps_symbol)
+    for normalizer, pre_tokenizer, added, keeps_symbol in product(range(len(NORMALIZERS)), range(len(PRE_TOKENIZERS)), ADDED, (False, True))
+    if (normalizer + pre_tokenizer) % (2 if pre_tokenizer < len(SCHEMES) else 3) == 0 and (added == "all" or not keeps_symbol)
 ]
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 30))
-Case = tuple[int, int, str]
+Case = tuple[int, int, str, bool]
 
 
 class Stage:
@@ -102,7 +102,8 @@ class Stage:
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
         self.names = {place: part["content"] for place, part in enumerate(added, 1)}
         tokens = [{"id": place, **flags, **part} for place, part in enumerate(added, 1)]
-        self.line = metaspace.pipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), metaspace.components(pre_tokenizer))
+        before, parts = normalizers.components(normalizer, normalizers.WITH_PREPEND), metaspace.components(pre_tokenizer)
+        self.line = metaspace.pipeline(before, parts, keeps_symbol=case[3])
         self.added, by = self.line.rewriting(added_tokens(tokens, {"<unk>": 0}))
         self.by, self.splitter = by or NOTHING, self.line.splitter()
         self._document = {"version": "1.0", "added_tokens": tokens, "normalizer": normalizer, "pre_tokenizer": pre_tokenizer}
@@ -244,7 +245,8 @@ def test_stored_blanks_are_checked() -> None:
     """Blanks of other forms than the stored one are refused."""
     stored = Blanks("first", "▁", "\n").stored()
     assert Blanks.from_stored(stored) == Blanks("first", "▁", "\n")
-    for wrong in ({}, {**stored, "prefix": "last"}, {**stored, "symbol": "ab"}, {**stored, "separator": "x"}, {**stored, "symbol": ""}):
+    wrongs = ({"prefix": "last"}, {"symbol": "ab"}, {"separator": "x"}, {"symbol": ""}, {"keeps_symbol": 1})
+    for wrong in ({}, {**NO_BLANKS.stored(), "keeps_symbol": True}, *({**stored, **wrong} for wrong in wrongs)):
         with pytest.raises(ValueError, match="blanks have"):
             Blanks.from_stored(wrong)
 

@@ -1,7 +1,8 @@
 """Pipelines in SentencePiece's manner: a blank is a symbol, mostly ▁, and belongs to the word behind it.
 
 Blanks become the symbol by a pre-tokenizer Metaspace, or by a Replace at the end of the normalizers. The compiler does it the other way
-round, see `fst.blanks`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the symbol.
+round, see `fst.blanks`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the symbol. With
+`keeps_symbol` it does not, since a blank has another fallback than the symbol.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ class Pipeline(NamedTuple):
         Raises:
             UnsupportedError: no splitter does the same.
         """
-        before = [CUTS] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
+        cut = {**CUTS, "pattern": {"String": self.blanks.blank}}
+        before = [cut] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
         found = [total(split_of(step, ())) for step in before]
         for step in (step for part in self.splits for step in splits.steps(part)):
             behind = total(split_of(step, ()))
@@ -138,12 +140,13 @@ class Pipeline(NamedTuple):
         return reduce(composed, found) if found else whole()
 
 
-def pipeline(found: Sequence[Component], parts: Sequence[Component]) -> Pipeline:
+def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_symbol: bool = False) -> Pipeline:
     """The pipeline of normalizers and pre-tokenizers.
 
     Args:
         found: from `fst.compile.text.normalizers.components`.
         parts: from `components`.
+        keeps_symbol: whether texts have the symbol, since it is no token.
 
     Raises:
         UnsupportedError: a pre-tokenizer stands where the symbol is not yet in place of blanks; or there are two Metaspaces.
@@ -151,7 +154,8 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component]) -> Pipeline
     kinds = [part["type"] for part in parts]
     if METASPACE not in kinds:
         symbol = _replaced(found)
-        return Pipeline(found, symbol != "", Blanks(symbol=symbol) if symbol else NO_BLANKS, False, parts)
+        replaces = symbol != "" and not keeps_symbol
+        return Pipeline(found, replaces, Blanks(symbol=symbol) if replaces else NO_BLANKS, False, parts)
     place = kinds.index(METASPACE)
     before, part, behind = kinds[:place], parts[place], parts[place + 1 :]
     others = [kind for kind in before if kind != WHITESPACE_SPLIT] + [METASPACE] * (METASPACE in kinds[place + 1 :])
@@ -159,7 +163,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component]) -> Pipeline
         raise UnsupportedError(f"pre_tokenizer {others[0]} before Metaspace")
     prefix, cuts = part["prepend_scheme"], part["split"]
     separator = KEEPS if not before else JOINS if cuts and prefix == ALWAYS else BREAKS
-    return Pipeline(found, False, Blanks(prefix, part["replacement"], separator), cuts, behind)
+    return Pipeline(found, False, Blanks(prefix, part["replacement"], separator, keeps_symbol), cuts, behind)
 
 
 def _replaced(found: Sequence[Component]) -> str:
@@ -175,6 +179,3 @@ def _symbol_for_blank(classes: NDArray[np.uint8], symbol: str) -> NDArray[np.uin
     classes = classes.copy()
     classes[ord(BLANK)] = classes[ord(symbol or BLANK)]
     return classes
-
-
-

@@ -100,6 +100,7 @@ class Rewriter(NamedTuple):
         edits: the edits.
         charsmap: the charsmap among the edits.
         lead: uint8[n], ASCII, what an edit prepends.
+        blank: uint8[n], UTF-8, the character as which a blank is written.
     """
 
     params: Array
@@ -124,6 +125,7 @@ class Rewriter(NamedTuple):
     edits: EditArguments
     charsmap: CharsmapArguments
     lead: Array
+    blank: Array
 
 
 class RewritingWork(NamedTuple):
@@ -200,6 +202,7 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         _edits(by),
         charsmap_arguments(charsmap_of(by.edits)),
         np.frombuffer(_lead(by).encode(), np.uint8),
+        np.frombuffer(by.blanks.blank.encode(), np.uint8),
     )
 
 
@@ -269,7 +272,7 @@ def prove_rewriting(by: Rewriting | None, added: AddedTokens) -> None:
 def _lead(by: Rewriting) -> str:
     """What edits prepend, with its blanks as they are written."""
     prepended = "".join(edit.content or BLANK for edit in reversed(by.edits) if isinstance(edit, Edit) and _puts_before(edit))
-    return prepended.replace(by.blanks.symbol, BLANK) if by.blanks.symbol else prepended
+    return by.blanks.replaced(prepended)
 
 
 def _puts_before(edit: Edit | Charsmap) -> bool:
@@ -301,7 +304,8 @@ def _copies(by: Rewriting, added: AddedTokens) -> bool:
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
     does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.blanks.separator != KEEPS
     puts_behind = any(map(_puts_behind, by.edits))
-    return len(by.cuts.strings) == 0 and by.blanks.separator != BREAKS and not puts_behind and not (_lead(by) and does_more)
+    writes = by.blanks.separator == BREAKS or by.blanks.keeps_symbol or puts_behind
+    return len(by.cuts.strings) == 0 and not writes and not (_lead(by) and does_more)
 
 
 def _strips_ends(edit: Edit | Charsmap) -> bool:
@@ -413,7 +417,8 @@ def _vanishing(by: Rewriting, composition: Composition) -> NDArray[np.bool_]:
 def _blanks(blanks: Blanks) -> str:
     """The characters that change when blanks are written."""
     kept = {KEEPS: WHITE_SPACE, JOINS: BLANK, BREAKS: BREAK}[blanks.separator]
-    return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char == blanks.symbol)
+    written = blanks.symbol + BLANK * blanks.keeps_symbol
+    return "".join(char for char in WHITE_SPACE + blanks.symbol if char not in kept or char in written)
 
 
 def _lists(images: Images, decompositions: Mapping[int, Sequence[int]]) -> tuple[Array, Array, Array]:

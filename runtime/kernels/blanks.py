@@ -36,6 +36,15 @@ def put_byte(byte, own, index, into, filled, places, written):
 
 
 @inlined
+def put_blank(own, index, rewriter, into, filled, places, written):
+    """Write a blank, as the rewriter writes it, with the span of another character. Returns the new counts."""
+    for place in range(len(rewriter.blank)):
+        into[filled] = rewriter.blank[place]
+        filled += U1
+    return filled, copy_place(own, index, index, places, written)
+
+
+@inlined
 def takes_prefix(index, own, rewriter):
     """Whether a word gets a leading blank, by the number of its first character."""
     prefix = rewriter.params[PREFIX]
@@ -64,10 +73,10 @@ def put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, pl
                 if has_word and separator == HAS_BREAKS:
                     filled, written = put_byte(BREAK_BYTE, own, index, into, filled, places, written)
                 if not is_blank and takes_prefix(index, own, rewriter):
-                    filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+                    filled, written = put_blank(own, index, rewriter, into, filled, places, written)
                 in_word = has_word = True
             if is_blank:
-                filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+                filled, written = put_blank(own, index, rewriter, into, filled, places, written)
             else:
                 for place in range(at, after):
                     into[filled] = text[np.uint64(place)]
