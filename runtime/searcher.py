@@ -384,9 +384,9 @@ class _Matcher(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """After characters that no keyword has, no match goes on."""
-        held = {*np.unique(self._table.keyword_bytes, return_counts=True)[0].tolist()}
-        absent = "".join(char for char in CANDIDATES if ord(char) not in held)
+        """After characters that no state reads on, no match goes on."""
+        held = self._table.bytes_read
+        absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return Blanks(absent) if absent else None
 
 

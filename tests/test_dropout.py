@@ -478,13 +478,10 @@ def test_merges_of_ranks(tokens: set[str], seed: int) -> None:
     assert [(made, left, right) for left, right, made in table.merges.tolist()] == expected
 
 
-def test_merges_are_proven_before_they_are_used() -> None:
-    """A table whose merges would lead out of an array can be loaded beside an automaton, but dropout refuses it."""
+def test_merges_are_proven_beside_an_automaton() -> None:
+    """A table whose merges would lead out of an array is not loaded, although only dropout runs its merges."""
     table = compiled_bpe([(b"a", b"b"), (b"ab", b"c")])
     merges = table.merges.copy()
     merges[1, 0] = 9999
-    tokenizer = tokenizer_of(BpeTables.loads(replace(table, merges=merges).dumps()))
-    assert tokenizer.encode("abc").tolist() == [257]
-    for _ in range(2):
-        with pytest.raises(fst.TableError, match="merge 1 is of"):
-            tokenizer.encode("abc", dropout=0.5)
+    with pytest.raises(fst.TableError, match="merge 1 is of"):
+        BpeTables.loads(replace(table, merges=merges).dumps())

@@ -257,6 +257,7 @@ def sound(kind: str) -> KeywordTables:
 
 
 C = ord("c")
+D, STATE = (label << LABEL_SHIFT for label in (ord("d"), OWN))
 HARM: dict[str, tuple[str, Any, Any, str]] = {
     "rows for other keywords": ("matches", slice(0, 7), 0, "match 1 does not count one more than match 0"),
     "a first row": ("matches", (0, 0), 1, "match 0 is none, and is not empty"),
@@ -268,6 +269,11 @@ HARM: dict[str, tuple[str, Any, Any, str]] = {
     "an empty output": ("entries", 1 + C, np.uint64(C << LABEL_SHIFT | 6 << OUTPUT_SHIFT), "has the output 6, of an empty keyword"),
     "an output of a state": ("entries", 0, np.uint64(OWN << LABEL_SHIFT | 1 << OUTPUT_SHIFT), "slot 0 has an output, and is no transition"),
     "an empty keyword with a length": ("keyword_lengths", 5, 1, "keyword 5 has 0 bytes, and the length 1"),
+    "a state of two strings": ("entries", 3 + ord("d"), D | 8, "state 8 stands for 2 strings"),
+    "a link to another string": ("entries", 8, STATE | 4, "the link of state 8 does not lead to the end of its string"),
+    "a byte to another string": ("entries", 104, D | 4 | 5 << OUTPUT_SHIFT, "leads from state [0-9]+ to another string"),
+    "a match of more than was read": ("keyword_lengths", 3, 2, "slot 100 has a match of 2 characters, and 1 were read"),
+    "a longer match after another": ("keyword_lengths", 6, 3, "match 1 has 2 characters, and leads to match 7, of more"),
     "a keyword without a length": ("keyword_lengths", 0, 0, "keyword 0 has 2 bytes, and the length 0"),
 }
 
@@ -288,6 +294,7 @@ METADATA: dict[str, tuple[dict[str, Any], str]] = {
     "folds that are no list": ({"folds": 3}, "folds is 3; expected null or a list of runs"),
     "folds of three numbers": ({"folds": [[65, 66]]}, "folds: a run of characters does not have 3 code points"),
     "folds out of order": ({"folds": [[66, 65, 97]]}, "folds: a run of characters does not have 3 code points, or is out of order"),
+    "folds that overlap": ({"folds": [[65, 90, 97], [66, 66, 98]]}, "folds: a run of characters does not begin after the one before"),
     "folds of surrogates": ({"folds": [[65, 65, 0xD800]]}, "folds: .* not code points of characters"),
     "ASCII that is no ASCII": ({"folds": [[65, 65, 0x1F600]]}, "ASCII is not folded to lower case"),
     "words of one number": ({"words": [[65]]}, "words: "),
@@ -307,12 +314,14 @@ def test_damaged_metadata_is_refused(name: str) -> None:
 @pytest.mark.sampled
 @each_kind
 def test_any_bit_changed_is_refused_or_safe(kind: str) -> None:
-    """A table with any bit changed is refused, or walk and kernel agree on it."""
+    """A table with any bit changed is refused, or walk, kernel and stream agree on it."""
     texts, draw = ["aBcabd cabab", "babab ab-cab", "abcabcabcabd", "xabcx"], random.Random(1)
     for damaged in survivors(sound(kind), draw, len(sample(range(240), 12))):
         found = found_by(fst.Searcher(damaged), [text.encode() for text in texts], offsets="bytes")
         walked = [[*map(tuple, damaged.walk(text.encode()))] for text in texts]
         assert walked == [[match for match in row if match[0] not in damaged.empty] for row in found]
+        characters = found_by(fst.Searcher(damaged), texts)
+        assert [streamed(fst.Searcher(damaged), text, [2, 4, 5, 9]) for text in texts] == characters
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from tiers import examples, sample
 
 import fst
 from fst.compile import lattice
-from fst.machines.jieba import ALL, DEFAULT, MODES, SEARCH
+from fst.machines.jieba import ALL, CHINESE, DEFAULT, LETTER, MODES, SEARCH, SPACE
 from fst.machines.mecab import MAX_KINDS, MecabTables
 from fst.machines.unit_trie import units_of
 from fst.runtime.lattice import JiebaSegmenter, MecabSegmenter
@@ -563,6 +563,9 @@ FREE_SLOT = (1 << 17) - 1
 HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
     "a label of free slots": ("units", ord("a"), FREE_SLOT, "a unit has the label"),
     "a kind that is none": ("units", 0, 7 << 17, "unit 0 is of kind 7"),
+    "a half character in blocks": ("units", 0xD842, CHINESE << 17, "unit 55362 is half a character, and of kind 3, not 0"),
+    "a half character that is white": ("units", 0xDFB7, SPACE << 17, "unit 57271 is half a character, and of kind 1, not 0"),
+    "a line break in blocks": ("units", ord("\n"), LETTER << 17, "unit 10 is a space or a line break, and inside of blocks"),
     "an entry at the root": ("entries", 0, 1, "of which the first is none's"),
     "an entry without a label": ("entries", 1, 0, "has the label 0"),
     "a state past the last": ("entries", 1, 1 | 1 << 20 << 17, "leads past the last slot"),

@@ -145,7 +145,7 @@ class BpeTables(PieceTable):
         tokens = zip(self.contents[: model.model_tokens - model.fallbacks], self.token_ids.tolist(), strict=False)
         for content, number in tokens:
             body, is_first, is_last = self.affixes.part(content)
-            if len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1:
+            if _is_character(body):
                 place = (not is_first) | bool(self.affixes.suffix and is_last) << 1
                 found[place, body] = number
         return found
@@ -182,24 +182,26 @@ class BpeTables(PieceTable):
             return merge_list.atoms_of_characters(piece.decode(), self.characters, rules, self.byte_tokens)
         return merge_list.atoms_of(codes_of(piece), self.atoms, self.fused)
 
-    @Lazy
-    def proven_merges(self) -> Array:
-        """``merges``, which are proven only now if there is an automaton: most tables with one are never asked for dropout.
-
-        Raises:
-            TableError: they are not sound.
-        """
+    def _prove_list(self) -> None:
+        """Prove that the merges are sound: dropout runs them, too, if there is an automaton."""
         lacking, said = int(self.missing.sum()), self.metadata.model.missing_bytes
         need(lacking == said, f"missing_bytes is {said}; {lacking} of the bytes that text may have are no tokens")
-        for (_, body), number in self.characters.items():
-            need(self.lengths[number] == len(body), f"character {body.decode()!a} is token {number} of {self.lengths[number]} bytes")
         merge_list.prove(self.merges, self.lengths, self.byte_tokens)
-        return self.merges
+        if not self.metadata.model.letters.are_bytes:
+            self._prove_characters()
+
+    def _prove_characters(self) -> None:
+        """Prove that known characters have the lengths of their ids; only ids of several tokens, or of ``unk_token``, may have others."""
+        model = self.metadata.model
+        ids, unknown = self.token_ids[: model.model_tokens - model.fallbacks], -1 if model.unk_id is None else model.unk_id
+        for token in np.flatnonzero((np.bincount(ids) > 1)[ids] | (ids == unknown)).tolist():
+            body, size = self.affixes.part(self.content(token)).body, self.lengths[ids[token]]
+            need(size == len(body) or not _is_character(body), f"character {body!a} is token {ids[token]} of {size} bytes")
 
     @Lazy
     def ranks(self) -> Mapping[tuple[int, int], int]:
         """The ranks of the merges, for the slow walk."""
-        return merge_list.ranks_of(self.proven_merges)
+        return merge_list.ranks_of(self.merges)
 
     @Lazy
     def whole_pieces(self) -> Mapping[bytes, int]:
@@ -329,7 +331,7 @@ class BpeTables(PieceTable):
             need(any(held), f"unk_token {quoted(model.unk_token)} has the id {model.unk_id}, and no token of the table has both")
 
     def _prove_merges(self, each: Each) -> None:
-        """Prove the automaton, or that there is none and the merges are sound. Beside an automaton, they are proven before their use."""
+        """Prove the automaton, or that there is none; and the merges."""
         if self.has_automaton:
             need(not self.affixes, "a prefix or suffix beside an automaton")
             need(not self.metadata.model.missing_bytes, "missing bytes beside an automaton")
@@ -339,7 +341,7 @@ class BpeTables(PieceTable):
             model = self.metadata.model
             apart = self.affixes, model.ignore_merges, model.missing_bytes and model.letters.are_bytes
             need(sum(map(bool, apart)) < 2, "more than one of affixes, ignore_merges and missing bytes")
-            _ = self.proven_merges
+        self._prove_list()
 
     def _prove_long_pieces(self) -> None:
         """Prove that each long piece has as many bytes as its token."""
@@ -347,3 +349,7 @@ class BpeTables(PieceTable):
         for piece, number in self.long_pieces.items() - self.spelled_fallbacks.items():
             size = self.lengths[number]
             need(len(piece) == size, f"a long piece has {len(piece)} bytes, and its token {number} has {size}")
+
+
+def _is_character(body: bytes) -> bool:
+    return len(body) <= UTF8_LENGTH and len(body.decode(errors="replace")) == 1

@@ -186,7 +186,7 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
 
 def merge_arguments(table: Any, beside: Arguments) -> MergeArguments:
     """The arguments of a table for kernels that merge."""
-    merges = table.proven_merges
+    merges = table.merges
     made = np.ascontiguousarray(merges[:, merge_list.MADE], np.int32)
     return MergeArguments(beside, merge_list.pairs_of(merges), made, table.atoms, np.array([table.fused], np.int32), table.alphabet)
 

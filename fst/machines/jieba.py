@@ -44,7 +44,8 @@ MAX_WORDS = (1 << 31) - 1
 IDS_OUTSIDE = 3  # a space makes three tokens, two of them empty
 NO_WORD = -1
 CR, LF = ord("\r"), ord("\n")
-HIGH_SURROGATES = range(0xD800, 0xDC00)
+BREAKS = (ord(" "), CR, LF)  # of which texts are cut into parts
+HIGH_SURROGATES, SURROGATES = range(0xD800, 0xDC00), range(0xD800, 0xE000)
 
 
 @dataclass(frozen=True)
@@ -286,6 +287,9 @@ class JiebaTables(UnitTrieTable):
         need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
         kinds = self.units >> np.uint32(KIND_SHIFT)
         need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
+        need_none(kinds[[*BREAKS]] >= LETTER, lambda at: f"unit {BREAKS[at]} is a space or a line break, and inside of blocks")
+        halves = kinds[SURROGATES.start : SURROGATES.stop]
+        need_none(halves != OTHER, lambda at: f"unit {SURROGATES[at]} is half a character, and of kind {halves[at]}, not {OTHER}")
 
 
 def about(words: int, longest: int) -> Mapping[str, Any]:

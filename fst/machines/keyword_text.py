@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,12 +39,14 @@ NO_TOKENS = AddedTokens({}, {}, None, [])
 
 
 def _runs(size: int) -> Rule:
-    """Runs of characters: first, last, and further code points, `size` numbers in all; or null."""
+    """Ascending runs of characters: first, last, and further code points, `size` numbers in all; or null."""
 
     def read(stored: Any) -> Images:
         images = Images.from_stored({"runs": stored}, "runs")
         if any(len(run) != size or run[0] > run[1] or max(run) >= CODE_POINTS for run in images.runs):
             raise ValueError(f"a run of characters does not have {size} code points, or is out of order")
+        if any(following[0] <= run[1] for run, following in pairwise(images.runs)):
+            raise ValueError("a run of characters does not begin after the one before")
         return images
 
     return or_null(Rule(lambda value: isinstance(value, list), "a list of runs", read, lambda images: images.runs))

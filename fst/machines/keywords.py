@@ -20,8 +20,9 @@ from the first of the |v| bytes; and the match before it, or 0. So outputs may s
 of u.
 
 **What kernels may assume** once a table is proven: states have all slots of a row, links lead to states of less depth, a transition adds at
-most one to the depth, and the matches of an output follow each other among those of the |v| bytes, and of the one just read, that the next
-state does not stand for. So the matches of a text lie in it, do not overlap, and are in order.
+most one to the depth, a state stands for the bytes just read (`fst.machines.keyword_strings`), and the matches of an output follow each
+other among those of the |v| bytes, and of the one just read, that the next state does not stand for. So the matches of a text lie in it, do
+not overlap, and are in order.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ import numpy as np
 from fst.errors import TableError
 from fst.forms import TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
+from fst.machines.keyword_strings import States, Strings, strings_of
 from fst.machines.keyword_text import KeywordText
 from fst.machines.reading_arguments import borrowable
 from fst.metadata import Sections
@@ -184,6 +186,13 @@ class KeywordTables(Table):
         data, ends = self.keyword_bytes.tobytes(), self.keyword_ends.tolist()
         return tuple(data[start:end].decode() for start, end in zip([0, *ends[:-1]], ends, strict=True))
 
+    @Lazy
+    def bytes_read(self) -> Array:
+        """bool[256], whether a state has a transition on each byte."""
+        found = np.zeros(FREE + 1, np.bool_)
+        found[self.entries >> np.uint64(LABEL_SHIFT)] = True
+        return found[:OWN]
+
     def run(self, text: str) -> list[int]:
         """The keyword of each match, in slow and plain Python."""
         return [match.keyword for match in self.walk(text.encode())]
@@ -252,6 +261,7 @@ class KeywordTables(Table):
         self._prove_keywords()
         self._prove_slots()
         self._prove_matches()
+        self._prove_strings()
 
     def _prove_keywords(self) -> None:
         """Prove that keywords are UTF-8, and that each has a length."""
@@ -294,6 +304,13 @@ class KeywordTables(Table):
         need_none((sources < 0) | ~is_state.take(sources, mode="clip"), lambda at: f"slot {edges[at]} belongs to no state")
         deeper = depths[targets[edges]] > depths[sources] + 1
         need_none(deeper, lambda at: f"slot {edges[at]} adds more than one to the depth of state {sources[at]}")
+
+    def _prove_strings(self) -> tuple[States, Strings]:
+        """Prove that states stand for what was read."""
+        labels = (self.entries >> np.uint64(LABEL_SHIFT)).astype(np.int16)
+        slots, edges, targets = np.flatnonzero(labels == OWN), np.flatnonzero(labels < OWN), self.entries & np.uint64(MAX_STATE)
+        states = States.of(slots, edges, labels, targets.view(np.int64), self.depths)
+        return states, strings_of(states)
 
     def _prove_matches(self) -> None:
         """Prove that the matches of each output follow each other within the bytes that are given up."""

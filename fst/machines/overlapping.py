@@ -6,7 +6,7 @@ The row of a keyword leads to that of the next one which ends there: an equal on
 its keywords, however many of them end in one place.
 
 **What kernels may assume** once a table is proven: in addition to states and transitions, that rows of keywords end, after as many as the
-first one counts.
+first one counts, and that no match has more characters than the state before and the byte just read.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fst.machines.keyword_strings import States, Strings
 from fst.machines.keywords import LABEL_SHIFT, MAX_OUTPUT, OUTPUT_SHIFT, OVERLAPPING, OWN, ROOT, KeywordTables, Match
 from fst.machines.reading_arguments import borrowable
 from fst.proof import need, need_none
@@ -97,3 +98,17 @@ class OverlappingTables(KeywordTables):
         need_none(outputs > known, lambda slot: f"slot {slot} has the output {outputs[slot]}; there are {known} matches")
         need_none(is_empty[outputs], lambda slot: f"slot {slot} has the output {outputs[slot]}, of an empty keyword")
         need_none((outputs > 0) & (labels >= OWN), lambda slot: f"slot {slot} has an output, and is no transition")
+        lengths = np.append(0, self.lengths)
+        longer = lengths[following] > lengths
+        need_none(longer, lambda row: f"match {row} has {lengths[row]} characters, and leads to match {following[row]}, of more")
+
+    def _prove_strings(self) -> tuple[States, Strings]:
+        """Prove in addition that no match begins before what a state stands for."""
+        states, strings = super()._prove_strings()
+        begins = (np.arange(OWN) & 0xC0 != 0x80).astype(np.int32)
+        edges = np.flatnonzero(self.entries >> np.uint64(LABEL_SHIFT) < OWN)
+        outputs = (self.entries[edges] >> np.uint64(OUTPUT_SHIFT) & np.uint64(MAX_OUTPUT)).astype(np.int64)
+        read = strings.sums(begins)[states.sources] + begins[states.bytes_read]
+        lengths = np.append(0, self.lengths)[outputs]
+        need_none(lengths > read, lambda at: f"slot {edges[at]} has a match of {lengths[at]} characters, and {read[at]} were read")
+        return states, strings

@@ -171,6 +171,10 @@ class PieceTable(Table):
         symbols, size, bits = self.symbols, len(self.decisions), self.metadata.automaton.window_bits
         need(len(symbols) == self.moves.shape[1] - 1 + AROUND, f"there are {len(symbols)} symbols for {self.moves.shape[1] - 1} classes")
         need(int(symbols.max()) < 1 << bits, f"symbol {symbols.max()} has more than {bits} bits")
+        used = np.flatnonzero(np.bincount(symbols[:-AROUND]))
+        around = len(used), len(used) + 1
+        need(used[-1] < len(used), f"symbol {used[-1]} is that of a class, and not each one below it")
+        need(tuple(symbols[-AROUND:]) == around, f"the symbols around a text are {symbols[-AROUND:].tolist()}, not {[*around]}")
         is_of_symbols = size & size - 1 == 0 and (size.bit_length() - 1) % bits == 0
         need(is_of_symbols and 1 << 3 * bits <= size <= 1 << MAX_WINDOW, f"there are {size} decisions for symbols of {bits} bits")
         wrong = (self.decisions > 3) | (self.decisions == 2)

@@ -86,7 +86,7 @@ def merges(table: BpeTables) -> list[Merge]:
     """
     known = table.metadata.model.model_tokens
     contents = dict(zip(table.token_ids[:known].tolist(), table.contents, strict=False))
-    return [(contents[left], contents[right]) for left, right, _ in table.proven_merges.tolist()]
+    return [(contents[left], contents[right]) for left, right, _ in table.merges.tolist()]
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:

@@ -1,0 +1,146 @@
+"""What the states of an automaton of keywords stand for, proven.
+
+A state stands for a string, and its depth is the length of this string. The states form a tree: each is entered by one transition that adds
+to the depth, and its string is that of the state above it and the byte read. The proof: every link, and every other transition, leads to a
+state whose string is a suffix of what has been read. So in state v, the last |v| bytes are the string of v, and a search that begins with
+these bytes at the root comes to v. A stream relies on this: it stops before the last |v| bytes, and reads them again.
+
+The longest suffix is not asked for: without it a search misses matches, but the same ones on every path.
+
+**Suffixes.** Let w be the state below p on byte c. Its string is a suffix of that of u and c if that of p is a suffix of that of u: if p is
+on the chain of links from u, by induction over the depth. `_are_on_chains` looks there in steps of powers of two.
+
+A state that nothing enters is left out, and so is what is below it. A standard search has such states: it begins anew after each match.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.proof import need_none
+from fst.rows import Array
+from fst.trie import ROOT
+
+NEVER = 1 << 9  # no byte
+
+Numbers = NDArray[np.int32]
+
+
+class States(NamedTuple):
+    """The states of an automaton, numbered by their slots; the root is 0.
+
+    Attributes:
+        slots: int64[states].
+        depths, links: int32[states], |v| and f(v).
+        sources, ends: int32[edges], the state before and after each transition.
+        bytes_read: int16[edges], the byte of each.
+    """
+
+    slots: Array
+    depths: Numbers
+    links: Numbers
+    sources: Numbers
+    ends: Numbers
+    bytes_read: Array
+
+    @classmethod
+    def of(cls, slots: Array, edges: Array, labels: Array, targets: Array, depths: Array) -> States:
+        """The states of a table.
+
+        Args:
+            slots, edges: int64, the slots of states, and those of transitions.
+            labels: int16[slots], of transitions the byte.
+            targets: int64[slots], the slot of the state that each slot leads to.
+            depths: uint32[slots].
+        """
+        numbers = np.zeros(len(labels), np.int32)
+        numbers[slots] = np.arange(len(slots))
+        bytes_read = labels[edges]
+        sources, ends = numbers[edges - 1 - bytes_read], numbers[targets[edges]]
+        return cls(slots, depths[slots].astype(np.int32), numbers[targets[slots]], sources, ends, bytes_read)
+
+
+class Strings(NamedTuple):
+    """The strings of states.
+
+    Attributes:
+        parents: int32[states], the state above each one; the root for the root.
+        last: int16[states], the last byte of each string.
+        are_known: bool[states], whether a search can come to a state.
+    """
+
+    parents: Numbers
+    last: Array
+    are_known: Array
+
+    def sums(self, weights: Array) -> Array:
+        """For each state, the sum of the weights of the bytes of its string. `weights` has one for each byte."""
+        found, above = np.where(np.arange(len(self.last)) == ROOT, 0, weights[self.last & 0xFF]), self.parents
+        while (inner := np.flatnonzero(above)).size:
+            found[inner] += found[above[inner]]
+            above = above[above]
+        return found
+
+
+def strings_of(states: States) -> Strings:
+    """The strings of states, proven.
+
+    Args:
+        states: links lead to less depth, and transitions add at most one to it.
+
+    Raises:
+        TableError: a state stands for two strings, or a link or transition leads to a state that does not stand for what was read.
+    """
+    slots, depths, sources, ends = states.slots, states.depths, states.sources, states.ends
+    is_deeper = depths[ends] > depths[sources]
+    deeper, others = np.flatnonzero(is_deeper), np.flatnonzero(~is_deeper & (ends != ROOT))
+    entries = np.bincount(ends[deeper], minlength=len(slots))
+    need_none(entries > 1, lambda state: f"state {slots[state]} stands for {entries[state]} strings")
+    parents, last = np.zeros(len(slots), np.int32), np.full(len(slots), NEVER, np.int16)
+    parents[ends[deeper]], last[ends[deeper]] = sources[deeper], states.bytes_read[deeper]
+    found = Strings(parents, last, _are_known(parents, last))
+    linked = np.flatnonzero(found.are_known & (states.links != ROOT))
+    links = states.links[linked]
+    wrong = ~_are_suffixes(found, states, links, parents[linked], last[linked])
+    need_none(wrong, lambda at: f"the link of state {slots[linked[at]]} does not lead to the end of its string")
+    others = others[found.are_known[sources[others]]]
+    wrong = ~_are_suffixes(found, states, ends[others], sources[others], states.bytes_read[others])
+    need_none(wrong, lambda at: f"byte {states.bytes_read[others[at]]:#x} leads from state {slots[sources[others[at]]]} to another string")
+    return found
+
+
+def _are_known(parents: Numbers, last: Array) -> NDArray[np.bool_]:
+    """Whether the transitions that add to the depth lead from the root to each state."""
+    are_known: NDArray[np.bool_] = last != NEVER
+    above = parents
+    are_known[ROOT] = True
+    if are_known.all():
+        return are_known
+    while above.any():
+        are_known &= are_known[above]
+        above = above[above]
+    return are_known
+
+
+def _are_suffixes(found: Strings, states: States, suffixes: Numbers, above: Numbers, bytes_read: Array) -> NDArray[np.bool_]:
+    """Whether the strings of states are proper suffixes of those of others and a byte."""
+    are_right: NDArray[np.bool_] = found.are_known[suffixes] & (found.last[suffixes] == bytes_read) & (above != ROOT)
+    are_right &= _are_on_chains(states, found.parents[suffixes], states.links[above])
+    return are_right
+
+
+def _are_on_chains(states: States, wanted: Numbers, begins: Numbers) -> NDArray[np.bool_]:
+    """Whether states are on the chains of links that begin with others."""
+    depths, far = states.depths, np.flatnonzero((begins != wanted) & (wanted != ROOT))
+    jumps, at, goals = [states.links], begins[far], wanted[far]
+    while len(far) and (longer := jumps[-1][jumps[-1]]).any():
+        jumps.append(longer)
+    for jump in reversed(jumps):
+        further = jump[at]
+        at = np.where(depths[further] >= depths[goals], further, at)
+    are_there = np.ones(len(wanted), np.bool_)
+    are_there[far] = at == goals
+    return are_there
