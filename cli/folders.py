@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from fst.cli import remote
+from fst import remote
 from fst.cli.inputs import Reading
 from fst.cli.outputs import KEEP_OTHERS, Forms, check_writable, checked_form, files_of, form_of
 from fst.cli.packing import ending
@@ -111,7 +111,7 @@ class Target:
         """The output for an input: named like it, with the ending of the form if one is asked for."""
         if file == STANDARD:
             raise click.UsageError(f"{self.name} is to have a file for each input, and standard input has no name; name a file with -o")
-        name = Path(file).name
+        name = Path(remote.file_of(file)).name
         kind, packing = ending(file)
         form = self.form
         if form is None:

@@ -19,7 +19,6 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from math import isnan
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -27,10 +26,12 @@ from typing import Any, TypeVar
 import click
 
 import fst
+from fst import remote
 from fst.__main__ import INTERRUPTED
+from fst.cli.arguments import FileName, Name, Number, component, special_tokens
 from fst.cli.compiling import DEFAULT, KINDS, compiled
 from fst.cli.progress import note, noting, progress
-from fst.cli.streams import STANDARD, is_device, keep_apart, show, size, standard_output, target, written
+from fst.cli.streams import STANDARD, check_target, is_device, keep_apart, show, size, standard_output, written
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -128,52 +129,6 @@ def _drop_output() -> None:
     """Send the rest of standard output nowhere, because its reader may never read it."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class FileName(click.Path):
-    """The name of a file; standard input and output cannot take its place."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse "-"."""
-        if value == STANDARD:
-            self.fail("a table and what it is compiled from are files; '-' is none", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-class Number(click.FloatRange):
-    """A number of some range, which NaN is not."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is no number."""
-        if isnan(number := super().convert(value, param, ctx)):
-            self.fail(f"{value!r} is no number", param, ctx)
-        return number
-
-
-def _special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
-    """Split each TOKEN=ID at its last "="; None if none is given."""
-    found = {}
-    for text in given:
-        token, _, number = text.rpartition("=")
-        if not token or not (number.isascii() and number.isdigit()):
-            raise click.BadParameter(f"{text!r} is not TOKEN=ID, such as '<|endoftext|>=50256'")
-        found[token] = int(number)
-    return found or None
-
-
-def _component(_ctx: click.Context, _param: click.Parameter, given: str | None) -> dict[str, Any] | None:
-    """A component of a tokenizer.json: its JSON, or its type alone."""
-    import json
-
-    if given is None:
-        return None
-    if not given.lstrip().startswith("{"):
-        return {"type": given}
-    try:
-        found: dict[str, Any] = json.loads(given)
-    except ValueError as error:
-        raise click.BadParameter(f"{given!r} is not JSON: {error}") from None
-    return found
 
 
 def _files_in(folder: Path) -> list[str]:
@@ -277,7 +232,7 @@ def main() -> None:
 @click.option(
     "--special",
     multiple=True,
-    callback=_special_tokens,
+    callback=special_tokens,
     metavar="TOKEN=ID",
     show_default="none",
     help="A special token and its id, besides the encoding's; may be repeated.",
@@ -293,7 +248,7 @@ def main() -> None:
 @click.option("--ignore-case", is_flag=True, default=None, help="Let each character match its other cases.")
 @click.option("--whole-words", is_flag=True, default=None, help="Find keywords only where words begin and end.")
 @click.option(
-    "--normalizer", callback=_component, metavar="TYPE|JSON", show_default="none", help="How keywords and texts are normalized: NFKC, ..."
+    "--normalizer", callback=component, metavar="TYPE|JSON", show_default="none", help="How keywords and texts are normalized: NFKC, ..."
 )
 @click.option("--allow-empty", is_flag=True, default=None, help="Let a keyword be empty: it matches between all characters.")
 @click.option("--direction", type=click.Choice(DIRECTIONS), show_default=DIRECTIONS[0], help="From which end a text is segmented.")
@@ -302,7 +257,7 @@ def main() -> None:
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
 @click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A user dictionary for jieba or mecab.")
-def compile_command(source: str, output: str, kind: str, **options: Any) -> None:
+def compile_command(source: str, output: str, kind: str, user: str | None, **options: Any) -> None:
     """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
     For --kind tokenizer, SOURCE is one of these, also packed with gzip:
@@ -364,17 +319,17 @@ def compile_command(source: str, output: str, kind: str, **options: Any) -> None
       fst compile --kind mecab mecab-ipadic-2.7.0/ --encoding euc-jp -o ipadic.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])
-    path = target(output)
-    if is_device(path):
+    check_target(output)
+    if not remote.is_remote(output) and is_device(Path(output)):
         raise click.UsageError(f"{output} is no regular file, and a table is one")
     from fst.jit import no_collector
 
     note(f"compiling {source} …")
     begun = monotonic()
-    with no_collector():
-        table = compiled(kind, source, options)
-    table.save(path)
-    note(f"{output}: {table.about.get('layout', table.kind)}, {path.stat().st_size:,} bytes, in {monotonic() - begun:.1f} s")
+    with no_collector(), remote.fetched(source) as path, remote.fetched(user or "") as more:
+        table = compiled(kind, path, {**options, "user": more or None})
+    table.save(output)
+    note(f"{output}: {table.about.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
 
 
 def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -419,7 +374,7 @@ output_options = _with(
         "--output",
         default=STANDARD,
         show_default="standard output",
-        type=click.Path(),
+        type=Name(),
         metavar="FILE|FOLDER/",
         help="Write to FILE, whole or not at all; or to FOLDER, a file for each input.",
     ),
@@ -521,8 +476,8 @@ def encode_command(
     A document has one row. With --stride it has as many as it takes, windows of --max-length ids that overlap, each with the other columns
     of the document. With --pack all rows but the last have the same number of ids, and go on from document to document.
 
-    A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. Each file, input
-    or output, may be a URL, such as s3://bucket/x.txt, which the package fsspec reads with a plug-in: pip install fsspec s3fs.
+    A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. TABLE
+    and each input or output may be a URL, such as s3://bucket/x.txt. The package fsspec reads it, with a plug-in: pip install fsspec s3fs.
 
     A folder as output, which ends with / if it is to be made, has a file for each input. Without --format, this file has the name, the
     format and the packing of the input: ids for text, JSON lines for JSON lines, with their other fields. Files that exist are refused.
@@ -858,7 +813,7 @@ def info_command(table: str, as_json: bool) -> None:
     from fst.machines import load
 
     keep_apart([STANDARD], [table])
-    description = described(load(table), table, Path(table).stat().st_size)
+    description = described(load(table), table, size([table]) or 0)
     show([json.dumps(description, ensure_ascii=False)] if as_json else listed(description))
 
 
@@ -900,8 +855,8 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
     files, how = files or (STANDARD,), Reading(**reading)
     total = size(files)
     how.check(files)
-    comparison = Comparison(tables, reference(Path(against)))
-    with progress("verifying", total) as advance:
+    with remote.fetched(against) as source, progress("verifying", total) as advance:
+        comparison = Comparison(tables, reference(Path(source)))
         told = list(comparison.lines(how, files, advance))
     show(told)
     if not comparison.alike:
@@ -958,7 +913,7 @@ def bench_command(
     if source is not None:
         from fst.cli.bench_against import as_bars, compared, draw_chart, sources
 
-        read = sources(against, Path(source))
+        read = sources(against, Path(click.get_current_context().with_resource(remote.fetched(source))))
     with progress("reading", total) as advance:
         found = documents(how, files, advance)
     if source is None:
@@ -983,7 +938,7 @@ def _check_peers(against: tuple[str, ...], **options: Any) -> None:
 
         if not chart.lower().endswith(".png"):
             raise click.UsageError(f"--chart {chart}: a chart is a PNG; name it {Path(chart).with_suffix('.png')}")
-        target(chart)
+        check_target(chart)
         need_matplotlib()
 
 

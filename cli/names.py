@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from fst.cli import remote
+from fst import remote
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -20,7 +20,7 @@ def named(names: Sequence[str]) -> tuple[str, ...]:
     Raises:
         click.UsageError: a folder has no file.
     """
-    return tuple(file for name in names for file in _files(name))
+    return tuple(file for name in names for file in _files(remote.plain(name)))
 
 
 def _files(name: str) -> Sequence[str]:

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from fst import remote
+
 CHUNK = 1 << 20  # bytes that are read at a time
 PACKED_BLOCK = 1 << 16  # bytes of bz2 and xz that are read at a time
 MAX_XZ_MEMORY = 1 << 27  # bytes; `xz -9` takes half of that, and a stranger's file may ask for 4 GB
@@ -36,7 +38,7 @@ def ending(name: str) -> tuple[str, str | None]:
         >>> ending("a/part.JSONL.gz"), ending("ids.npy"), ending("x.xz")
         (('.jsonl', 'gzip'), ('.npy', None), ('', 'xz'))
     """
-    path = Path(name.lower())
+    path = Path(remote.file_of(name).lower())
     packing = ENDINGS.get(path.suffix)
     return (path.with_suffix("").suffix if packing else path.suffix), packing
 

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 import click
 
-from fst.cli import remote
+from fst import remote
 from fst.cli.packing import CHUNK, DAMAGED, PACKED, unpacked
 from fst.errors import TextError
 
@@ -272,7 +272,7 @@ def keep_apart(outputs: Iterable[str], inputs: Iterable[str]) -> None:
 def _identity(name: str, standard: Callable[[], IO[bytes]]) -> tuple[int, int] | str | None:
     """Device and inode of a regular file; the name of one of another machine; None: there is no regular file of that name."""
     if remote.is_remote(name):
-        return name
+        return remote.canonical(name)
     try:
         status = os.fstat(standard().fileno()) if name == STANDARD else Path(name).stat()
     except (FileNotFoundError, io.UnsupportedOperation):

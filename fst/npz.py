@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fst import remote
 from fst.errors import TableError, quoted
 
 FORMAT = 4
@@ -54,8 +55,8 @@ Bytes = Iterator[bytes | memoryview]
 
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], schema: Schema) -> None:
-    """Write a file, whole or not at all."""
-    with replacing(path) as file:
+    """Write a file, whole or not at all; the name may be a URL."""
+    with remote.written(str(path)) if remote.is_remote(path) else replacing(path) as file:
         for part in _parts(about, arrays, schema):
             file.write(part)
 
@@ -100,20 +101,28 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def mapped(path: str | Path) -> memoryview:
-    """The bytes of a file, mapped so that processes share its memory.
+    """The bytes of a file, mapped so that processes share its memory; those of a URL are fetched.
 
     Raises:
         TableError: its size or its first bytes are not those of a table file.
         OSError: it cannot be read.
     """
+    if isinstance(path, str) and remote.is_remote(path := remote.plain(path)):
+        data = remote.read(path, MAX_FILE_BYTES + 1)
+        _check_begin(path, len(data), data[:4])
+        return copied(data)
     path = Path(path)
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > MAX_FILE_BYTES:
-            raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
-        if size < LOCAL.size + END_RECORD.size or file.read(4) != b"PK\x03\x04":
-            raise TableError(f"{path} is not a table file: its first bytes are others; make one with `fst compile`")
+        _check_begin(path, os.fstat(file.fileno()).st_size, file.read(4))
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def _check_begin(path: str | Path, size: int, begin: bytes) -> None:
+    """Refuse a file whose size or first bytes are not those of a table file."""
+    if size > MAX_FILE_BYTES:
+        raise TableError(f"{path}: {size} bytes; a table file has at most {MAX_FILE_BYTES}")
+    if size < LOCAL.size + END_RECORD.size or begin != b"PK\x03\x04":
+        raise TableError(f"{path} is not a table file: its first bytes are others; make one with `fst compile`")
 
 
 def copied(data: bytes) -> memoryview:

@@ -112,9 +112,10 @@ class Table(ABC):
     def save(self, path: str | Path) -> None:
         """Write the file that `fst.load` reads; the same table always gives the same bytes.
 
-        The file appears whole or not at all: it is written under another name beside ``path`` and then moved.
+        The file appears whole or not at all: it is written under another name beside ``path`` and then moved. A URL is sent by fsspec.
 
         Raises:
+            UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
             OSError: ``path`` cannot be written.
         """
         npz.save(path, self.about, self.arrays(), self.schema())

@@ -16,12 +16,14 @@ def load(path: str | Path) -> Any:
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
     Args:
-        path: a file from ``fst compile`` or `fst.machines.wordpiece.Tables.save`.
+        path: a file, or the URL of one that fsspec reads, such as ``s3://bucket/t5.npz``, which each process fetches into its own memory;
+            from ``fst compile`` or `fst.machines.wordpiece.Tables.save`.
 
     Returns:
         The face of the table's machine, the public class that takes it.
 
     Raises:
+        UnsupportedError: fsspec, or its plug-in for the URL, is not installed.
         TableError: the file is not a table, or of another version, damaged or hostile; the message says which and where.
         OSError: the file cannot be read.
 

@@ -1,0 +1,191 @@
+"""Files of object stores and servers, such as ``s3://bucket/part.jsonl.gz``. The package fsspec and its plug-ins read and write them."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import IO, Any
+
+from fst.errors import FstError, UnsupportedError
+
+URL = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]+://")  # a scheme of one letter would be a drive of Windows
+OF_THIS_MACHINE = ("file://", "local://")
+
+
+def plain(name: str) -> str:
+    """A name; the path of a file of this machine, if it is the URL of one."""
+    return next((name.removeprefix(scheme) for scheme in OF_THIS_MACHINE if name.startswith(scheme) and "::" not in name), name)
+
+
+def is_remote(name: object) -> bool:
+    """Whether a name is a URL."""
+    return isinstance(name, str) and URL.match(name) is not None
+
+
+def file_of(name: str) -> str:
+    """The part of a name that ends like the file: of a URL the one with the path, without a query."""
+    if not is_remote(name):
+        return name
+    link = next(link for link in name.split("::") if "://" in link)
+    return link.partition("?")[0] if link.startswith("http") else link
+
+
+def canonical(url: str) -> str:
+    """The URL in the one spelling that its file system has for the file."""
+    return _named(url, *_found(url))
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Any]:
+    """A file to read. Its file system is kept meanwhile, since some close their files at their end.
+
+    Raises:
+        UnsupportedError: the package that reads it is not installed.
+        OSError: it cannot be read.
+    """
+    system, path = _found(url)
+    with _telling(url):
+        file = system.open(path, "rb")
+    with file:
+        yield file
+
+
+def read(url: str, most: int) -> bytes:
+    """The bytes of a file, but no more than `most`.
+
+    Raises:
+        UnsupportedError, OSError: as in `opened`.
+    """
+    with opened(url) as file, _telling(url):
+        data: bytes = file.read(most)
+    return data
+
+
+def size(url: str) -> int | None:
+    """The bytes of a file; None if they are not known.
+
+    Raises:
+        UnsupportedError, OSError: as in `opened`.
+    """
+    system, path = _found(url)
+    with _telling(url):
+        found: int | None = system.info(path).get("size")
+    return found
+
+
+def is_there(url: str) -> bool:
+    """Whether a file exists."""
+    system, path = _found(url)
+    with _telling(url):
+        return bool(system.exists(path))
+
+
+def is_folder(url: str) -> bool:
+    """Whether a URL is that of a folder that exists."""
+    system, path = _found(url)
+    with _telling(url):
+        return bool(system.isdir(path))
+
+
+def modified(url: str) -> float:
+    """The time when a file was changed last, in seconds; that of a file whose server does not state it is long ago."""
+    system, path = _found(url)
+    with _telling(url):
+        try:
+            return float(system.modified(path).timestamp())
+        except NotImplementedError:
+            return -inf
+
+
+@contextmanager
+def written(url: str) -> Iterator[IO[bytes]]:
+    """A file to write. It is collected on this machine and sent once it is complete.
+
+    Raises:
+        UnsupportedError, OSError: as in `opened`, for writing.
+    """
+    from tempfile import NamedTemporaryFile
+
+    system, path = _found(url)
+    with NamedTemporaryFile() as file:
+        yield file
+        file.flush()
+        with _telling(url):
+            system.put_file(file.name, path)
+
+
+@contextmanager
+def fetched(name: str) -> Iterator[str]:
+    """The path of a file or a folder, or of a copy on this machine if it is the URL of one.
+
+    Raises:
+        UnsupportedError, OSError: as in `opened`.
+    """
+    if not is_remote(name):
+        yield name
+        return
+    from tempfile import TemporaryDirectory
+
+    system, path = _found(name)
+    with TemporaryDirectory() as folder:
+        copy = Path(folder, Path(path).name)
+        with _telling(name):
+            system.get(path, str(copy), recursive=system.isdir(path))
+        yield str(copy)
+
+
+def files(url: str) -> Sequence[str]:
+    """The files in a folder, or those that match a pattern, or else the file itself.
+
+    Raises:
+        UnsupportedError, OSError: as in `opened`.
+    """
+    system, path = _found(url)
+    with _telling(url):
+        if system.isfile(path):
+            return [url]
+        found = filter(system.isfile, system.glob(path)) if glob.has_magic(path) else system.find(path)
+        return [_named(url, system, path) for path in sorted(found)]
+
+
+def _named(url: str, system: Any, path: str) -> str:
+    """The URL of a path in the file system of another URL, such as ``zip://a.txt::s3://bucket/b.zip``."""
+    links = url.split("::")
+    at = next(number for number, link in enumerate(links) if "://" in link)
+    return "::".join([*links[:at], system.unstrip_protocol(path), *links[at + 1 :]])
+
+
+@contextmanager
+def _telling(url: str) -> Iterator[None]:
+    """Name the file in errors, of which each plug-in has its own."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), url) from None
+    except OSError as error:
+        if error.strerror is None:
+            raise FstError(f"{url}: {error}") from None
+        error.filename = error.filename or url
+        raise
+    except (ImportError, NotImplementedError, ValueError) as error:
+        raise UnsupportedError(f"{url}: {str(error) or 'its file system cannot do this'}") from None
+    except Exception as error:
+        raise FstError(f"{url}: {str(error) or type(error).__name__}") from None
+
+
+def _found(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it."""
+    try:
+        import fsspec
+    except ModuleNotFoundError:
+        told = f"{url}: files that are not on this machine take fsspec, which is not installed: pip install fsspec"
+        raise UnsupportedError(told) from None
+    with _telling(url):
+        system, path = fsspec.core.url_to_fs(url)
+    return system, path
