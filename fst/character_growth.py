@@ -19,7 +19,7 @@ from fst.composition import HANGUL, ITSELF, LEADING, SYLLABLES, TRAILING, TRAILI
 from fst.double_array import DoubleArray, character_sizes
 from fst.edits import REPLACE, RUNS, Edit
 from fst.lazy import Lazy
-from fst.rewriting import Rewriting, breaks
+from fst.rewriting import Rewriting, spread
 from fst.rows import CODE_POINTS
 
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
@@ -39,7 +39,7 @@ class CharacterGrowth:
 
     def __init__(self, by: Rewriting, early: Sequence[str], late: Sequence[str], token: int) -> None:
         self._by, self._early, self._token = by, early, token
-        self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * (2 if breaks(by) else 1)
+        self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
 
     def bytes_of(self, text: bytes) -> int:
         """At least as many bytes as the text has once it is rewritten, without what is put at its ends.

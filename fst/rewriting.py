@@ -164,8 +164,7 @@ class Rewriting:
         """The most bytes that each byte of a stretch becomes."""
         composed = growth.of_composition(self.composition) if self.composition else Fraction(1)
         edited = prod(edit.growth for edit in self.edits)
-        kept = 1 + len(self.blanks.symbol.encode()) if self.blanks.keeps_symbol else 1
-        return composed * growth.of_images(self.last) * edited * (2 if breaks(self) else 1) * kept
+        return composed * growth.of_images(self.last) * edited * spread(self)
 
     def normalized(self, text: str) -> tuple[str, Sequence[Place]]:
         """A stretch between added tokens, normalised, and the span of each of its characters."""
@@ -237,9 +236,10 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
         yield begun, len(text), None
 
 
-def breaks(by: Rewriting) -> bool:
-    """Whether a blank may follow each character."""
-    return len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
+def spread(by: Rewriting) -> int:
+    """The most bytes that each byte of a part becomes when its blanks and cuts are written."""
+    breaks = len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
+    return (2 if breaks else 1) * (1 + len(by.blanks.symbol.encode()) if by.blanks.keeps_symbol else 1)
 
 
 def without_context(added: AddedTokens) -> dict[str, int]:

@@ -17,10 +17,12 @@ from test_rewriting import LATE, LOWER, NFC, RAW, STRIPS, in_turn, replaced, to,
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
-from fst.blanks import NO_BLANKS, Blanks
+from fst.blanks import NO_BLANKS, SEPARATORS, Blanks
+from fst.character_growth import CharacterGrowth
 from fst.compile.text import metaspace, normalizers
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.metaspace import Pipeline
+from fst.composition import Images
 from fst.errors import UnsupportedError
 from fst.machines.kernel_call import BEFORE
 from fst.machines.rewriting_arguments import marks
@@ -197,6 +199,15 @@ def test_kernel_rewrites_as_the_walk(case: Case) -> None:
         leaves = way.leaves(data, np.array([0, len(row.encode())]), np.zeros(10, np.uint64), np.zeros(3, np.uint64))
         assert not leaves or b"\xff" in text or text == row.encode(), row
         assert by_kernel(found.by, found.added, [row], cut=True) == ([text], [own]), row
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_room_for_symbols(separator: str | None) -> None:
+    """The room for a text counts the bytes of the symbols that blanks become, with those in front of words."""
+    by = Rewriting(None, Images([]), Blanks("always", "▁", separator, keeps_symbol=True))
+    for text in (1000 * "a ", 1000 * " "):
+        written, _ = by_walk(by, added_tokens([], {}), text)
+        assert len(written) <= CharacterGrowth(by, [], [], 0).bytes_of(text.encode())
 
 
 @examples(100)
