@@ -3,7 +3,8 @@
 The splitter (`fst.splitting`) is a state machine, and each of its steps waits for the one before. Yet most boundaries follow from the
 characters around them, whatever the state: no piece of English begins between two letters. So the compiler simulates the splitter over each
 window, from every state in which the splitter may be, and with every end that a search may find after the window. If all simulations agree
-whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there.
+whether a piece begins before the last symbol but one, the window decides; if not, the kernel runs the splitter there. After `MAX_STEPS`
+steps of simulation, all further windows stay undecided.
 
 The symbols of windows are classes, some of them merged: the fewer symbols there are, the more of them fit into a window. The letters of
 contractions such as ``'ll`` act like all others, except after an apostrophe. Two more symbols stand around a text: BEGIN before it, and END
@@ -25,6 +26,7 @@ from fst.machines.bpe_windows import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECID
 from fst.splitting import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
+MAX_STEPS = 8_000_000  # of simulations: some ten seconds; o200k's pattern takes 4.7 million, and most others less than one
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
 # The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
@@ -50,8 +52,8 @@ class Windows:
 def windows(splitter: Splitter) -> Windows:
     """The windows of a splitter, with the symbols that leave the fewest windows undecided."""
     prior = _prior(splitter)
-    merges = _merges(splitter.moves, prior)
-    return min((_of_symbols(splitter.moves, symbols) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
+    merges, steps = _merges(splitter.moves, prior), iter(range(MAX_STEPS))
+    return min((_of_symbols(splitter.moves, symbols, steps) for symbols in _candidates(merges)), key=lambda found: _doubt(found, prior))
 
 
 def _prior(splitter: Splitter) -> NDArray[np.float64]:
@@ -113,12 +115,12 @@ def _doubt(found: Windows, prior: NDArray[np.float64]) -> float:
     return float(undecided[0])
 
 
-def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Windows:
+def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> Windows:
     """The windows of as many symbols as fit into `MAX_WINDOW` bits."""
     count = int(symbols.max()) + 1
     bits = (count - 1).bit_length()
     table = np.full((1 << bits,) * (MAX_WINDOW // bits), INSIDE, np.uint8)
-    simulation = _Simulation(moves, symbols)
+    simulation = _Simulation(moves, symbols, steps)
     end, begin = symbols[-AROUND:].tolist()
     for asked, following in product(range(count), repeat=2):
         if asked not in (begin, end) and following != begin:
@@ -130,7 +132,7 @@ def _of_symbols(moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> Window
 def _decide(table: NDArray[np.uint8], simulation: _Simulation, known: tuple[int, ...], begin: int, end: int) -> None:
     """Decide all windows that end in some known symbols: by these alone, or else by one more."""
     decided = simulation.decide(known, len(known) - 2)
-    if decided != UNDECIDED or len(known) == table.ndim:
+    if decided != UNDECIDED or len(known) == table.ndim or simulation.is_over:
         table[_ending(known)] = decided
         return
     for symbol in range(max(begin, end) + 1):
@@ -146,9 +148,14 @@ def _ending(known: tuple[int, ...]) -> Any:
 
 
 class _Simulation:
-    """Simulations of a splitter over windows."""
+    """Simulations of a splitter over windows.
 
-    def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8]) -> None:
+    Attributes:
+        is_over: whether no steps are left, so that all further windows are undecided.
+    """
+
+    def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> None:
+        self._steps, self.is_over = steps, False
         self._end, self._begin = int(symbols[-2]), int(symbols[-1])
         members = [np.flatnonzero(symbols[:-1] == symbol) for symbol in range(int(symbols.max()) + 1)]
         self._surely_ends = Automaton.of(moves).surely_ends().tolist()
@@ -162,7 +169,9 @@ class _Simulation:
         for answer in self._simulate(text, asked, len(text) < len(window)):
             answers.add(answer)
             if len(answers) > 1:
-                return UNDECIDED
+                break
+        if len(answers) > 1 or self.is_over:
+            return UNDECIDED
         return BEGINS if answers.pop() else INSIDE
 
     def _simulate(self, text: Sequence[int], asked: int, at_begin: bool) -> Iterator[bool]:
@@ -188,6 +197,9 @@ class _Simulation:
             begin: where the search began; None: before the window.
             end: where the last match ends; None: there is none, or it ends before the window.
         """
+        if next(self._steps, None) is None:
+            self.is_over = True
+            return
         if at == len(text):
             yield False  # the search may find a match after the window
             if not self._surely_ends[state]:

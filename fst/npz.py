@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from fst import remote
 from fst.errors import TableError, quoted
+from fst.regular import need_regular
 
 FORMAT = 4
 MAX_FILE_BYTES = 1 << 30
@@ -104,7 +105,7 @@ def mapped(path: str | Path) -> memoryview:
     """The bytes of a file, mapped so that processes share its memory; those of a URL are fetched.
 
     Raises:
-        TableError: its size or its first bytes are not those of a table file.
+        TableError: its kind, its size or its first bytes are not those of a table file.
         OSError: it cannot be read.
     """
     if isinstance(path, str) and remote.is_remote(path := remote.plain(path)):
@@ -112,6 +113,7 @@ def mapped(path: str | Path) -> memoryview:
         _check_begin(path, len(data), data[:4])
         return copied(data)
     path = Path(path)
+    need_regular(path, TableError)
     with path.open("rb") as file:
         _check_begin(path, os.fstat(file.fileno()).st_size, file.read(4))
         return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

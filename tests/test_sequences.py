@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from tokenizers import Tokenizer, pre_tokenizers
 import fst
 from fst.cli.explain_bytes import explained_bytes
 from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text import budget
 from fst.compile.text.automata import Automaton, whole
+from fst.compile.text.budget import Budget
 from fst.compile.text.sequences import BEHAVIORS as NAMES_OF_BEHAVIORS
-from fst.compile.text.sequences import composed, in_sequence
+from fst.compile.text.sequences import chained, in_sequence
 from fst.compile.text.splits import BYTES, components
 from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
@@ -139,7 +141,7 @@ def test_total_splitters_have_the_same_pieces(found: Splitter, texts: list[str])
 def test_composed_splitters_cut_one_after_the_other(found: list[Splitter], texts: list[str]) -> None:
     """A splitter composed of any others cuts like these one after another, or they are refused."""
     try:
-        ours = reduce(composed, map(total, found))
+        ours = chained([*map(total, found)], Budget())
     except UnsupportedError:
         reject()
     assert not leaves_gaps(ours)
@@ -207,6 +209,16 @@ def test_entangled_splits_are_refused(first: str, second: str) -> None:
     """Splits in sequence are refused if the second cuts a piece of the first, and a new search from the cut would end elsewhere."""
     with pytest.raises(UnsupportedError, match="splits in sequence that no single automaton runs"):
         in_sequence([split(first), split(second)])
+
+
+def test_splits_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The steps that compiling may take are those of all splits, and of all atomic groups in them, together."""
+    monkeypatch.setattr(budget, "MAX_STEPS", 20_000)
+    pattern = "(?>[ab]{1,99})x"
+    assert in_sequence([split(pattern + "|[a-c]"), split("[d-f]{1,9}")]).pieces("abxc") == [(0, 3), (3, 4)]
+    for splits in ([split(f"{pattern}|[ab]|{letter}") for letter in "defghijkl"], [split("|".join([pattern] * 40))]):
+        with pytest.raises(UnsupportedError, match="take more than 20,000 steps to compile"):
+            in_sequence(splits)
 
 
 def test_no_splits() -> None:

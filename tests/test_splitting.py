@@ -104,8 +104,9 @@ REFUSED = {
     r"a{1001}": "more than 1000 times",
     r"(?i:ss)": "(?i) with 'ss'".replace("(", r"\(").replace("?", r"\?").replace(")", r"\)"),
     r"(?:a|b)*a(?:a|b){12}x": "more than 4,096 states",
-    r"(?:a?){1000}b": "more than 1,000,000 steps",
+    r"(?:a?){1000}b": "more than 2,000,000 steps",
     r"(?:a{1000}){30}": "more than 20,000 instructions",
+    r"\p{L}" * 40_000: "the pattern has 200,000 characters; at most 16,384 are compiled",
     "(" * 101 + "a" + ")" * 101: "more than 100 groups",
     "|".join(f"{chr(code)}{chr(code + 99)}" for code in range(0x4E00, 0x4E50)): "classes of characters",
 }
@@ -353,6 +354,12 @@ def test_plain_strings_match_themselves(pattern: str) -> None:
     ours, reference = splitter(pattern, literal=True), pre_tokenizers.Split(pattern, "isolated")
     for text in (pattern, f"a{pattern}{pattern}b", "axb aaaa", "é[é]", "(a.b)\n"):
         assert ours.pieces(text) == [span for _, span in reference.pre_tokenize_str(text)], text
+
+
+def test_long_strings_are_refused() -> None:
+    """A plain string is as short as a pattern."""
+    with pytest.raises(UnsupportedError, match="the pattern has 16,385 characters; at most 16,384 are compiled"):
+        splitter("a" * 16_385, literal=True)
 
 
 def test_behaviors_have_names() -> None:

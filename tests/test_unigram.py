@@ -237,6 +237,17 @@ def test_folders(config: Json | None, tmp_path: Path) -> None:
     assert table.metadata.settings.named_tokens["unk_token"] == "<unk>"
 
 
+def test_image_that_no_table_has_room_for_is_refused(tmp_path: Path) -> None:
+    """A character that normalizers make longer than a row of a table is refused by the limit, and one of this length is compiled."""
+    for size in (62, 63):
+        replacing = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * size}
+        whole = document([("<unk>", 0.0), ("b", -1.0)]) | {"normalizer": replacing}
+        (tmp_path / f"{size}.json").write_text(json.dumps(whole))
+    assert len(compiled(tmp_path / "62.json").run("a")) == 62
+    with pytest.raises(UnsupportedError, match=r"normalizers make 63 symbols of U\+0061; at most 62 are possible"):
+        compiled(tmp_path / "63.json")
+
+
 def test_fallback_of_an_unknown_blank_is_refused(tmp_path: Path) -> None:
     """A blank that would become the bytes of its symbol is refused."""
     whole = document([("<unk>", 0.0), ("a", -1.0), *BYTES], byte_fallback=True, pre_tokenizer=spaced())

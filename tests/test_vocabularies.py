@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import lzma
+import os
 import pickle
 import re
 import zipfile
@@ -25,6 +26,7 @@ from tiers import examples, sample
 from tokenizers import BertWordPieceTokenizer, Tokenizer, models
 
 import fst
+from fst.compile import bpe, keywords, lattice, maxmatch, tokenizer
 from fst.compile import wordpiece as compiled_anew
 from fst.compile.sources import read as sources
 
@@ -190,6 +192,49 @@ def test_oversized_source_is_refused_unread(tmp_path: Path) -> None:
         stream.truncate((1 << 28) + 1)
     with pytest.raises(fst.VocabularyError, match="larger than 256 MiB"):
         wordpiece(path)
+
+
+def from_ranks(path: Path) -> Any:
+    """Compile a file of ranks by the name of its encoding."""
+    return bpe(path, encoding="gpt2")
+
+
+READERS: Mapping[str, Callable[[Path], Any]] = {
+    "vocab.txt": wordpiece,
+    "tokenizer.json": tokenizer,
+    "tokenizer.model": tokenizer,
+    "ranks.tiktoken": from_ranks,
+    "folder/tokenizer.model": lambda path: tokenizer(path.parent),
+    "words.txt": keywords,
+    "words.csv": keywords,
+    "words.parquet": keywords,
+    "words.arrow": maxmatch,
+    "dict.txt": lattice.jieba,
+    "folder/dicrc": lambda path: lattice.mecab(path.parent),
+    "folder/char.def": lambda path: lattice.mecab(path.parent),
+    "table.npz": fst.load,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_source_that_is_no_regular_file_is_refused(name: str, tmp_path: Path) -> None:
+    """A pipe, a device, and a file of 100 GB are refused unread, whatever is read from them."""
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    if name == "folder/char.def":
+        (path.parent / "matrix.def").write_text("1 1\n0 0 0\n")
+    os.mkfifo(path)
+    with pytest.raises(fst.FstError, match="is a pipe; expected a regular file"):
+        READERS[name](path)
+    path.unlink()
+    path.symlink_to(os.devnull)
+    with pytest.raises(fst.FstError, match="is a device; expected a regular file"):
+        READERS[name](path)
+    path.unlink()
+    with path.open("wb") as stream:
+        stream.truncate(100 << 30)
+    with pytest.raises(fst.FstError, match=re.escape(str(path))):
+        READERS[name](path)
 
 
 @pytest.mark.parametrize(

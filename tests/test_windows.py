@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 from tiers import examples, sample, thinned
 
+from fst.compile import windows as windowing
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.text.automata import Automaton
 from fst.compile.text.splits import GPT2
@@ -100,6 +101,20 @@ def test_windows_decide_as_the_splitter_in_long_texts(name: str) -> None:
         few = draw.choices(range(count), k=draw.randint(1, 4))
         text = [number for number in draw.choices(few, k=draw.randint(1, 9)) for _ in range(draw.choice((1, 1, 1, 2, 5)))]
         assert not contradictions(PATTERNS[name], text), text
+
+
+def test_windows_of_a_few_steps_decide_as_the_splitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows for which no steps are left stay undecided, and the others decide as the splitter."""
+    split, whole = compiled(CL100K)
+    monkeypatch.setattr(windowing, "MAX_STEPS", 60_000)
+    found = windows(splitter(CL100K))
+    is_decided = found.decisions != UNDECIDED
+    assert 0 < np.count_nonzero(is_decided) < np.count_nonzero(whole.decisions != UNDECIDED)
+    draw = random.Random(7)
+    for _ in range(300):
+        text = draw.choices(range(classes_of(CL100K)), k=9)
+        begins = {begin for begin, _ in split.pieces("".join(map(chr, text)))} - {0}
+        assert all(decision in (UNDECIDED, place in begins) for place, decision in enumerate(decisions(found, text)))
 
 
 @some.composite

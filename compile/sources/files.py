@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from fst import regular
 from fst.errors import VocabularyError, cut
 from fst.reference_numbers import reference_float
 
@@ -43,8 +44,10 @@ def beginning(path: Path, size: int) -> bytes:
     """The first bytes of a file, at most `size`; of one that is packed with gzip, those of what is in it.
 
     Raises:
+        VocabularyError: it is a pipe, a socket or a device.
         OSError: it cannot be read.
     """
+    regular.need_regular(path, VocabularyError)
     with path.open("rb") as stream:
         begun = stream.read(size)
     if not begun.startswith(GZIP):
@@ -61,13 +64,10 @@ def contents(path: Path) -> bytes:
     """The bytes of a file, or of what is in it if it is packed with gzip.
 
     Raises:
-        VocabularyError: it is too large, or damaged.
+        VocabularyError: it is too large, or damaged, or a pipe, a socket or a device.
         OSError: it cannot be read.
     """
-    too_large = f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB: no vocabulary is"
-    if path.stat().st_size > MAX_SOURCE_BYTES:
-        raise VocabularyError(too_large)
-    data = path.read_bytes()
+    data = regular.contents(path, MAX_SOURCE_BYTES, VocabularyError)
     if not data.startswith(GZIP):
         return data
     try:
@@ -75,7 +75,7 @@ def contents(path: Path) -> bytes:
     except (zlib.error, EOFError):
         raise VocabularyError(f"{path} is packed with gzip, and damaged or cut short: download it again") from None
     if len(data) > MAX_SOURCE_BYTES:
-        raise VocabularyError(too_large)
+        raise VocabularyError(f"{path} is larger than {MAX_SOURCE_BYTES >> 20} MiB once unpacked; expected a smaller file")
     return data
 
 

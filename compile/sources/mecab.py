@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.mecab import CATEGORIES, HIGHEST_COST, LOWEST_COST, MAX_CHARACTERS, MAX_ID, MAX_KINDS, Kind
+from fst.regular import contents
 
 MAX_FILE_BYTES = 1 << 30
 MAX_ELEMENTS = 1 << 28  # of a matrix
@@ -327,6 +328,4 @@ def _decoded(data: bytes, encoding: str, path: Path) -> str:
 def _contents(path: Path) -> bytes:
     if not path.exists():
         raise VocabularyError(f"{path} is missing: a dictionary of MeCab has it")
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise VocabularyError(f"{path} is larger than {MAX_FILE_BYTES >> 30} GiB: no dictionary is")
-    return path.read_bytes()
+    return contents(path, MAX_FILE_BYTES, VocabularyError)

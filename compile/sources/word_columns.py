@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fst.errors import UnsupportedError, VocabularyError, listed, reason
+from fst.regular import need_regular
 
 try:
     import pyarrow as pa
@@ -35,9 +36,10 @@ def words_of_file(path: Path, form: str, column: str | None) -> Sequence[Any]:
     """The words of a column of a file, by its name or the only one.
 
     Raises:
-        VocabularyError: the file is damaged, or has no such column, or a value is null.
+        VocabularyError: the file is a pipe or a device, is damaged, or has no such column, or a value is null.
         OSError: it cannot be read.
     """
+    need_regular(path, VocabularyError)
     with path.open("rb") as file, _blaming(str(path)):
         table = pq.ParquetFile(file) if form == "parquet" else _arrow(file)
         names = (table.schema_arrow if form == "parquet" else table.schema).names

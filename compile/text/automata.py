@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text import code_points
+from fst.compile.text.budget import Budget
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
 from fst.rows import CODE_POINTS
@@ -55,7 +56,11 @@ class Automaton:
 
 
 def explored(
-    begin: Callable[[int], tuple[Situation, bool]], step: Callable[[Situation, int], tuple[Situation, bool]], over: Situation, symbols: int
+    begin: Callable[[int], tuple[Situation, bool]],
+    step: Callable[[Situation, int], tuple[Situation, bool]],
+    over: Situation,
+    symbols: int,
+    budget: Budget,
 ) -> Automaton:
     """The automaton of situations, each of which is a state.
 
@@ -64,6 +69,7 @@ def explored(
         step: the situation that follows a situation and a symbol, and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
+        budget: counts the symbols of each situation.
 
     Raises:
         UnsupportedError: there are too many situations.
@@ -73,6 +79,7 @@ def explored(
 
     def row(step: Callable[[int], tuple[Situation, bool]]) -> list[Step]:
         steps = []
+        budget.take(symbols)
         for symbol in range(symbols):
             following, ends = step(symbol)
             fresh = len(numbers) + 1  # START takes a number, too
@@ -90,19 +97,20 @@ def explored(
     return Automaton(pairs[:, :, 0], pairs[:, :, 1] > 0)
 
 
-def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_]) -> Splitter:
+def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_], budget: Budget) -> Splitter:
     """The smallest splitter that does the same as an automaton.
 
     Args:
         classes: the class of each code point.
         automaton: over these classes, without gaps.
         drops: bool[classes], whether pieces that begin with a character of the class are dropped.
+        budget: of the pipeline.
 
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
     """
     # Leave out ends that a later end surely replaces.
-    targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets])
+    targets, ends = minimal(automaton.targets, automaton.ends & ~automaton.surely_ends()[automaton.targets], budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(np.vstack([moves[:, :-1], drops]))
     count = columns.shape[1]

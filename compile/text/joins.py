@@ -14,6 +14,7 @@ import numpy as np
 
 from fst.blanks import BLANK
 from fst.compile.text.automata import Step, explored, reduced
+from fst.compile.text.budget import Budget
 from fst.rows import CODE_POINTS
 from fst.splitting import Splitter
 
@@ -44,13 +45,13 @@ def between_tokens(tokens: Iterable[str], known: Collection[str]) -> Splitter:
             return (right in follow or (right == BLANKS and blanks_join)) if left == BLANKS else left in lead
         return left == right not in (ALONE, BEHIND)
 
-    over, end = -1, count
+    over, end, budget = -1, count, Budget()
 
     def step(now: int, symbol: int) -> Step:
         return (over, True) if symbol == end or not joins(now, symbol) else (symbol, False)
 
-    found = explored(lambda symbol: (over if symbol == end else symbol, False), step, over, end + 1)
-    return reduced(classes, found, np.zeros(end, np.bool_))
+    found = explored(lambda symbol: (over if symbol == end else symbol, False), step, over, end + 1, budget)
+    return reduced(classes, found, np.zeros(end, np.bool_), budget)
 
 
 def _groups(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:

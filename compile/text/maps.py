@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.composition import MAX_ROW
+from fst.errors import UnsupportedError
 from fst.rows import CODE_POINTS
 
 Symbols = NDArray[np.int32]
 Ints = NDArray[np.int64]
+
+MAX_IMAGE = MAX_ROW - 2  # symbols of an image: a stored row has two more numbers; U+FDFA, decomposed, has 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +51,7 @@ class Map:
         >>> Map.to_lists({98: [], 99: [1, 2]}).apply(np.array([97, 98, 99])).tolist()
         [[97, -1], [-1, -1], [1, 2]]
         """
+        _need_short(np.array([*changes], np.int64), np.array([*map(len, changes.values())], np.int64))
         images = np.full((len(changes), max(map(len, changes.values()), default=1) or 1), -1, np.int32)
         for row, listed in enumerate(changes.values()):
             images[row, : len(listed)] = listed
@@ -76,19 +81,33 @@ class Map:
     def then(self, following: Map) -> Map:
         """This map, followed by another.
 
+        Raises:
+            UnsupportedError: an image has more than `MAX_IMAGE` symbols.
+
         >>> Map.to_lists({97: [98, 99]}).then(Map.to_lists({99: [], 100: [101]})).apply(np.array([97, 99, 100])).tolist()
         [[98, -1], [-1, -1], [101, -1]]
         """
         sources = union(self.sources, following.sources)
         first = self.apply(sources)
         changed = np.flatnonzero(counts(following._rows(first) > 0))  # few are
-        second = following.apply(first[changed])
-        (second,) = closed_up(second.reshape(len(second), second.shape[1] * second.shape[2]))
-        images = np.full((len(sources), max(first.shape[1], second.shape[1])), -1, np.int32)
+        row, column = np.nonzero(first[changed] >= 0)
+        parts = following.apply(first[changed[row], column])  # of each symbol
+        present = parts >= 0
+        row = np.repeat(row, counts(present))
+        sizes = np.bincount(row, minlength=len(changed))
+        _need_short(sources[changed], sizes)
+        images = np.full((len(sources), max(first.shape[1], int(sizes.max(initial=1)))), -1, np.int32)
         images[:, : first.shape[1]] = first
         images[changed] = -1
-        images[changed, : second.shape[1]] = second
+        images[changed[row], np.arange(len(row)) - (np.cumsum(sizes) - sizes)[row]] = parts[present]
         return Map(sources, images)
+
+
+def _need_short(sources: Ints, sizes: Ints) -> None:
+    """Refuse images that are too long, given their sizes, before they are built."""
+    if sizes.max(initial=0) > MAX_IMAGE:
+        longest = int(np.argmax(sizes))
+        raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")
 
 
 def union(*sources: Ints) -> Ints:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +16,10 @@ from numpy.typing import NDArray
 
 from fst.blanks import ALWAYS, BLANK, BREAK, BREAKS, JOINS, KEEPS, NEVER, NO_BLANKS, PREFIXES, Blanks
 from fst.compile.text import sentencepiece, splits
-from fst.compile.text.automata import whole
+from fst.compile.text.budget import Budget
 from fst.compile.text.components import FLAG_OR_NULL, STRING, STRING_OR_NULL, Component, Fields, flat
 from fst.compile.text.rewriting import rewriting, told_apart
-from fst.compile.text.sequences import composed, split_of
+from fst.compile.text.sequences import chained, split_of
 from fst.compile.text.totals import total
 from fst.errors import UnsupportedError, quoted
 from fst.metadata import AddedTokens, ContextualToken
@@ -131,13 +130,13 @@ class Pipeline(NamedTuple):
         Raises:
             UnsupportedError: no splitter does the same.
         """
-        cut = {**CUTS, "pattern": {"String": self.blanks.blank}}
+        budget, cut = Budget(), {**CUTS, "pattern": {"String": self.blanks.blank}}
         before = [cut] * self.cuts + [DROPS] * (self.blanks.separator == BREAKS)
-        found = [total(split_of(step, ())) for step in before]
+        found = [total(split_of(step, (), budget), budget) for step in before]
         for step in (step for part in self.splits for step in splits.steps(part)):
-            behind = total(split_of(step, ()))
+            behind = total(split_of(step, (), budget), budget)
             found.append(replace(behind, classes=_symbol_for_blank(behind.classes, self.blanks.symbol)))
-        return reduce(composed, found) if found else whole()
+        return chained(found, budget)
 
 
 def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_symbol: bool = False) -> Pipeline:

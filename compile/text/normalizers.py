@@ -41,6 +41,7 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
+MAX_ORDERINGS = 16  # normalizers that order marks: to compile, each takes up to half a second
 # Known before machines over bytes, too; to refuse them by name where they cannot be expressed.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
@@ -87,7 +88,13 @@ class Normalization:
         return replace(self, first=self.first.then(by), stripped=stripped)
 
     def normalized(self, name: str) -> Normalization:
-        """These normalizers, followed by NFC, NFD, NFKC or NFKD."""
+        """These normalizers, followed by NFC, NFD, NFKC or NFKD.
+
+        Raises:
+            UnsupportedError: the last ordering before has an effect, or there are more than `MAX_ORDERINGS`.
+        """
+        if len(self.steps) == MAX_ORDERINGS:
+            raise UnsupportedError(f"more than {MAX_ORDERINGS} normalizers that order marks, such as NFD")
         step = self._ordered(decomposition(name), (self.second if self.ordered else self.first, name))
         return replace(step, composed=name, before=self.first.then(self.second)) if name.endswith("C") else step
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 import numpy as np
@@ -19,6 +19,7 @@ ASCII: Set = np.array([0, 0x80], np.int64)
 BRACKETS = {name: name for name in ("alnum", "alpha", "ascii", "cntrl", "digit", "lower", "space", "upper")} | {"xdigit": "AHex"}
 
 
+@lru_cache(maxsize=1 << 8)
 def named(name: str) -> Set:
     r"""The set of ``\p{name}``: a general category, a script or another property, in any spelling of its name.
 

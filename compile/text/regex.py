@@ -31,6 +31,7 @@ from fst.errors import UnsupportedError, quoted
 
 WORD_EDGES = ("<", ">", "b{")  # of fancy-regex
 MAX_COUNT = 1000  # repetitions that a count asks for
+MAX_PATTERN = 1 << 14  # characters; parsing takes up to 0.2 ms each
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
 END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)
@@ -45,6 +46,7 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
     Raises:
         UnsupportedError: the pattern is malformed, or has a construct from which no automaton is compiled; the message names it.
     """
+    _need_short(pattern)
     parser = Parser(pattern, dialect)
     tree = parser.choice(Flags(multiline=dialect == "oniguruma"))
     if parser.place < len(pattern):
@@ -53,8 +55,18 @@ def parse(pattern: str, dialect: Dialect = "oniguruma") -> Node:
 
 
 def literal(text: str) -> Node:
-    """The tree of a pattern that is a plain string."""
+    """The tree of a pattern that is a plain string.
+
+    Raises:
+        UnsupportedError: the string is too long.
+    """
+    _need_short(text)
     return Sequence(tuple(Characters(of_text(char)) for char in text))
+
+
+def _need_short(pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        raise UnsupportedError(f"the pattern has {len(pattern):,} characters; at most {MAX_PATTERN:,} are compiled")
 
 
 class Parser(SetParser):

@@ -45,7 +45,7 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     edits = (tuple(map(edit_of, part)) for part in (before, after))
     by = Rewriting(_composition(normal) if normal.steps else None, last, blanks, NO_CUTS, *edits)
     if growth(by) > MAX_GROWTH:
-        raise UnsupportedError(f"normalizers that may make {growth(by)} bytes of one, before byte-level BPE: more than {MAX_GROWTH}")
+        raise UnsupportedError(f"normalizers may make more than {MAX_GROWTH} bytes of one; at most {MAX_GROWTH} are possible")
     return by
 
 

@@ -20,6 +20,7 @@ from fst.blanks import BLANK, NEVER
 from fst.compile.text import code_points, regex
 from fst.compile.text.added_tokens import runs
 from fst.compile.text.automata import Automaton, Step
+from fst.compile.text.budget import Budget
 from fst.compile.text.code_points import SURROGATES
 from fst.compile.text.components import Component
 from fst.compile.text.normalizers import is_character
@@ -149,7 +150,7 @@ def splitter_and_cuts(parts: Sequence[Component], absent: Collection[str], early
         if not strings or any(_holds(spelling, strings) for part in parts[1:] for spelling in _spellings(part)):
             raise
         split = in_sequence(parts, [*absent, *strings])
-        inside = _inside(total(split_of(parts[0], [*absent, *strings])), strings)
+        inside = _inside(total(split_of(parts[0], [*absent, *strings], budget := Budget()), budget), strings)
         are_cut_alike = all(_alone(parts[1:], string) == _followed(split, string) for string in strings)
         if inside is None or not are_cut_alike or not are_separators(BLANK, split):
             raise

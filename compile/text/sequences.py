@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton, Step, explored, reduced, whole
+from fst.compile.text.budget import Budget
 from fst.compile.text.components import Component
 from fst.compile.text.splitters import splitter
 from fst.compile.text.totals import total
@@ -54,28 +55,34 @@ def in_sequence(parts: Sequence[Component], absent: Collection[str] = ()) -> Spl
         >>> [text[begin:end] for begin, end in in_sequence([digits, words]).pieces(text)]
         ['in', '1', '9', '8', '4', 'B', '4']
     """
-    splits = [total(split_of(part, absent)) for part in parts]
-    return reduce(composed, splits) if splits else whole()
+    budget = Budget()
+    return chained([total(split_of(part, absent, budget), budget) for part in parts], budget)
 
 
-def split_of(part: Component, absent: Collection[str]) -> Splitter:
+def chained(splits: Sequence[Splitter], budget: Budget) -> Splitter:
+    """The splitter of splitters in sequence, none of which leaves gaps."""
+    return reduce(lambda first, second: composed(first, second, budget), splits) if splits else whole()
+
+
+def split_of(part: Component, absent: Collection[str], budget: Budget) -> Splitter:
     """The splitter of one split, with gaps."""
     ((form, pattern),) = part["pattern"].items()
     behavior, dialect = BEHAVIORS[part["behavior"]], part.get("dialect", "oniguruma")
     present = dialect == "fancy-regex"  # on request, tiktoken encodes special tokens as ordinary text
-    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=() if present else absent)
+    absent = () if present else absent
+    return splitter(pattern, behavior, part["invert"], dialect=dialect, literal=form == "String", absent=absent, budget=budget)
 
 
-def composed(first: Splitter, second: Splitter) -> Splitter:
+def composed(first: Splitter, second: Splitter, budget: Budget) -> Splitter:
     """The splitter that cuts the pieces of the first as the second does; neither leaves gaps.
 
     Raises:
         UnsupportedError: one of the conditions above does not hold.
     """
     classes, pairs = _common(first.classes, second.classes)
-    automaton = _Composition(first, second, pairs).automaton()
+    automaton = _Composition(first, second, pairs).automaton(budget)
     drops = np.array([one in first.dropped or other in second.dropped for one, other in pairs])
-    return reduced(classes, automaton, drops)
+    return reduced(classes, automaton, drops, budget)
 
 
 def _common(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> tuple[NDArray[np.uint16], list[tuple[int, int]]]:
@@ -145,9 +152,9 @@ class _Composition:
         self._second = _Side.of(second, [other for _, other in pairs])
         self._end = len(pairs)
 
-    def automaton(self) -> Automaton:
+    def automaton(self, budget: Budget) -> Automaton:
         """The automaton of both."""
-        return explored(self._begin, self._next, OVER, self._end + 1)
+        return explored(self._begin, self._next, OVER, self._end + 1, budget)
 
     def _begin(self, symbol: int) -> tuple[_Situation, bool]:
         """The first step."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text import code_points, regex
+from fst.compile.text.budget import Budget
 from fst.compile.text.programs import Moves, Program, program
 from fst.compile.text.regex_sets import Dialect
 from fst.compile.text.regex_tree import Characters, Choice, LookBehind, Node, Sequence, walk
@@ -26,6 +27,7 @@ def splitter(
     dialect: Dialect = "oniguruma",
     literal: bool = False,
     absent: Collection[str] = (),
+    budget: Budget | None = None,
 ) -> Splitter:
     r"""Compile a pattern.
 
@@ -36,6 +38,7 @@ def splitter(
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.
         absent: strings that no text holds. Alternatives of the pattern that spell a string with one of them in it are left out.
+        budget: of the pipeline; None: of this pattern alone.
 
     Raises:
         UnsupportedError: the behavior is unknown, or the pattern has a construct from which no splitter is compiled; the message names it.
@@ -48,11 +51,12 @@ def splitter(
     if behavior not in BEHAVIORS:
         raise UnsupportedError(f"the behavior of a split is {quoted(behavior)}; known are {', '.join(BEHAVIORS)}")
     tree = regex.literal(pattern) if literal else _without(absent, regex.parse(pattern, dialect))
-    alphabet = Alphabet.of(tree)
+    budget = budget or Budget()
+    alphabet = Alphabet.of(tree, budget)
     targets, ends = _arrays(alphabet.automaton(alphabet.program(tree)))
     if ends[START].any():
         raise UnsupportedError("the pattern can match nothing: an empty match cuts without a piece")
-    targets, ends = minimal(targets, ends)
+    targets, ends = minimal(targets, ends, budget)
     moves = (targets * 2 + ends).astype(np.uint16)
     merged, columns = code_points.distinct(moves[:, :-1])
     if columns.shape[1] > MAX_CLASSES:
@@ -68,19 +72,21 @@ class Alphabet:
     Attributes:
         classes: the classes.
         held: the classes in the set of each node, by the `id` of the node.
+        budget: of the pipeline.
     """
 
     classes: code_points.Classes
     held: dict[int, frozenset[int]]
+    budget: Budget
 
     @classmethod
-    def of(cls, tree: Node) -> Alphabet:
+    def of(cls, tree: Node, budget: Budget) -> Alphabet:
         """The alphabet of a tree."""
         nodes = [node for node in walk(tree) if isinstance(node, Characters | LookBehind)]
         distinct = {node.edges.tobytes(): node.edges for node in nodes}
         classes = code_points.Classes.of([*distinct.values()])
         held = dict(zip(distinct, (frozenset(np.flatnonzero(row).tolist()) for row in classes.held), strict=True))
-        return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes})
+        return cls(classes, {id(node): held[node.edges.tobytes()] for node in nodes}, budget)
 
     def program(self, tree: Node) -> Program:
         """The program of a tree, whose nodes are those of the alphabet."""
@@ -88,14 +94,15 @@ class Alphabet:
 
     def automaton(self, instructions: Program) -> Moves:
         """The automaton of a program."""
-        return Construction(instructions, self.classes.held.shape[1]).moves()
+        return Construction(instructions, self.classes.held.shape[1], self.budget).moves()
 
 
 def _without(absent: Collection[str], tree: Node) -> Node:
     """A pattern without the alternatives that spell something with an absent string in it."""
     if not isinstance(tree, Choice):
         return tree
-    kept = tuple(part for part in tree.parts if not any(string in spelled(part) for string in absent))
+    spellings = map(spelled, tree.parts)
+    kept = tuple(part for part, spelling in zip(tree.parts, spellings, strict=True) if not any(string in spelling for string in absent))
     return Choice(kept) if kept else tree
 
 

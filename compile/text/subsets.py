@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.text.budget import Budget
 from fst.compile.text.programs import Behind, Moves, Program
 from fst.compile.text.threads import DECIDED, Stepper, Thread, Undecided
 from fst.errors import UnsupportedError
@@ -35,10 +36,11 @@ class Construction:
     Args:
         program: the program.
         classes: how many classes there are; the number after the last stands for the end of the text.
+        budget: of the pipeline.
     """
 
-    def __init__(self, program: Program, classes: int) -> None:
-        self._stepper = Stepper(program)
+    def __init__(self, program: Program, classes: int, budget: Budget) -> None:
+        self._stepper = Stepper(program, budget)
         self._classes = classes
         self._contexts = _contexts(program, classes)
         self._start = State(((program.start, DECIDED),), None)
@@ -115,7 +117,7 @@ def _distinct(threads: tuple[Thread, ...]) -> tuple[Thread, ...]:
     return tuple(found)
 
 
-def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """The smallest automaton that does the same, with dead state 0, first state 1, and the others in the order in which they are reached.
 
     Blocks of states are split until no symbol splits another one (Moore). The caller may then merge symbols with equal columns.
@@ -123,9 +125,11 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_]) -> tuple[NDArra
     Args:
         targets: int64[states, symbols], the next state.
         ends: bool[states, symbols], whether a match ends before the symbol.
+        budget: counts the states of each round, of which four take as long as a step.
     """
     blocks, count = np.zeros(len(targets), np.int64), 1
     while True:
+        budget.take(len(targets) // 4)
         rows = np.ascontiguousarray(np.column_stack([blocks, blocks[targets] * 2 + ends]))
         numbers: dict[bytes, int] = {}
         blocks = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in rows])

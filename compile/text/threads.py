@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fst.compile.text.budget import Budget
 from fst.compile.text.programs import NOWHERE, Ahead, Behind, Fork, Inner, Instruction, Match, Program, Read
 from fst.errors import UnsupportedError
 
-MAX_STEPS = 1_000_000  # threads stepped, and places visited: a second or two
 NESTED = "the pattern has a look-ahead inside another over more than one character"
 
 
@@ -42,11 +42,10 @@ class Step:
 
 
 class Stepper:
-    """The steps of a program, each computed once."""
+    """The steps of a program, each computed once. The budget counts threads stepped, and places visited."""
 
-    def __init__(self, program: Program) -> None:
-        self._instructions = program.instructions
-        self._steps = 0
+    def __init__(self, program: Program, budget: Budget) -> None:
+        self._instructions, self._budget = program.instructions, budget
         self._reached: dict[tuple[int, int | None, int], Step] = {}
         self._decisions: dict[tuple[Pending, int | None, int], Pending | bool] = {}
 
@@ -60,7 +59,7 @@ class Stepper:
         """
         reached: dict[Thread, None] = {}
         ends: list[tuple[int, Undecided]] = []
-        self._count(len(threads))
+        self._budget.take(1 + len(threads))
         for place, undecided in threads:
             left = self.advance(undecided, before, symbol)
             if left is None:
@@ -92,7 +91,7 @@ class Stepper:
             if thread in seen:
                 continue
             seen.add(thread)
-            self._count(1)
+            self._budget.take(1)
             instruction = self._instructions[place]
             if isinstance(instruction, Match):
                 ends.append((len(reached), undecided))
@@ -120,11 +119,6 @@ class Stepper:
         if isinstance(instruction, Inner) and instruction.leaves[symbol]:
             return [(instruction.following, undecided)]
         return []
-
-    def _count(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > MAX_STEPS:
-            raise UnsupportedError(f"the pattern needs more than {MAX_STEPS:,} steps to compile")
 
     def advance(self, undecided: Undecided, before: int | None, symbol: int) -> Undecided | None:
         """The look-aheads that are still undecided after a symbol; None if one of them fails."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from fst.blanks import BLANK
 from fst.compile.text.automata import Step, explored, reduced
+from fst.compile.text.budget import Budget
 from fst.rows import CODE_POINTS
 from fst.splitting import Splitter
 
@@ -43,14 +44,14 @@ def between_tokens(tokens: Iterable[str], known: Collection[str], *, before_blan
     joined = {(numbers[keys[left]], numbers[keys[right]]) for left, right in pairs}
     loose = {number for (_, is_known), number in numbers.items() if not is_known}
     blanks = {numbers[keys[BLANK]]} if before_blanks else set[int]()
-    over, end = -1, count
+    over, end, budget = -1, count, Budget()
 
     def step(now: int, symbol: int) -> Step:
         is_over = symbol == end or symbol in blanks or not ((now, symbol) in joined or {now, symbol} <= loose)
         return (over, True) if is_over else (symbol, False)
 
-    found = explored(lambda symbol: (over if symbol == end else symbol, False), step, over, end + 1)
-    return reduced(classes, found, np.zeros(end, np.bool_))
+    found = explored(lambda symbol: (over if symbol == end else symbol, False), step, over, end + 1, budget)
+    return reduced(classes, found, np.zeros(end, np.bool_), budget)
 
 
 def _keys(characters: Iterable[str], pairs: Collection[Pair], known: Collection[str]) -> Mapping[str, tuple[Hashable, bool]]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.text.automata import Automaton, Step, explored, reduced
+from fst.compile.text.budget import Budget
 from fst.errors import UnsupportedError
 from fst.splitting import DEAD, START, Splitter
 
@@ -25,35 +26,39 @@ JOINED_WITH_GAP_AFTER = {("merged_with_previous", True), ("merged_with_next", Fa
 GAP, MATCHES, MATCHED, FIRST = -1, -2, -3, -4  # in place of states of the pattern's automaton
 
 
-def total(split: Splitter) -> Splitter:
+def total(split: Splitter, budget: Budget | None = None) -> Splitter:
     """The splitter without gaps that has the pieces of another.
+
+    Args:
+        split: the other.
+        budget: of the pipeline; None: of this splitter alone.
 
     Raises:
         UnsupportedError: this module finds none; the message says why.
     """
-    automaton = Automaton.of(split.moves)
+    automaton, budget = Automaton.of(split.moves), budget or Budget()
     begins = automaton.targets[START, :-1] != DEAD
     drops = (begins != split.invert) & (split.behavior == "removed")
-    return reduced(split.classes, _behaving(split, automaton, begins), drops)
+    return reduced(split.classes, _behaving(split, automaton, begins, budget), drops, budget)
 
 
-def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
     """The automaton without gaps of a splitter and its behavior. `begins`: bool[classes], whether a match begins with the class."""
     if split.behavior == "isolated":
-        return _Gaps(automaton).automaton()
+        return _Gaps(automaton).automaton(budget)
     asked, string = (split.behavior, split.invert), _string(automaton)
     if len(string) > 1 and split.behavior != "removed":
-        return _of_string(string, automaton.targets.shape[1], asked)
+        return _of_string(string, automaton.targets.shape[1], asked, budget)
     if not automaton.surely_ends()[automaton.targets[START, :-1][begins]].all():
         raise UnsupportedError(UNCLEAR)
     if asked in JOINED_WITH_GAP_BEFORE:
-        return _joined_with_gap_before(automaton, begins)
+        return _joined_with_gap_before(automaton, begins, budget)
     are_apart = not automaton.targets[:, :-1][:, ~begins].any()  # no match holds a character that begins none
     if split.behavior == "removed":  # adjacent matches that are dropped can be one piece
-        return _Gaps(automaton).automaton() if split.invert or not are_apart else _joined_matches(begins)
+        return _Gaps(automaton).automaton(budget) if split.invert or not are_apart else _joined_matches(begins, budget)
     if not are_apart:
         raise UnsupportedError(MIXED)
-    return _joined_with_gap_after(automaton, begins) if asked in JOINED_WITH_GAP_AFTER else _joined_matches(begins)
+    return _joined_with_gap_after(automaton, begins, budget) if asked in JOINED_WITH_GAP_AFTER else _joined_matches(begins, budget)
 
 
 def _string(automaton: Automaton) -> Sequence[int]:
@@ -68,14 +73,14 @@ def _string(automaton: Automaton) -> Sequence[int]:
     return symbols if all(step == (DEAD, True) for step in steps[state]) else []
 
 
-def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool]) -> Automaton:
+def _of_string(string: Sequence[int], symbols: int, asked: tuple[str, bool], budget: Budget) -> Automaton:
     """The automaton without gaps of a pattern that matches one string, whose matches are joined with gaps or with each other."""
     found = _String(string, symbols - 1, joins=asked[0] == "contiguous")
     step = found.step_to_end if asked in JOINED_WITH_GAP_BEFORE else found.step
-    return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols)
+    return explored(lambda symbol: (step(_Read(), symbol)[0], False), step, OVER, symbols, budget)
 
 
-def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
     """A match is part of the gap before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
@@ -87,10 +92,10 @@ def _joined_with_gap_before(automaton: Automaton, begins: NDArray[np.bool_]) -> 
             return steps[now][symbol]
         return begin(symbol) if symbol < len(begins) else (DEAD, True)
 
-    return explored(begin, step, DEAD, len(in_gap))
+    return explored(begin, step, DEAD, len(in_gap), budget)
 
 
-def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_]) -> Automaton:
+def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_], budget: Budget) -> Automaton:
     """A gap is part of the match before it."""
     steps, in_gap = automaton.steps(), [*(~begins).tolist(), False]
 
@@ -101,10 +106,10 @@ def _joined_with_gap_after(automaton: Automaton, begins: NDArray[np.bool_]) -> A
         following, ends = steps[now][symbol] if now != GAP else (DEAD, True)
         return (GAP, False) if ends and in_gap[symbol] else (following, ends)
 
-    return explored(begin, step, DEAD, len(in_gap))
+    return explored(begin, step, DEAD, len(in_gap), budget)
 
 
-def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
+def _joined_matches(begins: NDArray[np.bool_], budget: Budget) -> Automaton:
     """Adjacent matches are one: a run of characters with which matches begin."""
     kinds = [*np.where(begins, MATCHES, GAP).tolist(), DEAD]
     return explored(
@@ -112,6 +117,7 @@ def _joined_matches(begins: NDArray[np.bool_]) -> Automaton:
         lambda now, symbol: (now, False) if kinds[symbol] == now else (DEAD, True),
         DEAD,
         len(kinds),
+        budget,
     )
 
 
@@ -202,10 +208,10 @@ class _Gaps:
         self._steps, self._surely = automaton.steps(), automaton.surely_ends().tolist()
         self._symbols = automaton.targets.shape[1]
 
-    def automaton(self) -> Automaton:
+    def automaton(self, budget: Budget) -> Automaton:
         """The automaton without gaps. Its situations are `_Gap`, and the states of searches that have a match, or surely will."""
         over: int | _Gap = DEAD
-        return explored(self._begin, self._next, over, self._symbols)
+        return explored(self._begin, self._next, over, self._symbols, budget)
 
     def _begin(self, symbol: int) -> tuple[int | _Gap, bool]:
         """The first step: a match begins, or a gap, or either."""

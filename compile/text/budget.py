@@ -1,0 +1,32 @@
+"""The steps that the patterns of a pipeline may take to compile: a few characters of a pattern can ask for any number of states."""
+
+from __future__ import annotations
+
+from fst.errors import UnsupportedError
+
+MAX_STEPS = 2_000_000  # a few seconds, and some 600 MB; patterns of known models take a few thousand
+
+
+class Budget:
+    """Counts the steps of a pipeline.
+
+    Example:
+        >>> budget = Budget()
+        >>> budget.take(MAX_STEPS)
+        >>> budget.take(1)
+        Traceback (most recent call last):
+        fst.errors.UnsupportedError: the patterns take more than 2,000,000 steps to compile; write shorter ones
+    """
+
+    def __init__(self) -> None:
+        self._left = MAX_STEPS
+
+    def take(self, steps: int) -> None:
+        """Count some steps, before they are taken.
+
+        Raises:
+            UnsupportedError: there are more than `MAX_STEPS` in all.
+        """
+        self._left -= steps
+        if self._left < 0:
+            raise UnsupportedError(f"the patterns take more than {MAX_STEPS:,} steps to compile; write shorter ones")
