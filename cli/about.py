@@ -34,7 +34,7 @@ MAX_LISTED = 12  # special tokens shown to a person; a program gets all
 def described(tables: Tables | BpeTables, path: str, size: int) -> dict[str, Any]:
     """Everything that is to be told of tables, as JSON has it."""
     if not tables.has_tokens:
-        return {"file": path, "bytes": size, **tables.about}
+        return {"file": path, "bytes": size, **tables.summary}
     metadata, spellings = tables.metadata, names(tables)
     automaton, stored = metadata.automaton, metadata.to_json()
     return {
@@ -69,6 +69,8 @@ def _value(value: Any) -> str:
     """A value as a person is told it: of a long list its size, and whole numbers with separators."""
     if isinstance(value, list) and len(value) > MAX_LISTED:
         return f"{len(value):,} entries"
+    if isinstance(value, bool):
+        return json.dumps(value)
     return f"{value:,}" if isinstance(value, int) else "none" if value is None else str(value)
 
 

@@ -21,7 +21,7 @@ from fst.cli import chart, peers
 from fst.cli.bench import aligned, counted, threads_of
 from fst.cli.kernels import ready
 from fst.cli.progress import note
-from fst.cli.references import files, kind
+from fst.cli.references import EXTRA, files, kind
 from fst.cli.streams import STANDARD
 from fst.cli.turns import seconds
 from fst.cli.workers import Process
@@ -150,7 +150,7 @@ def _readable(name: str, by_kind: Mapping[str, Path], names: Sequence[str]) -> P
 def _need_some(found: Collection[str]) -> None:
     if not found:
         names = ", ".join(peers.LIBRARIES)
-        raise UnsupportedError(f"of {names} none is installed and reads the source; name one with --against, and the message says why")
+        raise UnsupportedError(f"none of {names} is installed and reads the source; to install them: {EXTRA}")
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:

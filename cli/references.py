@@ -18,6 +18,7 @@ from fst.machines.byte_letters import spelled
 
 DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, sentencepiece_model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
+EXTRA = "pip install 'fst-toolkit[bench]'"
 EXCERPT = 60  # characters of a message of the reference
 
 
@@ -93,7 +94,8 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise UnsupportedError(f"--against needs {name}, which is not installed; install it with `pip install {name}`") from None
+        way = f"pip install {name}, or all that can be compared: {EXTRA}"
+        raise UnsupportedError(f"--against needs {name}, which is not installed: {way}") from None
 
 
 class Tokenizers:

@@ -75,6 +75,11 @@ class Table(ABC):
         return {name: getattr(self, name) for name in self.schema()}
 
     @property
+    def summary(self) -> Mapping[str, Any]:
+        """Size and options of a table without tokens, as JSON has them."""
+        return self.about
+
+    @property
     @abstractmethod
     def ids_per_unit(self) -> int:
         """The room for ids that the kernels need for each code unit of text: for the most ids that it has, which `prove` shows for every

@@ -50,11 +50,14 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Refuse a list of another length than the keywords.
+    """Refuse what replaces no match, and a list of another length than the keywords.
 
     Raises:
-        ValueError: it is one.
+        TypeError: it is no str, list or dict.
+        ValueError: it is a list of another length.
     """
+    if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
+        raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")
     if not isinstance(by, str | Mapping) and len(by) != keywords:
         raise ValueError(f"replace: there are {len(by)} replacements for {keywords} keywords")
 
@@ -70,11 +73,10 @@ def chosen(by: Replacements, found: Found, keywords: Sequence[str]) -> Chosen:
     different, ranks = _ranked(found.ids, len(keywords))
     if not isinstance(by, Mapping):
         return _chosen(found, ranks, [by[number] for number in different])
-    texts = [by.get(keywords[number]) for number in different]
-    is_known = np.array([text is not None for text in texts], bool)
+    is_known = np.array([keywords[number] in by for number in different], bool)
     is_replaced = is_known[ranks]
     numbers = (np.cumsum(is_known, dtype=np.int32) - 1)[ranks[is_replaced]]
-    return _chosen(_some(found, is_replaced), numbers, [text for text in texts if text is not None])
+    return _chosen(_some(found, is_replaced), numbers, [by[keywords[number]] for number in different if keywords[number] in by])
 
 
 def _some(found: Found, is_kept: NDArray[np.bool_]) -> Found:
@@ -99,6 +101,8 @@ def in_utf_8(replacement: str) -> bytes:
     Raises:
         TextError: it is not text.
     """
+    if not isinstance(replacement, str):
+        raise TextError(f"the replacement {quoted(replacement)} is {type(replacement).__name__}; expected a str")
     try:
         return replacement.encode()
     except UnicodeEncodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from itertools import pairwise
 from struct import Struct
 from typing import Any, NamedTuple, overload
@@ -16,7 +17,17 @@ from fst.machines.keywords import OVERLAPPING, KeywordTables
 from fst.runtime.batch import Batch
 from fst.runtime.empties import Empties, EmptyStream, lengths_of
 from fst.runtime.encoder import NO_FRAME, Encoder
-from fst.runtime.replacing import Chosen, Found, check_replacements, chosen, ends_of, in_utf_8, replaced_rows, replaced_strings
+from fst.runtime.replacing import (
+    Chosen,
+    Found,
+    Replacements,
+    check_replacements,
+    chosen,
+    ends_of,
+    in_utf_8,
+    replaced_rows,
+    replaced_strings,
+)
 from fst.runtime.run import SHORT, Runner
 from fst.runtime.safe_cuts import CANDIDATES, Blanks, SafeCuts
 from fst.runtime.speller import reading_of
@@ -30,7 +41,8 @@ OFFSETS: Mapping[str | None, bool | str] = {"characters": True, "bytes": "bytes"
 
 FEW = 16  # matches that Python replaces in less time than it takes to call kernels
 
-Replacement = str | Sequence[str] | Mapping[str, str] | Callable[["Match", str], str]
+Replacement = str | Sequence[str] | Mapping[str, str] | Callable[["Match", str], str] | Callable[["Match"], str]
+Chooser = Callable[["Match", str], str]
 
 
 class Match(NamedTuple):
@@ -168,15 +180,16 @@ class Searcher:
 
         Args:
             text: a str, or a batch of str as in `find_batch`.
-            by: a str for all keywords; a list with one for each; a dict from keyword to str, of which others stay; or a function of the
-                match and its text that returns a str.
+            by: a str for all keywords; a list with one for each; a dict from keyword to str, of which others stay; or a function that
+                returns a str, of the match and its text, or of the match alone as in `re.sub`.
             threads: as in `find_batch`.
 
         Raises:
             TextError: a text, or a replacement, is not text.
+            TypeError: `by` is none of these.
             ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
         """
-        self._check_replacing(by)
+        by = self._checked_replacement(by)
         texts: Any = [text] if isinstance(text, str) else listed(text)
         found = self.find_batch(texts, threads=threads)
         if callable(by) or len(found.ids) <= FEW:
@@ -224,7 +237,7 @@ class Searcher:
             A column of the same type, with the same chunks; null rows stay null.
 
         Raises:
-            TextError, ValueError: as in `replace`; or the column does not hold texts, or the new ones are too long for its type.
+            TextError, TypeError, ValueError: as in `replace`; or the column does not hold texts, or the new ones are too long for its type.
             ImportError: pyarrow is not installed.
 
         Example:
@@ -235,7 +248,7 @@ class Searcher:
         """
         from fst.runtime.arrow import rewritten
 
-        self._check_replacing(by)
+        by = self._checked_replacement(by)
 
         def rewrite(rows: Column) -> tuple[Ints, Callable[[], Bytes]]:
             (data, starts), found = rows.joined(), _matches(self._found(rows, threads))
@@ -284,16 +297,19 @@ class Searcher:
             yield from stream.read()[0]
         yield from stream.close()[0]
 
-    def _check_replacing(self, by: Replacement) -> None:
+    def _checked_replacement(self, by: Replacement) -> Chooser | Replacements:
+        """What replaces matches, as it is or as a function of the match and its text."""
         if self._is_overlapping:
             raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
-        if not callable(by):
-            check_replacements(by, len(self.keywords))
+        if callable(by):
+            return of_two(by)
+        check_replacements(by, len(self.keywords))
+        return by
 
     def _found(self, rows: Column, threads: int | None, errors: str = "strict") -> Batch:
         return self._matcher._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads, errors=errors)
 
-    def _chosen(self, by: str | Sequence[str] | Mapping[str, str], found: Matches) -> Chosen:
+    def _chosen(self, by: Replacements, found: Matches) -> Chosen:
         """What replaces each match, by kernels."""
         return chosen(by, Found(found.ids, np.stack([found.starts, found.ends], axis=1), found.row_splits), self.keywords)
 
@@ -400,7 +416,18 @@ def _of_part(part: Part) -> Matches:
     return Matches(part.ids, part.offsets[:, 0], part.offsets[:, 1], np.array([0, len(part.ids)]))
 
 
-def _replacing(by: Replacement, keywords: Sequence[str]) -> Callable[[Match, str], str]:
+def of_two(by: Callable[..., str]) -> Chooser:
+    """A function of a match and its text, from one that may take the match alone."""
+    try:
+        signature(by).bind(None, None)
+    except TypeError:
+        return lambda match, _: by(match)
+    except ValueError:  # it is not written in Python, and has no signature
+        pass
+    return by
+
+
+def _replacing(by: Chooser | Replacements, keywords: Sequence[str]) -> Chooser:
     """A function from a match and its text to what replaces it."""
     if callable(by):
         return by
@@ -416,7 +443,7 @@ def _checked(replacement: str) -> str:
     return replacement
 
 
-def _replaced(text: str, found: Sequence[Match], replaced: Callable[[Match, str], str]) -> str:
+def _replaced(text: str, found: Sequence[Match], replaced: Chooser) -> str:
     """The text with its matches replaced. What several share is left out once."""
     parts, at = list[str](), 0
     for match in found:

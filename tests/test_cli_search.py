@@ -249,7 +249,20 @@ class TestManners:
         assert error_of(done).endswith("is a table of wordpiece: this command takes one of keywords, from `fst compile --kind keywords`")
         assert "is a table of keywords, and has no tokens" in error_of(call("encode", table, code=1))
         assert call("verify", table).stdout == f"{table}: whole and safe\n"
-        assert "kind        keywords" in call("info", table).stdout
+
+
+    def test_info(self, tmp_path: Path) -> None:
+        """`fst info` shows how many keywords a table has, and with which options they were compiled."""
+        out = tmp_path / "names.npz"
+        keywords(["ab", "", "c"], match_kind="standard", ignore_case=True, allow_empty=True).save(out)
+        told = json.loads(call("info", out, "--json").stdout)
+        assert (told["keywords"], told["match_kind"], told["allow_empty"]) == (3, "standard", True)
+        assert [line.split() for line in call("info", out).stdout.splitlines()[3:7]] == [
+            ["keywords", "3"],
+            ["match_kind", "standard"],
+            ["ignore_case", "true"],
+            ["whole_words", "false"],
+        ]
 
 
 class TestCompile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -108,6 +109,12 @@ class TestLists:
                 searcher.replace(["ab"], by)
         with pytest.raises(ValueError, match="there are 1 replacements for 6 keywords"):
             searcher.replace([], ["x"])
+        for wrong in (None, 3, b"x"):
+            with pytest.raises(TypeError, match=f"by is {type(wrong).__name__}; expected a str, a list, a dict or a function"):
+                searcher.replace("ab", wrong)  # type: ignore[call-overload]
+        for by in ([None] * len(KEYWORDS), {"ab": None}):
+            with pytest.raises(fst.TextError, match="the replacement None is NoneType; expected a str"):
+                searcher.replace(["ab"], by)  # type: ignore[call-overload]
         with pytest.raises(fst.TextError, match="row 1, position 0: a lone surrogate"):
             searcher.replace(["ab", "\ud800"], "x")
 
@@ -196,6 +203,12 @@ class TestColumns:
         for nulls in (pa.nulls(3, kind), pa.nulls(0, kind)):
             assert checked(searcher.find_arrow(nulls)) == [None] * len(nulls)
             assert searcher.replace_arrow(nulls, "x").equals(nulls)
+
+    @pytest.mark.parametrize("by", [lambda match: f"<{match.id}>", "<{0.id}>".format, partial(str.format, "<{0.id}>")])
+    def test_functions_of_one_argument(self, searcher: fst.Searcher, by: Any) -> None:
+        """A function of the match alone, as `re.sub` takes, says what replaces it, in texts and in columns."""
+        assert searcher.replace(["cab", "é"], by) == ["c<0>", "<2>"]
+        assert checked(searcher.replace_arrow(column(["cab", None], pa.string()), by)) == ["c<0>", None]
 
     def test_functions(self, searcher: fst.Searcher) -> None:
         """A function of the match and its text says what replaces it."""

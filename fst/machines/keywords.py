@@ -165,6 +165,21 @@ class KeywordTables(Table):
         return KeywordMetadata.from_json(self.about)
 
     @property
+    def summary(self) -> Mapping[str, Any]:
+        """The number of keywords, and the options of `fst.compile.keywords`."""
+        automaton, text = self.metadata.automaton, self.metadata.text
+        return {
+            "kind": automaton.kind,
+            "keywords": len(self.keyword_ends),
+            "match_kind": automaton.match_kind,
+            "ignore_case": text.folds is not None,
+            "whole_words": text.words is not None,
+            "normalizer": text.rewriting is not None,
+            "allow_empty": len(self.empty) > 0,
+            "states": automaton.states,
+        }
+
+    @property
     def ids_per_unit(self) -> int:
         """Matches do not overlap, and none is empty."""
         return self.metadata.text.growth
