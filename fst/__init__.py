@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fst.runtime.segmenter import Segmenter, Segments, SegmentStream
     from fst.runtime.sentencepiece.processor import sentencepiece
     from fst.runtime.stream import Part, Stream
-    from fst.runtime.tiktoken import tiktoken
+    from fst.runtime.tiktoken import Encoding as tiktoken  # noqa: N813 - is called as the library is
     from fst.runtime.tokenizer import Tokenizer
     from fst.runtime.transformers.backend import tokenizers
     from fst.runtime.transformers.hf import hf
@@ -74,9 +74,9 @@ def __getattr__(name: str) -> Any:
 
         return sentencepiece
     if name == "tiktoken":
-        from fst.runtime.tiktoken import tiktoken
+        from fst.runtime.tiktoken import Encoding
 
-        return tiktoken
+        return Encoding
     if name == "tokenizers":
         from fst.runtime.transformers.backend import tokenizers
 

@@ -12,8 +12,8 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
     """A tokenizer as it is, or compiled from a live one.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers`` or
-            ``transformers``.
+        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers``,
+            ``transformers`` or ``tiktoken``.
         asker: the function that asks, for the message.
 
     Raises:
@@ -28,8 +28,9 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
         return found
     from fst.compile.api import tokenizer as compile_tokenizer
     from fst.compile.sources.live import is_live
+    from fst.compile.sources.tiktoken import is_encoding
 
-    if not is_live(tokenizer):
-        what = "an fst.Tokenizer, or a live tokenizer of tokenizers or transformers"
+    if not is_live(tokenizer) and not is_encoding(tokenizer):
+        what = "an fst.Tokenizer, or a live tokenizer of tokenizers, transformers or tiktoken"
         raise TypeError(f"{asker} takes {what}, not {type(tokenizer).__name__}: compile a source first, or fst.load a table")
     return Tokenizer(compile_tokenizer(tokenizer))

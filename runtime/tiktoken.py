@@ -7,19 +7,22 @@ from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import lru_cache
-from operator import index
-from typing import Any, Literal, NoReturn
+from importlib import import_module
+from operator import itemgetter
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError, UnsupportedError
 from fst.lazy import Lazy
+from fst.live import compiled
 from fst.machines.bpe import BpeTables
 from fst.runtime.batch import Batch
 from fst.runtime.bpe import BpeTokenizer
-from fst.runtime.decoding import MAX_ID, ByteDecoder, IdsLike, decoder_of
-from fst.runtime.tokenizer import Tokenizer
+from fst.runtime.decoding import ByteDecoder, IdsLike, decoder_of
+from fst.runtime.tiktoken_arguments import need, need_sequence, need_strings, need_threads, number_of, refusal
+from fst.runtime.unstable import Completions, with_spaces
 from fst.runtime.workspace import Ids
 
 Allowed = Literal["all"] | AbstractSet[str]
@@ -28,17 +31,23 @@ NO_TOKENS: AbstractSet[str] = frozenset()
 END_OF_TEXT = "<|endoftext|>"
 
 
-def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
-    """A stand-in for a ``tiktoken.Encoding``.
+class Encoding:
+    """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that give one by its name.
 
-    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors, and does not need tiktoken. It adds no
-    special tokens of a template. All added tokens of the table are special tokens. It can be pickled.
+    It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. It adds no special tokens of a
+    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and other functions of names need
+    tiktoken. ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` extend an encoding as tiktoken's README does.
 
     Args:
-        tokenizer: a tokenizer over a byte-level BPE table.
-        name: the name of the encoding, which tables do not store.
+        tokenizer: a tokenizer over a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
+        name: the name of the encoding, which tables do not store; None: that of the ``tiktoken.Encoding``, or else "fst".
+
+    Attributes:
+        name: the name of the encoding.
+        fst: the tokenizer that encodes, which finds all special tokens.
 
     Raises:
+        TypeError: the argument is no tokenizer.
         UnsupportedError: the tokenizer is of another kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
 
     Example::
@@ -47,30 +56,58 @@ def tiktoken(tokenizer: Tokenizer, *, name: str = "fst") -> Encoding:
         enc.encode("hello world")  # → [15339, 1917]
         enc.encode("<|endoftext|>", allowed_special="all")  # → [100257]
     """
-    if not isinstance(tokenizer, BpeTokenizer):
-        kind = getattr(getattr(tokenizer, "_table", None), "kind", type(tokenizer).__name__)
-        raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
-    if tokenizer._metadata.text.rewriting:
-        raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
-    return Encoding(tokenizer, name)
 
-
-class Encoding:
-    """The members of ``tiktoken.Encoding``, over a table.
-
-    Args:
-        tokenizer: the tokenizer that encodes.
-        name: the name of the encoding.
-
-    Attributes:
-        name: as given.
-        fst: the tokenizer that encodes, which finds all special tokens.
-    """
-
-    def __init__(self, tokenizer: BpeTokenizer, name: str) -> None:
-        self.fst, self.name = tokenizer, name
-        self._table: BpeTables = tokenizer._table
+    def __init__(self, tokenizer: Any, name: str | None = None) -> None:
+        found = compiled(tokenizer, "fst.tiktoken")
+        if not isinstance(found, BpeTokenizer):
+            kind = getattr(getattr(found, "_table", None), "kind", type(found).__name__)
+            raise UnsupportedError(f"fst.tiktoken stands in for byte-level BPE; this is a tokenizer of kind {kind!r}")
+        if found._metadata.text.rewriting:
+            raise UnsupportedError("fst.tiktoken stands in for encodings that do not rewrite texts; this vocabulary does")
+        self.fst, self.name = found, getattr(tokenizer, "name", "fst") if name is None else name
+        self._table: BpeTables = found._table
         self._specials = dict(self._table.metadata.added_tokens.specials)
+
+    @staticmethod
+    def get_encoding(encoding_name: str) -> Encoding:
+        """The encoding of a name, from the installed tiktoken. It is compiled once in a process.
+
+        Raises:
+            ImportError: tiktoken is not installed.
+            ValueError: tiktoken does not know the name.
+        """
+        theirs = _library().get_encoding(encoding_name)
+        if encoding_name not in _BY_NAME:
+            _BY_NAME[encoding_name] = Encoding(theirs)
+        return _BY_NAME[encoding_name]
+
+    @staticmethod
+    def encoding_for_model(model_name: str) -> Encoding:
+        """The encoding of a model of OpenAI's, as `get_encoding` gives it.
+
+        Raises:
+            ImportError: tiktoken is not installed.
+            KeyError: tiktoken does not know the model.
+        """
+        return Encoding.get_encoding(Encoding.encoding_name_for_model(model_name))
+
+    @staticmethod
+    def encoding_name_for_model(model_name: str) -> str:
+        """The name of the encoding of a model.
+
+        Raises:
+            ImportError, KeyError: as by `encoding_for_model`.
+        """
+        return str(_library().encoding_name_for_model(model_name))
+
+    @staticmethod
+    def list_encoding_names() -> list[str]:
+        """The names that `get_encoding` takes.
+
+        Raises:
+            ImportError: tiktoken is not installed.
+        """
+        return [*_library().list_encoding_names()]
 
     def __repr__(self) -> str:
         return f"<Encoding {self.name!r}>"
@@ -123,13 +160,28 @@ class Encoding:
         """As `encode`, for each text."""
         return self._rows(text, *self._sets(allowed_special, disallowed_special), num_threads)
 
-    def encode_with_unstable(self, text: str, **_: Any) -> NoReturn:  # noqa: ARG002
-        """Refused.
+    def encode_with_unstable(
+        self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
+    ) -> tuple[list[int], list[list[int]]]:
+        """The ids of a text that stay if more text follows, and what may come after them.
+
+        Returns:
+            The stable ids; and completions, sorted: ids that may follow them, so that the text begins with the text of both. Completions
+            are those of tiktoken, which may lack some.
 
         Raises:
-            UnsupportedError: always.
+            ValueError: as by `encode`.
+            UnicodeEncodeError: the text has a surrogate.
         """
-        raise UnsupportedError("encode_with_unstable: tables tell the ids of a text, not those of its continuations; use tok.stream()")
+        allowed, disallowed = self._sets(allowed_special, disallowed_special)
+        ids = _listed(self._checked(text, allowed, disallowed, mends=False))
+        count = self._last_piece(text, allowed)
+        if not count:
+            return ids, []
+        contents = [None if number in self._special_ids else self._contents[number] for number in ids]
+        place = len(ids) - with_spaces(contents, count)
+        unstable = b"".join(self._contents[number] for number in ids[place:])
+        return ids[:place], [*map(list, sorted(self._completions.of(unstable)))]
 
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """The id of a token, which may be a special one.
@@ -138,7 +190,7 @@ class Encoding:
             KeyError: there is no such token.
         """
         token = text_or_bytes.encode() if isinstance(text_or_bytes, str) else text_or_bytes
-        _need(token, bytes)
+        need(token, bytes)
         number = self._ranks.get(token, self._special_contents.get(token))
         if number is None:
             raise KeyError(token)
@@ -166,7 +218,7 @@ class Encoding:
         Raises:
             KeyError: the id has no token.
         """
-        number = _number(token)
+        number = number_of(token)
         content = self._contents.get(number)
         if content is None:
             raise KeyError(str(number))
@@ -195,12 +247,12 @@ class Encoding:
 
     def decode_batch(self, batch: Iterable[IdsLike], *, errors: str = "replace", num_threads: int | None = 8) -> list[str]:
         """As `decode`, for each row."""
-        _need_threads(num_threads)
+        need_threads(num_threads)
         return [self.decode(tokens, errors) for tokens in batch]
 
     def decode_bytes_batch(self, batch: Iterable[IdsLike], *, num_threads: int | None = 8) -> list[bytes]:
         """As `decode_bytes`, for each row."""
-        _need_threads(num_threads)
+        need_threads(num_threads)
         return [self.decode_bytes(tokens) for tokens in batch]
 
     def token_byte_values(self) -> list[bytes]:
@@ -259,10 +311,10 @@ class Encoding:
         if disallowed <= self._all_specials and allowed is not self.special_tokens_set:
             ids = self._ids_without_specials(text)
             if ids is not None:
-                _need_strings(allowed)
+                need_strings(allowed)
                 return ids
         if disallowed and (found := _one_of(disallowed).search(text)):
-            raise ValueError(_refusal(found.group()))
+            raise ValueError(refusal(found.group()))
         if not mends and isinstance(text, str):
             text.encode()  # raises if there is a surrogate
         return self._encoded(text, allowed)
@@ -279,8 +331,8 @@ class Encoding:
 
     def _encoded(self, text: Any, allowed: AbstractSet[str]) -> Ids:
         """The ids of a text in which the allowed special tokens are found."""
-        _need(text, str)
-        _need_strings(allowed)
+        need(text, str)
+        need_strings(allowed)
         found = frozenset(allowed & self._specials.keys())
         try:
             return self._encoded_valid(text, found)
@@ -298,9 +350,16 @@ class Encoding:
         numbers = [np.array([self._specials[token]], np.int32) for token in stretches[1::2]]
         return np.concatenate([ids[0], *(part for two in zip(numbers, ids[1:], strict=True) for part in two)])
 
+    def _last_piece(self, text: str, allowed: AbstractSet[str]) -> int:
+        """The number of ids of the last piece after the last special token."""
+        found = frozenset(allowed & self._specials.keys())
+        stretch = _one_of(found).split(text)[-1] if found else text
+        words = self._ordinary(stretch, add_special_tokens=False).word_ids(0)
+        return words.count(words[-1]) if words else 0
+
     def _rows(self, text: Iterable[str], allowed: AbstractSet[str], disallowed: frozenset[str], threads: int | None) -> list[list[int]]:
         """The ids of texts. Texts without special tokens and surrogates are encoded together."""
-        _need_threads(threads)
+        need_threads(threads)
         texts = list(text)
         batch = self._batch_of(texts, threads)
         if batch is None:
@@ -320,12 +379,12 @@ class Encoding:
 
     def _decoded(self, tokens: Any) -> memoryview:
         """The bytes of ids."""
-        _need_sequence(tokens)
+        need_sequence(tokens)
         try:
             decoded = self._decoder.bytes_of(tokens)
         except (TypeError, OverflowError):
             for token in tokens:
-                _number(token)  # raises
+                number_of(token)  # raises
             raise
         if decoded.empty:
             self._need_tokens(tokens)
@@ -342,6 +401,27 @@ class Encoding:
         metadata = self._table.metadata
         about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={})).to_json()
         return BpeTokenizer(replace(self._table, about=about))
+
+    @Lazy
+    def _completions(self) -> Completions:
+        ordinary = self._ordinary
+        return Completions(self._ranks, lambda texts: map(_listed, ordinary.encode_batch(texts, add_special_tokens=False)))
+
+    @property
+    def _pat_str(self) -> str:
+        """The pattern, as tiktoken takes it."""
+        return _tiktoken_pattern(self._table)
+
+    @property
+    def _mergeable_ranks(self) -> dict[bytes, int]:
+        """Token → rank, as tiktoken takes them."""
+        _tiktoken_pattern(self._table)  # other tables have merges, of which ids are no ranks
+        return dict(sorted(self._ranks.items(), key=itemgetter(1)))
+
+    @property
+    def _special_tokens(self) -> dict[str, int]:
+        """Special token → id."""
+        return dict(self._specials)
 
     @Lazy
     def _decoder(self) -> ByteDecoder:
@@ -378,6 +458,25 @@ class Encoding:
         return is_special
 
 
+_BY_NAME: dict[str, Encoding] = {}
+
+
+def _library() -> Any:
+    try:
+        return import_module("tiktoken")
+    except ImportError as error:
+        what = "pip install tiktoken, or compile its file of ranks, and load the table"
+        raise ImportError(f"encodings by name are those of tiktoken, which is not installed: {what}") from error
+
+
+def _tiktoken_pattern(table: BpeTables) -> str:
+    """The pattern of a table whose ids are ranks of tiktoken."""
+    part = (table.metadata.text.pre_tokenizers or ({},))[0]
+    if "dialect" not in part:
+        raise UnsupportedError("the table is not from ranks of tiktoken; to extend its vocabulary, add tokens to its source")
+    return str(part["pattern"]["Regex"])
+
+
 def _listed(ids: Ids) -> list[int]:
     numbers: list[int] = ids.tolist()
     return numbers
@@ -389,58 +488,6 @@ def _one_of(strings: frozenset[str]) -> re.Pattern[str]:
     return re.compile(f"({'|'.join(map(re.escape, sorted(strings, key=len, reverse=True)))})")
 
 
-def _refusal(token: str) -> str:
-    """The message for a disallowed special token, word for word tiktoken's."""
-    return (
-        f"Encountered text corresponding to disallowed special token {token!r}.\n"
-        "If you want this text to be encoded as a special token, "
-        f"pass it to `allowed_special`, e.g. `allowed_special={{{token!r}, ...}}`.\n"
-        "If you want this text to be encoded as normal text, disable the check for this token "
-        f"by passing `disallowed_special=(enc.special_tokens_set - {{{token!r}}})`.\n"
-        "To disable this check for all special tokens, pass `disallowed_special=()`.\n"
-    )
-
-
 def _continues(byte: int) -> bool:
     """Whether a byte of UTF-8 continues a character."""
     return 0x80 <= byte < 0xC0
-
-
-# Checks of tiktoken's extension module, with its messages.
-
-
-def _number(token: Any) -> int:
-    number = index(token)
-    if not -1 << 63 <= number < 1 << 63:
-        raise OverflowError("Python int too large to convert to C long")
-    if not 0 <= number <= MAX_ID:
-        raise OverflowError("out of range integral type conversion attempted")
-    return number
-
-
-def _need(value: Any, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise TypeError(f"{_named(value)} is not an instance of {kind.__name__!r}")
-
-
-def _need_strings(allowed: Any) -> None:
-    if not isinstance(allowed, set | frozenset):
-        raise TypeError(f"{_named(allowed)} is not an instance of 'set'")
-    for token in allowed:
-        _need(token, str)
-
-
-def _need_sequence(tokens: Any) -> None:
-    if isinstance(tokens, str):
-        raise TypeError("Can't extract `str` to `Vec`")
-    if isinstance(tokens, dict) or not hasattr(type(tokens), "__getitem__"):
-        raise TypeError(f"{_named(tokens)} is not an instance of 'Sequence'")
-
-
-def _need_threads(threads: int | None) -> None:
-    if threads is not None and threads <= 0:
-        raise ValueError("max_workers must be greater than 0")
-
-
-def _named(value: Any) -> str:
-    return "'None'" if value is None else f"{type(value).__name__!r} object"

@@ -49,7 +49,6 @@ OBJECTS = (
     "fst.runtime.sentencepiece.results.NBestSentencePieceText",
     "fst.runtime.sentencepiece.results.Piece",
     "fst.runtime.sentencepiece.results.SentencePieceText",
-    "fst.runtime.tiktoken.Encoding",
     "fst.runtime.transformers.backend.Backend",
     "fst.runtime.transformers.encoding.BatchEncoding",
     "fst.runtime.transformers.encoding.Encoding",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -11,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Sequence
 from functools import cache
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import kept
@@ -24,6 +26,7 @@ from tiers import examples, sample
 import fst
 from fst.compile import wordpiece
 from fst.compile.sources.tiktoken import ENCODINGS
+from fst.machines.byte_letters import spelled
 
 library = pytest.importorskip("tiktoken")
 loading = pytest.importorskip("tiktoken.load")
@@ -242,14 +245,80 @@ def test_members() -> None:
     names = [name for name in dir(theirs) if not name.startswith("_")]
     assert {*names} <= {*dir(ours)}
     for name in names:
-        if callable(getattr(theirs, name)) and name != "encode_with_unstable":
+        if callable(getattr(theirs, name)):
             assert [*signature(getattr(ours, name)).parameters] == [*signature(getattr(theirs, name)).parameters]
 
 
-def test_unstable_encoding() -> None:
-    """Unstable encoding is refused by name."""
-    with pytest.raises(fst.UnsupportedError, match=r"^encode_with_unstable: "):
-        small()[1].encode_with_unstable("hello fanta", allowed_special="all", disallowed_special=())
+def unstable(encoding: Any, text: str, **beside: Any) -> Any:
+    """The stable ids and the set of completions, or the error."""
+    found = outcome(encoding, "encode_with_unstable", text, **beside)
+    if found[0] is not tuple:
+        return found
+    (stable, completions), rows = found[1], {*map(tuple, found[1][1])}
+    assert len(rows) == len(completions)
+    return stable, rows
+
+
+@given(texts, sets_of_strings, sets_of_strings)
+@examples(2000)
+def test_unstable_encoding(text: str, allowed: Any, disallowed: Any) -> None:
+    """Any text has the same stable ids and the same set of completions, or the same error."""
+    theirs, ours = small()
+    for beside in ({"allowed_special": allowed, "disallowed_special": disallowed}, {"disallowed_special": ()}):
+        assert unstable(ours, text, **beside) == unstable(theirs, text, **beside)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["r50k_base", pytest.param("cl100k_base", marks=pytest.mark.slow)])
+def test_unstable_encoding_of_real_encodings(name: str) -> None:
+    """Beginnings of texts have the same stable ids and completions with a real encoding."""
+    theirs, ours = real(name)
+    for text in ("hello fanta", "a  \n \u3000", "  \n", "'", "caf\xe9", "\u6771", " \x1c", "1234", "a" + END, "\U0001f63a", "\n\n", "\x85"):
+        assert unstable(ours, text, allowed_special="all") == unstable(theirs, text, allowed_special="all")
+
+
+def test_extended_encoding() -> None:
+    """An encoding is extended as in tiktoken's README, with the stand-in for the source; fst.tiktoken compiles the result."""
+    ours = small()[1]
+    more = {"<|im_start|>": 400, "<|im_end|>": 401}
+    specials = {**ours._special_tokens, **more}
+    theirs = library.Encoding(name="im", pat_str=ours._pat_str, mergeable_ranks=ours._mergeable_ranks, special_tokens=specials)
+    two = theirs, fst.tiktoken(theirs)
+    assert_properties_alike(two)
+    assert (two[1]._pat_str, two[1]._mergeable_ranks, two[1]._special_tokens) == (PATTERN, RANKS, specials)
+    assert [*two[1]._mergeable_ranks] == [*RANKS]
+    for text in (*TEXTS, "<|im_start|>hello<|im_end|>"):
+        assert_same(two, "encode", text, allowed_special="all")
+    assert fst.tiktoken(theirs, name="x").name == "x"
+
+
+def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names give the encodings of the installed tiktoken, compiled once; without it, the error names it."""
+    theirs = small()[0]
+    monkeypatch.setitem(library.registry.ENCODINGS, "cl100k_base", theirs)
+    monkeypatch.setattr(sys.modules["fst.runtime.tiktoken"], "_BY_NAME", {})
+    ours = fst.tiktoken.get_encoding("cl100k_base")
+    assert ours is fst.tiktoken.encoding_for_model("gpt-4")
+    assert_same((theirs, ours), "encode", "hello<a>", allowed_special="all")
+    assert fst.tiktoken.list_encoding_names() == library.list_encoding_names()
+    for name in ("get_encoding", "encoding_for_model", "encoding_name_for_model"):
+        for argument in ("nowhere", 5):
+            assert outcome(fst.tiktoken, name, argument) == outcome(library, name, argument)
+    assert outcome(fst.tiktoken, "encoding_name_for_model", "gpt-4o") == outcome(library, "encoding_name_for_model", "gpt-4o")
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(ImportError, match="pip install tiktoken"):
+        fst.tiktoken.list_encoding_names()
+
+
+def test_other_tables_have_no_ranks(tmp_path: Path) -> None:
+    """A table whose merges are not the order of its ids has no pattern and ranks for tiktoken."""
+    model = {"type": "BPE", "vocab": {spelled(bytes([byte])): byte for byte in range(256)}, "merges": []}
+    split = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model, "pre_tokenizer": split}), "utf-8")
+    ours = fst.tiktoken(fst.Tokenizer(kept.bpe(tmp_path / "tokenizer.json")))
+    for name in ("_pat_str", "_mergeable_ranks"):
+        with pytest.raises(fst.UnsupportedError, match="the table is not from ranks of tiktoken"):
+            getattr(ours, name)
 
 
 def test_other_tables() -> None:

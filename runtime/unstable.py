@@ -1,0 +1,87 @@
+"""Completions of a text, as ``tiktoken.Encoding.encode_with_unstable`` gives them: the ids that may follow the stable ones.
+
+The last piece of a text is unstable, with white space before it. At each of its bytes, every token that begins with the rest of the piece
+takes the place of this rest, and the result is encoded. This is the search of tiktoken 0.14.0, which misses some completions.
+
+Source: tiktoken 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, takewhile
+
+SPACES = b" \n\t"  # the white space that joins an unstable piece
+NO_SPACES = "\x1c\x1d\x1e\x1f"  # which only Python counts as white space
+
+Row = tuple[int, ...]
+
+
+def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
+    r"""The number of unstable tokens: those of the last piece and, if it begins with one of white space, those of white space before it.
+
+    Args:
+        contents: the bytes of the tokens of a text; None for special tokens.
+        count: the number of tokens of the last piece, at least 1.
+
+    Example:
+        >>> with_spaces([b"a", b"\n", b" ", b" b"], 1), with_spaces([b"a", b"\n", b" ", b"  "], 1)
+        (1, 3)
+    """
+    rest = contents[len(contents) - count :: -1]
+    spaces = sum(1 for _ in takewhile(lambda content: content is not None and not content.strip(SPACES), rest))
+    return max(count, count + spaces - 1)
+
+
+class Completions:
+    """The completions of unstable pieces.
+
+    Args:
+        ranks: token → id; a lower id is merged earlier.
+        encode: a function that encodes texts without special tokens.
+    """
+
+    def __init__(self, ranks: Mapping[bytes, int], encode: Callable[[list[str]], Iterable[Sequence[int]]]) -> None:
+        self._ranks, self._encode, self._sorted = ranks, encode, sorted(ranks)
+        self._sizes = {number: len(token) for token, number in ranks.items()}
+
+    def of(self, unstable: bytes) -> set[Row]:
+        """The completions of the bytes of unstable tokens, each as ids."""
+        found: set[Row] = {(self._ranks[token],) for token in self._beginning_with(unstable)}
+        for place in range(1, len(unstable)):
+            tried = [unstable[:place] + token for token in self._beginning_with(unstable[place:])]
+            found |= {self._cut(ids, len(unstable)) for ids in self._encoded(tried)}
+        last = unstable.decode()[-1]
+        if last.isspace() and last not in NO_SPACES and last.encode() != unstable:
+            found.add((*self._merged(unstable[: -len(last.encode())]), *self._merged(last.encode())))
+        return found
+
+    def _beginning_with(self, beginning: bytes) -> Iterator[bytes]:
+        first = bisect_left(self._sorted, beginning)
+        return takewhile(lambda token: token.startswith(beginning), (self._sorted[at] for at in range(first, len(self._sorted))))
+
+    def _encoded(self, tried: list[bytes]) -> Iterator[Sequence[int]]:
+        """The ids of bytes: of a text by its pieces, and of other bytes as one piece."""
+        texts = {content: content.decode(errors="replace") for content in tried}
+        valid = [text for content, text in texts.items() if text.encode() == content]
+        yield from self._encode(valid)
+        yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
+
+    def _merged(self, piece: bytes) -> list[int]:
+        """The ids of a piece: of all neighbours that make a token, those that make the one of the lowest id are merged first."""
+        ends = [*range(len(piece) + 1)]
+        while True:
+            pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]
+            known = [(number, at) for number, at in pairs if number is not None]
+            if not known:
+                return [self._ranks[piece[begin:end]] for begin, end in pairwise(ends)]
+            del ends[min(known)[1]]
+
+    def _cut(self, ids: Sequence[int], size: int) -> Row:
+        """The first ids that have so many bytes."""
+        for count, number in enumerate(ids, 1):
+            size -= self._sizes[number]
+            if size <= 0:
+                return tuple(ids[:count])
+        return tuple(ids)
