@@ -86,6 +86,7 @@ def _compile_bpe(folder: Path) -> None:
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
     source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
     tokenizer = _used(bpe(source), folder)
+    _streamed(tokenizer)
     for dtype in decoding.TYPES:
         tokenizer.decode_bytes(np.zeros(1, dtype))
     for offsets in (False, True):
@@ -96,12 +97,16 @@ def _compile_bpe(folder: Path) -> None:
     tokenizer = _used(bpe(source), folder)
     for offsets in (False, True):
         tokenizer.encode_batch(["a\u0301"], offsets=offsets)
-    stream = tokenizer.stream()
-    stream.write("ab")
-    stream.read()
+    _streamed(tokenizer)
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", no_special=True)
+
+
+def _streamed(tokenizer: Any) -> None:
+    stream = tokenizer.stream()
+    stream.write("ab")
+    stream.read()
 
 
 def _compile_unigram(folder: Path) -> None:

@@ -102,13 +102,9 @@ class EmptyStream(Stream):
             return self._characters + 1
         if self._empties.overlapping:
             return max(self._characters, self._end_of_last + (self._count > 0))
-        return min([self._characters, *self._kept_from()])
-
-    def _kept_from(self) -> list[int]:
-        """Where the part of the text begins that a rewriter keeps, if it keeps any."""
         assert self._spans
-        first: list[int] = self._spans.kept[:1].tolist()
-        return first
+        kept: list[int] = self._spans.kept[:1].tolist()
+        return min([self._characters, *kept])
 
 
 def lengths_of(source: Source, errors: str) -> Ints:

@@ -12,10 +12,11 @@ from fst.dropout import Dropout
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
 from fst.runtime.batch import Batch, Job
+from fst.runtime.pending import Pending
 from fst.runtime.randomness import random_of
 from fst.runtime.run import SHORT, Runner, room_for
 from fst.runtime.safe_cuts import SafeCuts
-from fst.runtime.stream import Runs, Stream
+from fst.runtime.stream import Stream
 from fst.runtime.texts import MOST_UNITS, Ints, Source, Texts, batch_of, check, listed, rows_of
 from fst.runtime.trim import cut, in_bytes
 from fst.runtime.windows import in_windows, window
@@ -303,7 +304,7 @@ class Encoder:
         if offsets not in (False, True):
             raise ValueError(f"offsets={offsets!r}: a stream has False and True")
         frame = self._frame if add_special_tokens else NO_FRAME
-        return Stream(self._streaming_runner(offsets), self._runs(offsets), frame, errors, self._trim)
+        return Stream(self._streaming_runner(offsets), self._pending(offsets), frame, errors, self._trim)
 
     def _encode(
         self,
@@ -359,8 +360,10 @@ class Encoder:
     def _streaming_runner(self, with_spans: bool) -> Runner:
         return self._spans_runner if with_spans else self._ids_runner
 
-    def _runs(self, with_spans: bool) -> Runs | None:  # noqa: ARG002 - of machines that have runs of marks
-        return None
+    def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - of machines that have runs of marks
+        """Recognises text that a stream must hold back; None if that is never long."""
+        rewriter = self._ids_runner.rewriter
+        return rewriter.pending() if rewriter else None
 
     def _trim(self, ids: Ids, offsets: Ids | Ints, firsts: Ints) -> None:
         """Leave the blanks at the ends of tokens out of their offsets, for machines that do; `firsts` are indices of texts' first ids."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fst.lazy import Lazy
 from fst.metadata import SENTENCEPIECE
 from fst.runtime.batch import Batch
+from fst.runtime.pending import Pending, PendingPiece
 from fst.runtime.piece_cuts import PieceBegins, leave_ascii
 from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import Runner
@@ -64,6 +65,10 @@ class PieceTokenizer(Tokenizer):
         if text.rewriting is None:
             return None
         return TextRewriter(self._table.marked_arguments(), text.rewriting, self._metadata.added_tokens, text.trimming)
+
+    def _pending(self, with_spans: bool) -> Pending:
+        arguments = self._ids_runner.arguments
+        return super()._pending(with_spans) or PendingPiece(getattr(arguments, "beside", arguments))
 
     @Lazy
     def _ids_runner(self) -> Runner:

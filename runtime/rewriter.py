@@ -23,6 +23,7 @@ from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
 from fst.metadata import AddedTokens
 from fst.rewriting import Rewriting, early, late
+from fst.runtime.pending import OpenPiece, Pending, PendingBorder
 from fst.runtime.texts import PAST_END, Ints, Units, characters
 
 rewrite, restore, last_border = (Deferred("fst.runtime.kernels.rewriting", name) for name in ("rewrite", "restore", "last_border"))
@@ -46,11 +47,11 @@ class Room:
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
-        waits_for: the bytes of a text that goes on before kernels try to read it again, since the last time they read nothing; else 0.
+        piece: the piece in which the rewritten text ends that kernels have left; None if there was none.
     """
 
     def __init__(self) -> None:
-        self.waits_for = 0
+        self.piece: OpenPiece | None = None
         self._asked: tuple[int, bool, bool] | None = None  # what the arrays were last made for
         self._text, self._places, self._own = np.empty(0, np.uint8), NOWHERE, (NOWHERE, NOWHERE)
         self._work = _work(0)
@@ -60,10 +61,6 @@ class Room:
     def normalised(self) -> Room:
         """Other arrays, for texts that are rewritten twice."""
         return Room()
-
-    def waits(self, size: int, kept: int) -> bool:
-        """Whether it is too early to read a text of some bytes, of which some are kept, once more: so each is read a few times at most."""
-        return kept > 0 and size < self.waits_for
 
     def reserve(self, size: int, rows: int, *, with_spans: bool, needs_spans: bool = False, kept: int = 0) -> None:
         """Make room for `size` more rewritten bytes in `rows` texts.
@@ -121,6 +118,14 @@ class KeepingRewriter:
     arguments: Any
     growth: int
 
+    def pending(self) -> Pending | None:
+        """Recognises raw text that is left because it goes on."""
+        raise NotImplementedError
+
+    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002 - of rewriters before machines that cut texts into pieces
+        """Whether the kernels would leave all of a rewritten text, of which they have left a part before. Else they read it."""
+        return False
+
     def reading_by(self: Known, arguments: Any) -> Known:
         """The same rewriter, for kernels with other arguments."""
         other = copy(self)
@@ -154,6 +159,7 @@ class TextRewriter(KeepingRewriter):
     def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.growth, self._rewriter = arguments, growth(by), rewriter(by, added, trimming)
         self._needs_spans = self._rewriter.params[PREFIX] == PREFIXES.index(FIRST) or self._rewriter.params[PUTS_BEHIND]
+        self._pieces = getattr(arguments, "beside", arguments)
         self._of_characters = CharacterGrowth(by, [*early(added)], [*late(added)], MARK_BYTES + 1)
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
@@ -165,6 +171,19 @@ class TextRewriter(KeepingRewriter):
             memo: uint64[3], scratch.
         """
         return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
+
+    def pending(self) -> Pending:
+        """Recognises text without a border."""
+        return PendingBorder(self._rewriter)
+
+    def goes_on(self, text: Units, room: Room) -> bool:
+        """Whether the piece with which a rewritten text begins goes on to its end."""
+        if room.piece is None:
+            room.piece = OpenPiece(self._pieces)
+        if room.piece.goes_on_in(text):
+            return True
+        room.piece = None
+        return False
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
         """The last border of a text that goes on; its beginning if it has none."""

@@ -217,21 +217,26 @@ class Runner:
                 return int(starts[0])
         state, stop = workspace.state, int(starts[-1])
         text = text[:stop]
+        is_inside, kept = bool(state[OPEN]), int(state[KEPT])
+        reads = True
         if rewriter.leaves(text, starts, state, workspace.memo):
-            return self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)[0]
-        before, count, is_inside = state[BEFORE], state[COUNT], bool(state[OPEN])
+            read, output = self._call(text, starts, more, self.arguments, output, workspace, buffers, counted)
+            if not more or read > starts[0]:
+                return read
+            reads = False  # rewritten text is kept, so that the piece is not read from its beginning again
+        before, count = state[BEFORE], state[COUNT]
         rewritten = rewriter.rewrite(
             text, starts, state, workspace.rewriting, is_inside=is_inside, with_spans=self.with_spans, more=bool(more)
         )
         state[BEFORE] = 0
         own = rewritten.text[: rewritten.starts[-1]]
         read = 0
-        if not (more and workspace.rewriting.waits(len(own), int(state[KEPT]))):
+        if reads and not (more and kept and rewriter.goes_on(own, workspace.rewriting)):
             frame = output.prefix, output.suffix
             buffers.reserve(int(count) + self.room_as_is(len(own), len(rewritten.starts), frame), int(count))
             output = self._into(buffers, output)
             read, output = self._call(own, rewritten.starts, more, rewriter.arguments, output, workspace, buffers, counted)
-            workspace.rewriting.waits_for = 0 if read else 2 * len(own)
+            workspace.rewriting.piece = None
         if isinstance(output, SpansOutput) and self.with_spans and state[COUNT] <= len(output.ids):
             restore.call(output, count, state[COUNT], rewritten)
         rewriter.keep(rewritten, read, state)

@@ -385,7 +385,7 @@ class _Matcher(Encoder):
         if not self._empties:
             return super().stream(add_special_tokens=add_special_tokens, offsets=offsets, errors=errors)
         check(errors)
-        return EmptyStream(self._empties, offsets, self._spans_runner, None, self._frame, errors, self._trim)
+        return EmptyStream(self._empties, offsets, self._spans_runner, self._pending(True), self._frame, errors, self._trim)
 
     def _encode(self, source: Source, *, with_spans: bool = False, counted: bool = False, errors: str = "strict", **options: Any) -> Batch:
         if not self._empties:

@@ -11,8 +11,10 @@ from typing import Any, ClassVar, Protocol
 
 from fst.errors import UnsupportedError
 from fst.lazy import Lazy
+from fst.machines.jieba import JiebaTables
 from fst.runtime.batch import Batch
 from fst.runtime.encoder import NO_FRAME, Encoder
+from fst.runtime.pending import Pending, PendingBlock
 from fst.runtime.run import Runner
 from fst.runtime.safe_cuts import Blanks, SafeCuts
 from fst.runtime.stream import Part, Stream
@@ -214,6 +216,10 @@ class _TokenEncoder(Encoder):
     def _safe_cuts(self) -> SafeCuts | None:
         return Blanks(self._table.cuts) if self._table.cuts else None
 
+    def _pending(self, with_spans: bool) -> Pending | None:
+        table = self._table
+        return PendingBlock(table.units) if isinstance(table, JiebaTables) else super()._pending(with_spans)
+
     def segment_rows(self, rows: Source, threads: int | None) -> Batch:
         """The tokens of rows, with their spans in characters."""
         return self._encode(rows, frame=NO_FRAME, with_spans=True, threads=threads)
@@ -278,7 +284,7 @@ class _RecordedStream(Stream):
     """A stream that also keeps the text, as it was decoded."""
 
     def __init__(self, encoder: _TokenEncoder, errors: str) -> None:
-        super().__init__(encoder._spans_runner, None, NO_FRAME, errors, encoder._trim)
+        super().__init__(encoder._spans_runner, encoder._pending(True), NO_FRAME, errors, encoder._trim)
         self._texts: list[str] = []
 
     def taken(self) -> str:

@@ -17,6 +17,7 @@ from fst.machines.keyword_text import FOLDED, NO_TOKENS, PLAIN, KeywordText
 from fst.machines.keywords import IN_WORD, KeywordTables
 from fst.machines.rewriting_arguments import Rewritten
 from fst.rewriting import Rewriting
+from fst.runtime.pending import Pending
 from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter
 from fst.runtime.texts import Ints, Units, characters
 
@@ -67,6 +68,10 @@ class Speller(KeepingRewriter):
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call. Nearly all have words, or capitals."""
         return not self._spells and self._normalizer is not None and self._normalizer.leaves(text, starts, state, memo)
+
+    def pending(self) -> Pending | None:
+        """Recognises text without a border of the normalizer. Without one, no text is left."""
+        return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:
         """The last border of the normalizer. Other steps need none."""

@@ -4,6 +4,9 @@ Kernels can read a text in pieces: they keep the symbols of an unfinished word, 
 of marks that may continue. A stream does the rest. It collects small pieces until they are worth a call, holds back the bytes of a
 character that is cut in two, and reads the characters that a kernel has left together with the next ones.
 
+A kernel begins pending text again with each call, such as a piece of a million letters. So new text is first looked at alone: whether the
+pending text goes on to its end, see `fst.runtime.pending`. A read thus takes a time linear in what was written since the last one.
+
 Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
 special token is shorter than the token. The one exception is a run of marks, which is kept whole, since its last mark may have to come
 first. Without offsets this holds only for runs that begin with one of the few characters that canonical ordering may move; with offsets,
@@ -26,12 +29,14 @@ from fst.machines.kernel_call import BEFORE, COUNT, WORD
 from fst.machines.wordpiece import Tables
 from fst.rows import CONTINUES_RUN, HAS_MARKS
 from fst.runtime.kernels.numbers import HALF, LOW_HALF
+from fst.runtime.pending import Pending
 from fst.runtime.run import MORE, NO_MORE, NOTHING, Buffers, Runner
 from fst.runtime.texts import UTF_16, Ints, characters, units
 from fst.runtime.workspace import Frame, Ids, Workspace
 
 Trim = Callable[[Ids, Ints, Ints], None]
 
+MOST_NUMBERS = (1 << 31) - 1  # of the positions in a call of a kernel
 STREAM_BLOCK = 1 << 15  # characters or bytes encoded at a time; fewer wait until `read` or `close`
 
 
@@ -59,15 +64,15 @@ class Stream:
 
     Args:
         runner: runs the kernels; it has no fallback.
-        runs: recognises runs of marks; None if the machine has none.
+        pending: recognises text that is held back and may be long; None if the machine has none.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument holds the index of the
             text's first id, if this is among the ids.
     """
 
-    def __init__(self, runner: Runner, runs: Runs | None, frame: Frame, errors: str, trim: Trim) -> None:
-        self._runner, self._runs, self._frame, self._errors, self._trim = runner, runs, frame, errors, trim
+    def __init__(self, runner: Runner, pending: Pending | None, frame: Frame, errors: str, trim: Trim) -> None:
+        self._runner, self._pending, self._frame, self._errors, self._trim = runner, pending, frame, errors, trim
         self._workspace = runner.workspaces.take()
         self._spans = Spans(runner, self._workspace) if runner.with_spans else None
         self._kind: Any = ()  # the type of all pieces, str or bytes; () before the first one, and once the stream is closed
@@ -77,7 +82,7 @@ class Stream:
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded, but not read by a kernel yet
-        self._is_run = False  # whether `_unread` is a run of marks that may continue, without a special token
+        self._is_pending = False  # whether `_unread` goes on, so that a kernel would read nothing of it
         self._characters = self._count = 0  # read by kernels so far, and the ids that they gave
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # certain, but not returned yet
@@ -161,8 +166,8 @@ class Stream:
     def _encode_block(self, block: Any, is_last: bool) -> None:
         text = self._text_of(block, is_last)
         self._unread.append(text)
-        # A kernel would read a long run of marks from its beginning again with each block, in quadratic time.
-        if is_last or not (self._is_run and self._runs and self._runs.go_on(text)):
+        # A kernel would read long pending text from its beginning again with each block, in quadratic time.
+        if is_last or not (self._is_pending and self._pending and self._pending.go_on(text)):
             self._run(NO_MORE if is_last else MORE)
 
     def _text_of(self, block: Any, is_last: bool) -> str:
@@ -192,7 +197,7 @@ class Stream:
         except UnicodeEncodeError as error:
             raise self._not_text("a lone surrogate", self._characters + error.start) from None
         runner, workspace, state = self._runner, self._workspace, self._workspace.state
-        first = self._spans.renumber(self._characters) if self._spans else 0
+        first = self._spans.number(self._characters, len(text)) if self._spans else 0
         state[COUNT], state[BEFORE], workspace.short_starts[1] = 0, first, len(read_from)
         self._buffers.reserve(runner.room_behind(workspace, len(read_from), 1, self._frame), 0)
         ends = workspace.short_ends[:0] if more else workspace.short_ends
@@ -202,14 +207,14 @@ class Stream:
         read = len(text) if stopped == len(read_from) else characters(read_from[:stopped])
         self._characters += read
         self._unread = [text[read:]] if read < len(text) else []
-        self._is_run = bool(self._unread) and self._runs is not None and self._runs.begins(text[read:])
+        self._is_pending = bool(self._unread) and self._pending is not None and self._pending.begins(text[read:])
 
     def _keep_ids(self, count: int) -> None:
         """Copy the ids and spans that the kernel has written, since it will overwrite them."""
         buffers = self._buffers
         part = Part(buffers.ids[:count].copy())
         if self._spans:
-            offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count], self._characters)
+            offsets, words = self._spans.of_ids(buffers.offsets[: 2 * count], buffers.words[:count])
             first = len(self._frame[0]) - self._count
             self._trim(part.ids, offsets, np.array([first] if 0 <= first < count else [], np.int64))
             part = Part(part.ids, offsets, words)
@@ -254,8 +259,9 @@ class Runs:
 class Spans:
     """Spans in a text of any length.
 
-    A kernel's positions have only 32 bits, so positions in the whole text are renumbered for each call. The lowest numbers stand for the
-    bounds of what is kept, two for each symbol or rewritten character; the next ones stand for the characters to be read.
+    A kernel's positions have only 32 bits, so positions in the whole text are numbered. The lowest numbers stand for the bounds of what was
+    kept when they were given, two for each symbol or rewritten character; all others ascend with the characters. If there are no more,
+    new ones are given.
 
     Args:
         runner: runs the kernels.
@@ -264,44 +270,43 @@ class Spans:
 
     def __init__(self, runner: Runner, workspace: Workspace) -> None:
         self._runner, self._workspace = runner, workspace
-        self._kept = np.empty(0, np.int64)  # the bounds in the whole text of what is kept, in its order
-        self._first = 0  # the number for the first character to be read
+        self._known = np.empty(0, np.int64)  # the position in the whole text of each of the lowest numbers
+        self._first = self._origin = 0  # the first number after them, and the position that it stands for
         self._words = 0  # words before those of the current call
 
     @property
     def kept(self) -> Ints:
         """The bounds in the whole text of what is kept: the begin and the end of each symbol or character."""
-        return self._kept
+        kept = self._runner.kept_spans(self._workspace)
+        return self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64))
 
-    def renumber(self, characters: int) -> int:
-        """Renumber what is kept, and restart the count of words.
+    def number(self, characters: int, size: int) -> int:
+        """Number `size` characters that are to be read, before which there were `characters`; and restart the count of words.
 
         Returns:
-            The number for the first character to be read, before which there were `characters`; 0 stands for the first one of the text
-            alone.
+            The number of the first one; 0 stands for the first character of the text alone.
         """
-        numbers = np.arange(len(self._kept), dtype=np.uint64)
-        self._runner.kept_spans(self._workspace)[:] = numbers[0::2] | numbers[1::2] << HALF
         self._workspace.state[WORD] = 0
-        self._first = len(numbers) + (characters > 0)
-        return self._first
+        if self._first + (characters - self._origin) + size > MOST_NUMBERS:
+            self._known = self.kept
+            numbers = np.arange(len(self._known), dtype=np.uint64)
+            self._runner.kept_spans(self._workspace)[:] = numbers[0::2] | numbers[1::2] << HALF
+            self._first, self._origin = len(numbers) + (characters > 0), characters
+        return self._first + (characters - self._origin)
 
-    def of_ids(self, offsets: Ids, words: Ids, characters: int) -> tuple[Ints, Ints]:
-        """Convert the offsets and words of a call to those in the whole text. `characters` were read before the call."""
+    def of_ids(self, offsets: Ids, words: Ids) -> tuple[Ints, Ints]:
+        """Convert the offsets and words of a call to those in the whole text."""
         is_framed = words < 0
-        actual = self._actual(offsets.astype(np.int64), characters).reshape(-1, 2)
+        actual = self._actual(offsets.astype(np.int64)).reshape(-1, 2)
         actual[is_framed] = 0
         numbers = np.where(is_framed, -1, words + np.int64(self._words))
         self._words += int(self._workspace.state[WORD])
-        kept = self._runner.kept_spans(self._workspace)
-        self._kept = self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64), characters)
         return actual, numbers
 
-    def _actual(self, places: Ints, characters: int) -> Ints:
-        """The positions in the whole text for renumbered ones."""
-        known = len(self._kept)
-        new = places + (characters - self._first)
-        return np.where(places < known, self._kept[np.minimum(places, known - 1)], new) if known else new
+    def _actual(self, numbers: Ints) -> Ints:
+        """The positions in the whole text for numbers."""
+        known, new = len(self._known), numbers + (self._origin - self._first)
+        return np.where(numbers < known, self._known[np.minimum(numbers, known - 1)], new) if known else new
 
 
 def _joined(parts: list[Part], is_located: bool) -> Part:

@@ -63,5 +63,5 @@ class WordPieceTokenizer(Tokenizer):
         composes = self._metadata.normalizer.composition is not None
         return f"normalisation that {'composes characters' if composes else 'orders marks in several steps'}"
 
-    def _runs(self, with_spans: bool) -> Runs:
+    def _pending(self, with_spans: bool) -> Runs:
         return Runs(self._table, with_spans)

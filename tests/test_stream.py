@@ -23,14 +23,19 @@ from hypothesis import strategies as st
 from kept import assemble, wordpiece
 from machines import ADDED, PIECES, TOKENS, compiled, source_with
 from shared_data import SHARED, needs_shared
+from test_rewriting import machine
 from tiers import examples, sample, thinned
 from tokenizers import AddedToken
 from tokenizers import Tokenizer as Reference
 
 import fst
+from fst.compile import keywords, lattice
+from fst.jit import Deferred
 from fst.machines.kernel_call import IdsOutput, SpansOutput
 from fst.runtime import stream as streams
 from fst.runtime.batch import Batch
+from fst.runtime.pending import PendingBlock, PendingBorder, PendingPiece
+from fst.runtime.rewriter import TextRewriter
 from fst.runtime.run import kernel_of
 
 Piece = str | bytes
@@ -393,6 +398,64 @@ def counted(units: list[int], call: Callable[..., Any], text: Any, *arguments: A
     """Call a kernel, and count the units that it reads."""
     units[0] += len(text)
     return call(text, *arguments)
+
+
+JIEBA = lattice.jieba([("研究", 9), ("研究生", 3)])
+PENDING = {
+    "piece": (lambda: machine(("none", "none", False, True))[1].stream(offsets=True), "a"),
+    "rewritten piece": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "a"),
+    "no border": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "e\u0301"),
+    "search": (lambda: fst.Searcher(keywords(["é"], normalizer={"type": "NFC"})).stream(), "e\u0301"),
+    "block": (lambda: fst.Segmenter(JIEBA).stream(), "研究"),
+}
+
+
+@pytest.mark.parametrize("name", PENDING)
+def test_pending_text_is_read_a_few_times(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text without an end goes to kernels a few times, however often a stream is read meanwhile."""
+    make, unit = PENDING[name]
+    text, counts = unit * (20_000 // len(unit)), [0]
+    make().close()
+    called = Deferred.__getattribute__
+
+    def counting(self: Deferred, attribute: str) -> Any:
+        found = called(self, attribute)
+        return partial(work, called(self, "_name") == "read_on", found) if attribute == "call" else found
+
+    def work(reads_on: bool, call: Callable[..., Any], *arguments: Any) -> Any:
+        begin = int(arguments[-1][0]) if reads_on else 0
+        counts[0] += len(arguments[0]) - begin if isinstance(arguments[0], np.ndarray) else 0
+        return call(*arguments)
+
+    monkeypatch.setattr(Deferred, "__getattribute__", counting)
+    stream = make()
+    for piece in cut(text, range(10, len(text), 10)):
+        stream.write(piece)
+        stream.read()
+    stream.close()
+    assert counts[0] < 60 * len(text)
+
+
+@pytest.mark.parametrize("name", ["piece", "rewritten piece", "no border", "block"])
+def test_end_of_pending_text_is_seen_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After each write a stream gives the ids that it would give if kernels read all pending text again."""
+    make, unit = PENDING[name]
+
+    def counts(draw: random.Random) -> list[int]:
+        """How many ids are given after each write."""
+        parts = unit * draw.randint(1, 60), "b ", " the ", "é!", "<s>", "1", "世", "[L", "e\u0301"
+        text = "".join(draw.choice(parts) for _ in range(30))
+        stream, size, found = make(), draw.choice((1, 3, 10)), list[int]()
+        for piece in cut(text, range(size, len(text), size)):
+            stream.write(piece)
+            part = stream.read()
+            found.append(len(part if isinstance(part, list) else part.ids))
+        return found
+
+    seen = [counts(random.Random(seed)) for seed in range(10)]
+    for owner, method in ((PendingPiece, "go_on"), (PendingBorder, "go_on"), (PendingBlock, "go_on"), (TextRewriter, "goes_on")):
+        monkeypatch.setattr(owner, method, lambda *_: False)
+    assert seen == [counts(random.Random(seed)) for seed in range(10)]
 
 
 def test_special_tokens_in_runs_of_marks() -> None:

@@ -292,8 +292,11 @@ def last_border(text, begin, stop, rewriter, memo):
     near = stop - min(NEAR + reach, stop - begin)
     while near > begin and np.uint64(text[near]) & ~LOW_6 == CONTINUATION:
         near -= U1
-    border = border_between(text, near, stop, near + reach if near > begin else begin, rewriter, memo)
-    return border if border > near or near == begin else border_between(text, begin, stop, begin, rewriter, memo)
+    covered = near + reach if near > begin else begin
+    border, _, _, _ = border_between(text, near, stop, covered, U0, stop, rewriter, memo)
+    if border == near and near > begin:
+        border, _, _, _ = border_between(text, begin, stop, begin, U0, stop, rewriter, memo)
+    return border
 
 
 @part
@@ -311,29 +314,43 @@ def first_lag(text, begin, stop, rewriter):
 
 
 @part
-def border_between(text, begin, stop, covered, rewriter, memo):
-    """The last border between two places; `begin` if there is none. Tokens from before `begin` may cover the text up to `covered`."""
+def border_between(text, begin, stop, covered, stays, limit, rewriter, memo):
+    """Find the last border between two places.
+
+    Args:
+        text, rewriter, memo: as in `rewrite`.
+        begin, stop: the places.
+        covered: how far tokens from before `begin` may cover the text.
+        stays: how many bytes right before `begin` are known to stay as they are.
+        limit: up to where to note a place from which on another search may go on.
+
+    Returns:
+        The border, `begin` if there is none; this place, and its `covered` and `stays`.
+    """
     kinds, nodes, longest, has_edits = rewriter.kinds, rewriter.every.nodes, rewriter.params[LONGEST], rewriter.params[EDITS] > U0
     reset(begin, memo)
     border = waiting = at = same = begin  # `same`: since where characters stay
+    noted, covered_there, stays_there = begin, covered, stays
     is_open, is_after_letter = False, False
     while at < stop and not is_open:
+        if at <= limit:
+            noted, covered_there, stays_there = at, covered, at - same + stays
         code, after = code_at(text, at)
         is_free = at > covered
         if may_begin(text, at, stop, rewriter):
             node, is_open = match_at(text, ITEMS, at, stop, U1, rewriter.every, memo)
             is_free = is_free and not nodes[node, LENGTH] and not is_open
             covered = max(covered, at + np.uint64(nodes[node, LENGTH]))
-        if kinds[code] & CHANGES or (has_edits and (at < covered or (at == same and kinds[code] & WHITE))):
-            waiting, same, is_after_letter = begin, after, False
+        if kinds[code] & CHANGES or (has_edits and (at < covered or (at == same and not stays and kinds[code] & WHITE))):
+            waiting, same, stays, is_after_letter = begin, after, U0, False
         else:
             is_letter = not kinds[code] & WHITE
             is_free = is_free and (at == begin or are_apart(text, at, code, rewriter.charsmap))
-            if is_free and is_letter and is_after_letter and at - same >= longest and waiting == begin:
+            if is_free and is_letter and is_after_letter and at - same + stays >= longest and waiting == begin:
                 waiting = at
             is_after_letter = is_letter
             # A mark may follow the last character that was read.
             if waiting > begin and (not longest or after - waiting > longest + U3):
                 border, waiting = waiting, begin
         at = after
-    return border
+    return border, noted, covered_there, stays_there

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -19,7 +20,7 @@ import numpy as np
 from rows import BOOKS, FOLDER, UNCASED
 
 import fst
-from fst.compile import bpe, wordpiece
+from fst.compile import bpe, tokenizer, wordpiece
 from fst.runtime.workspace import Ids
 
 ROUNDS = 9
@@ -80,11 +81,25 @@ def main() -> None:
     for kind, whole in (("str", text), ("bytes", text.encode())):
         for name, ratio in ratios(ways(tok, whole)).items():
             print(f"| `{kind}`, {name} | {ratio:.2f} |", flush=True)
+    for name, ratio in pending(folder).items():
+        print(f"| {name}, pieces of 1,000, read after each | {ratio:.2f} |", flush=True)
     long, gpt2 = [text * TIMES], fst.Tokenizer(bpe(folder / "vocab_bpe" / "gpt2" / "tokenizer.json"))
     for model, made in (("BERT", tok), ("GPT-2", gpt2)):
         threads = {f"{count} threads": partial(encoded, made, long, count) for count in (1, 2)}
         for name, ratio in ratios(threads).items():
             print(f"| a text of {len(long[0]) // 10**6} MB, {model}, {name} | {ratio:.2f} |", flush=True)
+
+
+def pending(folder: Path) -> dict[str, float]:
+    """The speed of streams of text without an end, twice as long as another one: 1 if a character takes the same time in both."""
+    models = {"GPT-2": bpe(folder / "vocab_bpe" / "gpt2"), "T5": tokenizer(folder / "vocab_unigram" / "t5" / "tokenizer.json")}
+    found = {}
+    for model, unit in product(models, ("a", "e\u0301")):
+        tok = fst.Tokenizer(models[model])
+        short, long = ([unit * 500] * count for count in (500, 1000))
+        streamed(tok, short, 1)
+        found[f"{model}, {unit!a} without end"] = 2 * seconds(partial(streamed, tok, short, 1)) / seconds(partial(streamed, tok, long, 1))
+    return found
 
 
 def encoded(tok: fst.Tokenizer, texts: list[str], threads: int) -> Ids:
