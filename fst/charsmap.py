@@ -90,7 +90,7 @@ class Charsmap:
 
     def apply(self, text: str, places: Sequence[Place]) -> tuple[str, list[Place]]:
         """The text after the charsmap, and the span of each character."""
-        replaced = [*(self._in_clusters(text) if self.manner == CLUSTERS else self._longest(text))]
+        replaced = [*(self._in_clusters(text) if self.manner == CLUSTERS else self.longest(text))]
         spans = _aligned(replaced, places) if self.manner == CLUSTERS else _consumed(replaced, places, self.manner == LONGEST)
         return "".join(string if new is None else new for string, new in replaced), spans
 
@@ -106,7 +106,8 @@ class Charsmap:
         """The text of the shortest string with which a text begins."""
         return next((self.strings.text(value) for _, value in self.strings.prefixes(text.encode())), None)
 
-    def _longest(self, text: str) -> Iterator[Replaced]:
+    def longest(self, text: str) -> Iterator[Replaced]:
+        """The longest string at each place of a text, and the text that takes its place; a character that stays, and None."""
         data, at = text.encode(), 0
         while at < len(data):
             size, value = max(self.strings.prefixes(data[at : at + MAX_STRING]), default=(0, 0))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from inspect import signature
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -389,14 +390,19 @@ def test_refusals(name: str, arguments: Any, message: str) -> None:
         getattr(small("bpe", False, False)[1], name)(*arguments)
 
 
-def test_texts_that_vanish() -> None:
-    """Offsets of a text of which nothing is left are refused, but for blanks."""
-    two = small("bpe", False, False)
-    for blank in ("", " ", b"  "):
-        assert_same(two, "normalize", blank, with_offsets=True)
-    with pytest.raises(fst.UnsupportedError, match="leave with_offsets out"):
-        two[1].normalize("\x01", with_offsets=True)
-    assert two[1].normalize("\x01") == two[0].normalize("\x01") == ""
+@pytest.mark.parametrize("suffix", [False, True])
+@pytest.mark.parametrize("flags", [*product((False, True), repeat=3)])
+def test_texts_that_vanish(flags: tuple[bool, ...], suffix: bool) -> None:
+    """A text of which nothing is left is normalised with the offsets of sentencepiece."""
+    names = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
+    changes = charsmap({"x": "", "y": " ", "é": "", "yb": "a"})
+    made = proto("char", False, precompiled_charsmap=changes, **dict(zip(names, flags, strict=True)))
+    made.trainer_spec.treat_whitespace_as_suffix = suffix
+    two = _two(made.SerializeToString(), f"vanish-{'-'.join(map(str, flags))}-{suffix}")
+    for parts in product(("", " ", "x", "y", "é", "\u3000"), repeat=3):
+        text = "".join(parts)
+        assert_same(two, "normalize", text, with_offsets=True)
+        assert_same(two, "normalize", text.encode(), with_offsets=True)
 
 
 def test_bytes_that_normalisation_changes() -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fst.blanks import BLANK
 from fst.charsmap import Charsmap
+from fst.edits import SPACES, Edit
 from fst.errors import TableError, UnsupportedError, quoted
 from fst.joining import ALL, SYMBOL, Step, byte_of, changed, leading
 from fst.lazy import Lazy
 from fst.machines.piece_facts import WORD, PieceFacts
 from fst.metadata import StepsDecoder
-from fst.rewriting import NOTHING
+from fst.rewriting import NOTHING, Rewriting
 from fst.rows import Array
 from fst.runtime.joining import StepDecoder
 from fst.runtime.sentencepiece.arguments import EACH_BYTE, UNKNOWN
@@ -30,7 +32,7 @@ class Normalized(NamedTuple):
     Attributes:
         text: its characters.
         places: for each character the one of the raw text from which it comes, and at last where the raw text ends; without white space
-            that was removed. Of a text that vanishes, nothing.
+            that was removed. Of a text that vanishes, the end alone, or nothing if all of it becomes white space.
     """
 
     text: str
@@ -216,8 +218,20 @@ class ModelPieces(Pieces):
         normal, spans = by.normalized(text)
         if by.blanks.symbol:
             normal = normal.replace(BLANK, by.blanks.symbol)
+        if not normal:
+            return Normalized("", self._end_of_nothing(text, by))
         places = [begin for begin, _ in spans] + [end for _, end in spans[-1:]]
         return Normalized(normal, self._with_own(text, places) if self._own else places)
+
+    def _end_of_nothing(self, text: str, by: Rewriting) -> list[int]:
+        """The end of a text that vanishes, as sentencepiece counts: none if all of it becomes white space."""
+        charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
+        if charsmap is None:
+            return []
+        blanks = takewhile(lambda replaced: (replaced[0] if replaced[1] is None else replaced[1]) == BLANK, charsmap.longest(text))
+        begin = sum(len(string) for string, _ in blanks)
+        has_prefix = any(isinstance(edit, Edit) and edit.kind == SPACES and edit.left for edit in by.edits)
+        return [] if begin == len(text) else [begin if has_prefix else len(text)]
 
     def _with_own(self, text: str, places: list[int]) -> list[int]:
         """Places, where the user-defined pieces in a raw text are not cut."""

@@ -388,7 +388,7 @@ class SentencePieceProcessor:
 
         Raises:
             TypeError, RuntimeError: as by `encode`.
-            UnsupportedError: the table was not compiled from a ``.model`` file; or `with_offsets` is asked for, and nothing is left.
+            UnsupportedError: the table was not compiled from a ``.model`` file.
         """
         if isinstance(input, list):
             return [self._answers.normalized(one, with_offsets) for one in input]
