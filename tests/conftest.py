@@ -32,9 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say which tier this run is, before tests are imported."""
+    """Choose the tier before tests are imported, and the compiler of kernels before it is."""
     tiers.LONG = config.option.markexpr == "slow"
+    if config.option.markexpr == "quick":
+        config.option.markexpr = "quick and not slow"
+        os.environ["NUMBA_DISABLE_JIT"] = "1"
+        # Interpreted kernels multiply NumPy's scalars, whose overflow is reported; hashes need it.
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered:RuntimeWarning")
     answers.mode = config.option.answers
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file without quick tests in the quick tier."""
+    is_test = collection_path.name.startswith("test_")
+    return True if is_test and config.option.markexpr.startswith("quick") and collection_path.name not in tiers.QUICK else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -50,8 +61,10 @@ def pytest_collection() -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Select sampled tests for the long run, too."""
+    """Mark the quick tests, and select sampled ones for the long run, too."""
     for item in items:
+        if tiers.is_quick(item):
+            item.add_marker(pytest.mark.quick)
         if tiers.LONG and item.get_closest_marker("sampled"):
             item.add_marker(pytest.mark.slow)
 

@@ -205,7 +205,7 @@ def mixed(name: str, draw: random.Random, count: int) -> str:
 def test_reference_on_mixed_text(name: str) -> None:
     """Tokens, words and letters side by side have the reference's ids and offsets."""
     draw = random.Random(name)
-    hold(name, ["", *(mixed(name, draw, draw.randint(1, 15)) for _ in sample(range(12_000), 120))])
+    hold(name, ["", *(mixed(name, draw, draw.randint(1, 15)) for _ in sample(range(12_000), 240))])
 
 
 @needs_shared

@@ -46,6 +46,7 @@ def shell(command: str, site: Path, prefix: list[str], stdin: bytes = b"") -> su
     return subprocess.run(words, input=stdin, capture_output=True, check=True, env=environment, cwd=site, timeout=TIMEOUT)
 
 
+@pytest.mark.slow
 def test_image(site: Path, table: Path) -> None:
     """An image that is built as the page says encodes as a user who can write nowhere, and compiles nothing."""
     (dockerfile,) = re.findall(r"^```dockerfile\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)

@@ -95,6 +95,7 @@ def source_of(module: str) -> str | None:
     return None
 
 
+@cache
 def edges_of(name: str) -> set[str]:
     """Find the sources that a source imports anywhere: in functions and for type checkers too. A name goes to the module that has it."""
     found = set()

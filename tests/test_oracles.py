@@ -19,7 +19,7 @@ import kept
 import naive
 import pytest
 from shared_data import SHARED, needs_shared
-from tiers import sample
+from tiers import sample, thinned
 
 import fst
 from fst.compile import wordpiece
@@ -299,13 +299,8 @@ PLANNED = [(f"{name}/{row['case_id']}", PLANNERS[name](row)) for name, row in RO
 if SHARED.is_dir():
     PLANNED.append(("paper_figure1", paper_plan()))
 
-each_row = pytest.mark.parametrize(
-    "plan",
-    [
-        pytest.param(plan, id=name, marks=[pytest.mark.skip(reason=plan)] if isinstance(plan, str) else [])
-        for name, plan in PLANNED
-    ],
-)
+PARAMS = [pytest.param(plan, id=name, marks=[pytest.mark.skip(reason=plan)] if isinstance(plan, str) else []) for name, plan in PLANNED]
+each_row = pytest.mark.parametrize("plan", PARAMS)
 
 
 def special_tokens(plan: Plan, vocabulary: dict[str, int]) -> list[str]:
@@ -415,7 +410,7 @@ def test_definition_agrees_with_other_projects(plan: Plan) -> None:
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("compile_", [kept.wordpiece, pytest.param(wordpiece, marks=pytest.mark.slow)], ids=["loaded", "compiled"])
-@each_row
+@pytest.mark.parametrize("plan", thinned(PARAMS, 3))
 def test_package_agrees_with_other_projects(plan: Plan, compile_: Callable[..., Tables], tmp_path: Path) -> None:
     """Every layout, from a file or fresh from the compiler, gives what other projects expect."""
     is_large = isinstance(plan.source, Path) and plan.source.parent.name in NOT_DENSE

@@ -45,7 +45,7 @@ LAYOUTS = ("dense", "compact", "linked")
 Case = dict[str, Any]
 CASES: list[Case] = [json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()]
 
-each_case = pytest.mark.parametrize("case", thinned([pytest.param(case, id=case["rule"]) for case in CASES], 3))
+each_case = pytest.mark.parametrize("case", thinned([pytest.param(case, id=case["rule"]) for case in CASES], 5))
 each_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 
@@ -292,7 +292,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return folders
 
 
-@pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 2))
+@pytest.mark.parametrize(("layout", "name"), thinned(product(LAYOUTS, SOURCES), 4))
 def test_same_bytes(name: str, layout: str, elsewhere: list[Path], tmp_path: Path) -> None:
     """The same vocabulary gives the same file twice, and in other processes with other hashes."""
     paths = [tmp_path / f"{number}.npz" for number in range(2)]

@@ -22,7 +22,7 @@ from hypothesis import strategies as some
 from naive import NORMAL, UNKNOWN, UNUSED, USER_DEFINED, Piece
 from shared_data import SHARED, needs_shared
 from test_bpe import hold_every_way, hold_in_pieces
-from tiers import examples, sample
+from tiers import examples, sample, thinned
 
 import fst
 import fst.compile
@@ -104,7 +104,7 @@ REAL = [
     "vocab_unigram/spm_fixtures/test_sentencepiece.model",
     "vocab_unigram/spm_fixtures/test_sentencepiece_with_bytefallback.model",
 ]
-each_real = pytest.mark.parametrize("name", REAL, ids=lambda name: name.split("/")[-1])
+each_real = pytest.mark.parametrize("name", thinned(REAL, 2), ids=lambda name: name.split("/")[-1])
 
 
 def hold(made: Both, texts: Sequence[str]) -> None:
@@ -245,7 +245,7 @@ def test_every_way_through_the_package(kind: str, byte_fallback: bool, is_suffix
 RUN = "x" * 30 + " é"  # unknown words
 
 
-@pytest.mark.parametrize("byte_fallback", [True, False])
+@pytest.mark.parametrize("byte_fallback", thinned([True, False], 2))
 @pytest.mark.sampled
 def test_runs_of_unknown_words(byte_fallback: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run of unknown words is one id, or the ids of its bytes, however long the words, the run and the parts of streams are."""

@@ -1,4 +1,8 @@
-"""The two tiers of tests: by default a sample of each large set of cases, with a fixed seed; in the long run, ``-m slow``, all of them."""
+"""The three tiers of tests.
+
+``-m quick`` runs the files of `QUICK` without the compiler of kernels: walks, proofs, compilers and toy alphabets. By default, a test takes
+a sample of each large set of cases, with a fixed seed. ``-m slow`` takes all cases, and runs the tests that are long anyway.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,34 @@ Case = TypeVar("Case")
 Test = TypeVar("Test", bound=Callable[..., Any])
 
 LONG = False  # conftest.py sets it before tests are imported
+# The files of the quick tier, and the tests in them that take more than a second without compiled kernels.
+QUICK: dict[str, set[str]] = {
+    "test_bpe_proof.py": set(),
+    "test_design.py": {"test_api_pages_are_made_from_docstrings", "test_encoding_imports_numba_alone"},
+    "test_hostile_tables.py": {
+        "test_components_that_are_none",
+        "test_late_token_in_a_word_is_refused",
+        "test_what_is_said_of_a_second_reading_is_proven",
+        "test_wrong_added_token_is_refused",
+    },
+    "test_joining.py": {"test_real_vocabularies"},
+    "test_matching.py": set(),
+    "test_merging.py": {"test_tokens_have_a_greatest_length", "test_vocabularies_give_the_ids_of_the_reference"},
+    "test_paths.py": {"test_kernel_in_one_batch", "test_look_ups_in_real_text", "test_same_bytes"},
+    "test_properties.py": set(),
+    "test_separators.py": set(),
+    "test_sequences.py": {"test_long_stretches"},
+    "test_splitting.py": {"test_cases_are_those_of_the_engines", "test_sets_are_those_of_the_engines"},
+    "test_token_ends.py": set(),
+    "test_toy_machine.py": {"test_toy_encodes_batches", "test_toy_encodes_columns"},
+    "test_windows.py": {"test_windows_decide_as_the_splitter_in_long_texts"},
+    "test_word_sources.py": set(),
+}
+
+
+def is_quick(item: pytest.Item) -> bool:
+    """Whether a test belongs to the quick tier."""
+    return item.path.name in QUICK and getattr(item, "originalname", item.name) not in QUICK[item.path.name]
 
 
 def sample(cases: Sequence[Case], share: int, seed: int | str = 0) -> Sequence[Case]:
