@@ -125,11 +125,11 @@ class _Read(NamedTuple):
     """The state of a search by a pattern of one string.
 
     Attributes:
-        count: how many of the string's first symbols were read last.
+        matched: how many of the string's first symbols were read last.
         kind: whether they follow a match, begin the piece, or stand in a gap, where the automaton has reported an end before them.
     """
 
-    count: int = 0
+    matched: int = 0
     kind: int = FIRST
 
 
@@ -152,9 +152,9 @@ class _String:
 
     def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
         """The step of a search for a piece that ends behind the first string in it."""
-        if symbol == self.end or now.count == len(self.symbols):
+        if symbol == self.end or now.matched == len(self.symbols):
             return OVER, True
-        return _Read(self._longest(now.count, symbol)), False
+        return _Read(self._longest(now.matched, symbol)), False
 
     def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
         """The step of a search for a piece that ends before the next string, or, if matches are joined, behind the last string."""
