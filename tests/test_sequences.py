@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as some
+from interpreted import printed, steps
 from kept import assemble
 from machines import byte_level
 from test_bpe import ENGLISH_MERGES, SPECIAL, hold_every_way, ids_of, mixed
@@ -33,6 +34,7 @@ from fst.compile.text.totals import JOINED_WITH_GAP_AFTER, total
 from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.kernel_call import CHUNK
+from fst.runtime.kernels import searches
 from fst.splitting import BEHAVIORS, START, Span, Splitter
 
 Json = dict[str, Any]
@@ -250,6 +252,58 @@ def test_others_than_splits_are_refused() -> None:
     parts["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split("a"), blank]}
     with pytest.raises(UnsupportedError, match="pre_tokenizer PrefixSpace"):
         assemble(of_document(parts, Path("tokenizer.json")), "auto")
+
+
+# Matches that are certain only at their end.
+
+FAR_ENDS = (r"a+b|[\s\S]", r" *\n|[\s\S]", r"[\s\S]*?x|[\s\S]", r"(?:aaa)*b|[\s\S]", r"a(?:[ab]{3})*c|(?:aa)*x|b+|[\s\S]")
+
+
+def far_ended(pattern: str) -> Json:
+    """A tokenizer.json whose ids tell where pieces begin."""
+    return {**byte_level(pattern, [(b"a", b"a"), (b"a", b"b"), (b" ", b" ")]), "decoder": None}
+
+
+def tokenizer_of(source: Json) -> fst.Tokenizer:
+    """The tokenizer of a tokenizer.json."""
+    return fst.Tokenizer(assemble(of_document(source, Path("tokenizer.json")), "auto"))
+
+
+@pytest.mark.parametrize("pattern", FAR_ENDS)
+def test_searches_that_fail_far_away_are_the_reference_s(pattern: str) -> None:
+    """Where searches read far past their matches, also over the ends of chunks, ids are the reference's."""
+    source, draw = far_ended(pattern), random.Random(pattern)
+    ours, reference = tokenizer_of(source), Tokenizer.from_str(json.dumps(source))
+    for _ in sample(range(400), 10):
+        letters = draw.choice(("a", "aab", "a b\n", "abx", "é a", " \n", "abcx"))
+        runs = [draw.choice(letters) * draw.choice((1, 1, 2, 30, 99, 200, 1500)) for _ in range(draw.randint(1, 9))]
+        text = "".join(runs) + draw.choice(("", "b", "x", "\n", "c"))
+        assert ours.encode(text).tolist() == reference.encode(text).ids, ascii(text)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_search_that_fails_far_away_is_read_once(width: int) -> None:
+    """A run of many chunks is one piece if its end completes a match, and else so many pieces as it has characters."""
+    ours = tokenizer_of(far_ended(f"(?:{'a' * width})*b|[\\s\\S]"))
+    one, two, c = (int(ours.encode(text)[0]) for text in ("a", "aaab", "c"))
+    for size in (60_000, 60_000 + width - 1):
+        alone = size % width
+        whole = ours.encode("a" * (size - alone) + "b").tolist()
+        assert whole[0] == two
+        assert ours.encode("a" * size + "c" + "a" * size + "b").tolist() == [one] * size + [c] + [one] * alone + whole
+
+
+def test_steps_of_searches_are_linear() -> None:
+    """In a text of twice the length, searches that fail far away run at most some more than twice the lines."""
+    few, more, most = json.loads(printed(print_steps))
+    assert more < 2.5 * few
+    assert most < 2.5 * more
+
+
+def print_steps() -> None:
+    """Count the lines of searches that the kernel runs without machine code, for runs of three lengths."""
+    ours = tokenizer_of(far_ended(FAR_ENDS[3]))
+    print(json.dumps([steps(searches, partial(ours.encode, "a" * size)) for size in (300, 600, 1200)]))
 
 
 # The reference.

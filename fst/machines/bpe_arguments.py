@@ -23,6 +23,9 @@ FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
 LONGEST = 1024  # most bytes of a piece that `transduce` reads together with others
 POWERS = 32  # of the probability of dropout; a piece has fewer places than 2 to this number
+MEMO = 3  # numbers that `fst.runtime.kernels.tries.match_at` remembers; after them, what searches for pieces remember
+STRETCH, STRETCH_ENDS, HAS_FAILED, FAILED = range(MEMO, MEMO + 4)  # in a memo, see `fst.runtime.kernels.searches`
+FAILED_BITS = 14  # of the number of failures that are remembered
 PIECES = 2 * CHUNK + MARGIN  # room for the pieces of a round, and for its bytes: a round goes on while it has fewer than `CHUNK` of each
 
 KEY_MASKS = np.array(
@@ -124,7 +127,10 @@ class Work(NamedTuple):
         pieces: uint32[room], where pieces begin, with their kind in the highest three bits, see `fst.runtime.kernels.pieces`.
         slots, pending: uint64[room]; scratch: int32[room], ids with gaps; special_ids: int32[room].
         active, tokens: uint64[2 * room]; longer: uint64[LONGEST + 2], of zeros between rounds.
-        memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        memo: uint64[FAILED + (1 << FAILED_BITS)]. The first three are as in `fst.runtime.kernels.tries.match_at`. `STRETCH`: where the
+            stretch of text without special tokens ends that a long piece is in; 0: this is not known. `STRETCH_ENDS`: 1 if it surely ends
+            there. `HAS_FAILED`: 1 if there are failures. From `FAILED` on: a hash table without chains of places of searches that fail,
+            ``position << 15 | state``; 0 in a free slot.
         masks: uint64[2], see `fst.runtime.kernels.intrinsics.decide`.
     """
 
@@ -209,6 +215,6 @@ def work() -> Work:
         active=room(np.uint64, 2),
         tokens=room(np.uint64, 2),
         longer=np.zeros(LONGEST + 2, np.uint64),
-        memo=np.zeros(3, np.uint64),
+        memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
         masks=np.zeros(2, np.uint64),
     )

@@ -14,54 +14,23 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, part
-from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, WINDOW_BITS, WINDOW_MASK
+from fst.machines.bpe_arguments import BEGIN, COLUMNS, FIRST, SECOND, STRETCH, STRETCH_ENDS, WINDOW_BITS, WINDOW_MASK
 from fst.machines.bpe_arguments import NOT_PLAIN as ANY_SYMBOL
 from fst.machines.bpe_windows import WIDEST
 from fst.machines.kernel_call import CHUNK as CHUNK_SIZE
 from fst.matching import LENGTH, VALUE
 from fst.runtime.kernels.intrinsics import AT_ONCE, decide, ones, trailing_zeros
-from fst.runtime.kernels.numbers import LOW_7, U0, U1, U2, U3, U4, U7, U8, U64
+from fst.runtime.kernels.numbers import U0, U1, U2, U3, U8, U64
+from fst.runtime.kernels.searches import FAIRLY_FEW, class_at, forget, remember, search
 from fst.runtime.kernels.tries import match_at, reset
-from fst.runtime.kernels.unicode import CONTINUATION, ITEMS, character_at
-from fst.splitting import START as SEARCH
+from fst.runtime.kernels.unicode import ITEMS
 
 U30, ALL = np.uint64(30), np.uint64((1 << 64) - 1)
 LEAD = np.uint64(WIDEST)
-NOT_PLAIN, CHUNK, SEARCHES = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE), np.uint64(SEARCH)
+NOT_PLAIN, CHUNK = np.uint64(ANY_SYMBOL), np.uint64(CHUNK_SIZE)
 UNDECIDED, DOUBT_SHIFT, DOUBT = U2, U30, np.uint64(1 << 31)  # the bit of an undecided window: in a decision, and in an item of `begins`
 KIND, PLACE = np.uint64(29), np.uint64((1 << 29) - 1)
 ROW_END, SPECIAL, DROPPED, LONG = (np.uint64(kind << 29) for kind in range(1, 5))  # the kinds; all other pieces have kind 0
-
-
-@inlined
-def class_at(text, at, machine):
-    """The class of the character at a position, and the position of the next one."""
-    code, length = np.uint64(text[at]), U1
-    if code >= CONTINUATION:
-        code, length = character_at(text, at, U4)
-    return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
-
-
-@part
-def search(text, begin, stop, at_end, machine):
-    """Search for the piece that begins at `begin`, reading up to `stop`. `at_end` tells whether the text ends at `stop`.
-
-    Returns:
-        Where the piece ends if it ends by `stop`; and whether the text after `stop` could make it longer.
-    """
-    moves, columns = machine.moves, machine.params[COLUMNS]
-    at, end, state = begin, begin, SEARCHES
-    while state and at < stop:
-        symbol, after = class_at(text, at, machine)
-        move = np.uint64(moves[state * columns + symbol])
-        end = at if move & U1 else end
-        state, at = move >> U1, after
-    if state and at_end:
-        end = at if moves[state * columns + columns - U1] & 1 else end
-        state = U0
-    if state == U0 and end == begin:
-        _, end = class_at(text, begin, machine)
-    return end, state > U0
 
 
 @inlined
@@ -197,7 +166,7 @@ def find_begins(text, at, limit, stop, more, machine, work):
 
 
 @part
-def resolve(text, begins, count, reached, at_end, machine, pieces, filled):
+def resolve(text, begins, count, reached, at_end, machine, memo, pieces, filled):
     """Append pieces: those that windows have found; and, if windows between two of these are undecided, those that searches find there.
 
     Returns:
@@ -211,23 +180,38 @@ def resolve(text, begins, count, reached, at_end, machine, pieces, filled):
         if begin & DOUBT:
             while np.uint64(begins[index]) & DOUBT:
                 index += U1
-            filled = search_between(text, np.uint64(begins[index]), reached, at_end, machine, pieces, filled)
+            filled = search_between(text, np.uint64(begins[index]), reached, at_end, machine, memo, pieces, filled)
         else:
             pieces[filled] = begin
             filled += U1
     return filled
 
 
+@inlined
+def search_inside(text, begin, following, reached, at_end, machine, memo):
+    """Search for the piece that begins at `begin`, knowing that one begins at `following`, unless that is where reading stopped.
+
+    Returns:
+        Where the piece ends; and whether the text after `reached`, which cannot change a piece that ends before a decided one, could make
+        it longer.
+    """
+    end, is_open = search(text, begin, reached, at_end, machine, memo)
+    if is_open and following < reached:
+        if following > end + FAIRLY_FEW:
+            remember(text, begin, end, following, machine, memo)
+        is_open = False
+    return end, is_open
+
+
 @part
-def search_between(text, following, reached, at_end, machine, pieces, filled):
+def search_between(text, following, reached, at_end, machine, memo, pieces, filled):
     """Append the pieces between the last one and `following`: the next one that windows have found, or the place where reading stopped."""
     begin = np.uint64(pieces[filled - U1])
-    end, is_open = search(text, begin, reached, at_end, machine)
-    # The text after `reached` cannot change a piece that ends before a decided one.
-    while begin < end < following and not (is_open and following == reached):
+    end, is_open = search_inside(text, begin, following, reached, at_end, machine, memo)
+    while begin < end < following and not is_open:
         pieces[filled] = begin = end
         filled += U1
-        end, is_open = search(text, begin, reached, at_end, machine)
+        end, is_open = search_inside(text, begin, following, reached, at_end, machine, memo)
     return filled
 
 
@@ -255,8 +239,9 @@ def search_far(text, begin, reached, stop, more, machine, memo):
     Returns:
         Where it ends; `begin` if the text after `stop` could make it longer.
     """
-    end_of_stretch, ends = next_special(text, reached, stop, more, machine, memo)
-    end, is_open = search(text, begin, end_of_stretch, ends, machine)
+    if memo[STRETCH] <= reached:
+        memo[STRETCH], memo[STRETCH_ENDS] = next_special(text, reached, stop, more, machine, memo)
+    end, is_open = search(text, begin, memo[STRETCH], memo[STRETCH_ENDS] > U0, machine, memo)
     return begin if is_open else end
 
 
@@ -274,6 +259,8 @@ def find_pieces(text, starts, row, at, more, machine, work):
     begins, pieces, special_ids, memo = work.begins, work.pieces, work.special_ids, work.memo
     rows, nodes = np.uint64(len(starts)) - U1, machine.specials.nodes
     begin, filled, specials, is_stuck = at, U0, U0, False
+    if row == U0 and at == np.uint64(starts[U0]):  # of a new call
+        forget(memo)
     while row < rows and filled < CHUNK and at - begin < CHUNK and not is_stuck:
         stop, goes_on = np.uint64(starts[row + U1]), more and row + U1 == rows
         if at < stop:
@@ -281,7 +268,7 @@ def find_pieces(text, starts, row, at, more, machine, work):
             limit = min(stop, at + CHUNK)
             found, reached, node, is_open = find_begins(text, at, limit, stop, goes_on, machine, work)
             ends = not is_open and (node > U0 or (reached >= stop and not goes_on))
-            filled = resolve(text, begins, found, reached, ends, machine, pieces, filled)
+            filled = resolve(text, begins, found, reached, ends, machine, memo, pieces, filled)
             if ends:
                 at = reached
             elif filled > first + U1:
