@@ -1,8 +1,8 @@
 """Composition: a letter and the marks after it become one character. It depends on neighbours, so classes of characters cannot express it.
 
 Most texts are composed already. *Suspects* are the characters that composition could change. A text without suspects only needs its marks
-in order, and kernels do this. WordPiece sends every other text through `Composition.apply`, in slow, plain Python; byte-level BPE has a
-kernel (`fst.runtime.kernels.normalisation`).
+in order, and WordPiece's kernels do this. Every other text goes through the kernels of `fst.runtime.kernels.normalisation`, which
+`Composition.apply` specifies.
 
 The algorithm is that of The Unicode Standard, 3.11: decompose, order, compose. If normalizers do this several times, or only in part,
 `Placing` finds the offsets step by step.

@@ -114,15 +114,15 @@ class ContextualTokens:
         mixed = np.array(context.mixed if context else [], np.uint64).reshape(-1, 2)
         self._mixed = np.sort(mixed[:, 0] << np.uint64(8) | mixed[:, 1])
         self._kinds[mixed[:, 0].astype(np.int64)] |= MIXED
-        self._raw = _pattern([])
+        self._raw = pattern([])
         self._patterns = dict(zip(added.contextual, self._symbols_of(list(added.contextual)), strict=True))
         late = {content: (*self._class_and_flags(token), token.normalized) for content, token in added.contextual.items()}
         raw = [(_codes(content), self._class_of_id[number], 0) for content, number in added.specials.items()]
         raw += [(_codes(content), number, flags) for content, (number, flags, normalized) in late.items() if not normalized]
-        self._raw = _pattern(raw)
+        self._raw = pattern(raw)
         self._kinds[[string[0] for string, _, _ in raw]] |= BEGINS_RAW
         normalized = [(self._patterns[content], number, flags) for content, (number, flags, normalized) in late.items() if normalized]
-        self._normalized = _pattern(normalized)
+        self._normalized = pattern(normalized)
         self._strips = Strips.of(metadata.normalizer.parts or ())
         self._begins = np.zeros(len(a) + 1, np.uint8)
         self._begins[[pattern[0] for pattern, _, _ in normalized]] = 1
@@ -286,7 +286,7 @@ def _codes(text: str) -> list[int]:
     return list(map(ord, text))
 
 
-def _pattern(tokens: Sequence[tuple[Sequence[int], int, int]]) -> Pattern:
+def pattern(tokens: Sequence[tuple[Sequence[int], int, int]]) -> Pattern:
     """The pattern of tokens, each given as a string, a class and flags."""
     strings = ((string, row) for row, (string, _, _) in enumerate(tokens))
     return Pattern(trie(strings), np.array([token[1:] for token in tokens], np.int32).reshape(-1, 2))

@@ -47,7 +47,7 @@ class WordPieceTokenizer(Tokenizer):
         composition = self._metadata.normalizer.composition
         if self._metadata.added_tokens.contextual:
             return ContextualTokens(self._table, reader, placing)
-        return CompositionFallback(self._table, composition, placing) if composition or placing else None
+        return CompositionFallback(self._table, reader, composition, placing) if composition or placing else None
 
     def _streaming_runner(self, with_spans: bool) -> Runner:
         runner = super()._streaming_runner(with_spans)
