@@ -37,7 +37,7 @@ KINDS = {
     ),
     "keywords": Kind("fst.compile:keywords", ("match_kind", *SPELLING, "allow_empty", *WORDS)),
     "maxmatch": Kind("fst.compile:maxmatch", ("direction", *WORDS)),
-    "jieba": Kind("fst.compile.lattice:jieba", ("user",)),
+    "jieba": Kind("fst.compile.lattice:jieba", ("user", "hmm")),
     "mecab": Kind("fst.compile.lattice:mecab", ("user", "encoding")),
 }
 SPELLINGS = {"format": "--input-format"}  # of options that are not called like the parameter

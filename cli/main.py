@@ -257,6 +257,7 @@ def main() -> None:
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
 @click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A user dictionary for jieba or mecab.")
+@click.option("--hmm", is_flag=True, default=None, help="Find unknown words as jieba does by default; takes an installed jieba.")
 def compile_command(source: str, output: str, kind: str, user: str | None, **options: Any) -> None:
     """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
@@ -295,7 +296,7 @@ def compile_command(source: str, output: str, kind: str, user: str | None, **opt
       arrow         the same of Arrow IPC; .arrow, .feather and .ipc
 
     For --kind jieba, SOURCE is a dictionary in jieba's format; for --kind mecab it is a folder with MeCab's CSV files, matrix.def, char.def
-    and unk.def. --user is a file of more words, in the same format.
+    and unk.def. --user is a file of more words, in the same format. --hmm is for jieba.
 
     What cannot be compiled exactly is refused by name. Truncation, padding and the model's length are kept in the table, and `fst info`
     shows them; nothing is cut or padded unless a call asks for it.
@@ -315,7 +316,7 @@ def compile_command(source: str, output: str, kind: str, user: str | None, **opt
       fst compile --kind keywords people.csv --column name -o people.npz --whole-words
       fst compile --kind keywords terms.txt -o terms.npz --ignore-case --normalizer NFKC
       fst compile --kind maxmatch dict.txt --input-format jieba --direction backward -o zh.npz
-      fst compile --kind jieba dict.txt -o jieba.npz
+      fst compile --kind jieba dict.txt -o jieba.npz --hmm
       fst compile --kind mecab mecab-ipadic-2.7.0/ --encoding euc-jp -o ipadic.npz
     """
     keep_apart([output], _files_in(Path(source)) if Path(source).is_dir() else [source])

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.sources.jieba_model import read_model
 from fst.compile.sources.mecab import DEFAULT, UTF_8, Categories, Entries, read_categories, read_entries, read_matrix, read_settings
 from fst.compile.sources.words import Words, read_words
 from fst.compile.unit_tries import unit_trie
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.machines.jieba import CHINESE, LETTER, MAX_LENGTH, MAX_SLOT, NO_WORD, OTHER, SPACE, JiebaTables, about
+from fst.machines.jieba_model import STATES
 from fst.machines.mecab import MAX_GROUPING, MecabSettings, MecabTables, packed_words
 from fst.machines.mecab import MAX_LENGTH as MAX_MECAB_LENGTH
 from fst.machines.mecab import about as about_mecab
@@ -32,17 +34,23 @@ JIEBA_SIGNS = "+#&._%-"  # that belong to blocks, like ASCII letters and digits,
 FIRST_CHINESE, LAST_CHINESE = 0x4E00, 0x9FD5
 
 
-def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None) -> JiebaTables:
-    """Compile a dictionary for jieba's segmentation: the tokens are those of ``jieba.cut(text, HMM=False)``.
+def jieba(
+    dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterable[Entry] | None = None, hmm: bool = False
+) -> JiebaTables:
+    """Compile a dictionary for jieba's segmentation: the tokens are those of ``jieba.cut(text, HMM=False)``, or with `hmm` of
+    ``jieba.cut(text)``.
 
     Args:
         dictionary: the path of a file in jieba's format, ``word frequency part-of-speech`` a line, such as jieba's ``dict.txt``; or pairs
             of a word and its frequency. The number of a word is its place.
         user: more words, as after ``jieba.add_word(word, frequency)``; they go on with the numbers. Of equal words the last one counts.
+        hmm: find words that the dictionary lacks, as jieba does by default, with its hidden Markov model. The table keeps the model, which
+            comes from an installed jieba, so segmenting needs none.
 
     Raises:
         VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message says where.
-        UnsupportedError: a word has more than 511 UTF-16 units, or there are more than 4 million words.
+        UnsupportedError: a word has more than 511 UTF-16 units, or there are more than 4 million words; or `hmm` is asked for, and jieba is
+            not installed.
         OSError: a file cannot be read.
 
     Example:
@@ -51,11 +59,11 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
         >>> segmenter.segment("研究生命")
         ['研究', '生命']
 
-    Source: jieba 0.42.1, ``Tokenizer.cut``.
+    Source: jieba 0.42.1, ``Tokenizer.cut`` and ``finalseg``.
     """
-    words, frequencies = list[str](), list[int]()
+    words, frequencies, own = list[str](), list[int](), 0
     for source in [dictionary] if user is None else [dictionary, user]:
-        found = _entries(source)
+        own, found = len(words), _entries(source)
         for place, word in enumerate(found.words):
             _check_word(word, found.place(place))
             words.append(word)
@@ -68,22 +76,29 @@ def jieba(dictionary: str | Path | Iterable[Entry], *, user: str | Path | Iterab
         raise VocabularyError("there is no word with a frequency above 0")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
-    trie = unit_trie([*numbers], 1 + values)
+    # The model does not find words that were added with no frequency, even if they have one later.
+    apart = {word for word, number in zip(words[own:], frequencies[own:], strict=True) if not number} if hmm and user is not None else set()
+    listed = [*numbers, *sorted(apart - numbers.keys())]
+    trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))
     if len(trie.entries) > MAX_SLOT + 1:
         raise UnsupportedError(f"the trie of these words takes {len(trie.entries):,} slots; a table has room for {MAX_SLOT + 1:,}")
     log_total = log(sum(frequencies))  # as jieba computes it, in the same order of operations
     scores = np.array([log(frequency) - log_total for frequency in [1, *different.tolist()]])
     numbers_at = np.full(len(trie.entries), NO_WORD, np.int32)
-    numbers_at[trie.slots] = places
+    numbers_at[trie.slots[: len(places)]] = places
+    emits, chances = read_model() if hmm else (np.empty((0, len(STATES))), np.empty(0))
     word_bytes, word_ends = stored(words)
     return JiebaTables(
-        about(len(frequencies), trie.longest),
+        about(len(frequencies), trie.longest, hmm=hmm),
         units=trie.units(_jieba_kinds()),
         entries=trie.entries,
         word_bytes=word_bytes,
         word_ends=word_ends,
         scores=scores,
         numbers=numbers_at,
+        emits=emits,
+        chances=chances,
+        forced=np.sort(trie.slots[[word in apart for word in listed]]).astype(np.int32),
     )
 
 

@@ -39,7 +39,7 @@ def unit_trie(words: Sequence[str], values: Ints) -> UnitTrie:
 
     Args:
         words: different ones; none is empty.
-        values: int64[words], the value of each, at least 1.
+        values: int64[words], the value of each; 0 for a string of the trie that is no word.
 
     Raises:
         UnsupportedError: the words take too many slots.

@@ -13,7 +13,7 @@ from fst.runtime.texts import Texts, batch_of
 
 
 class JiebaSegmenter(Segmenter):
-    """Segments texts as jieba does without its hidden Markov model; ``fst.Segmenter(table)`` makes it.
+    """Segments texts as jieba does; ``fst.Segmenter(table)`` makes it.
 
     Args:
         table: from `fst.compile.lattice.jieba`; for a file use `fst.load`.
@@ -32,8 +32,8 @@ class JiebaSegmenter(Segmenter):
         """A segmenter of the same dictionary with another mode.
 
         Args:
-            mode: "default": the tokens of ``jieba.cut(text, HMM=False)``; "all": of ``jieba.cut(text, cut_all=True)``; "search": of
-                ``jieba.cut_for_search(text, HMM=False)``. Tokens of "all" and of "search" overlap.
+            mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, with `hmm` as the table was compiled; "search": of
+                ``jieba.cut_for_search(text, HMM=hmm)``; "all": of ``jieba.cut(text, cut_all=True)``. Tokens of the last two overlap.
 
         Raises:
             ValueError: there is no such mode.

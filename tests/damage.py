@@ -23,7 +23,7 @@ def survivors(table: Any, draw: Random, tries: int, place: Callable[[Random, int
     """
     found = 0
     for _ in range(tries):
-        name = draw.choice([*table.schema()])
+        name = draw.choice([name for name in table.schema() if getattr(table, name).size])
         array = getattr(table, name).copy()
         view = array.reshape(-1).view(np.uint8)
         view[place(draw, len(view))] ^= 1 << draw.randrange(8)

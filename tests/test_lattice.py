@@ -37,7 +37,7 @@ JIEBA = [
     *(("ab", 2), ("1号", 9), ("12", 3), ("C+", 2), ("命命命命", 3)),
 ]
 JIEBA_LETTERS = "研究生命ab1C2+-。 \r\n世𠮷"
-KINDS = ["jieba", "jieba search", "jieba all", "mecab"]
+KINDS = ["jieba", "jieba search", "jieba all", "jieba default hmm", "jieba search hmm", "mecab"]
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -127,6 +127,39 @@ def joins_apart(tokens: Sequence[str], text: str) -> bool:
     return any(token not in text for token in tokens)
 
 
+MODEL_LETTERS = "杭研大厦命的了ab01.%+。 \n世𠮷鿖㐀"
+
+
+@pytest.mark.parametrize("mode", [DEFAULT, SEARCH])
+def test_jieba_model_live(mode: str, tmp_path: Path) -> None:
+    """With its model, walk and kernel give the tokens of jieba's default, with random dictionaries, and words that are forced apart."""
+    finalseg, draw = pytest.importorskip("jieba.finalseg"), random.Random(mode)
+    for number in range(6):
+        words = {"".join(draw.choices("杭研大厦命a1.", k=draw.randint(1, 4))): draw.randint(0, 9) for _ in range(15)} | {"命": 1}
+        path = tmp_path / f"{number}.txt"
+        path.write_text("".join(f"{word} {frequency} x\n" for word, frequency in words.items()), encoding="utf-8")
+        jieba, user = jieba_tokenizer(path, tmp_path), [("大厦", 0), ("杭研", 0), ("杭研", 2), ("a命", 3)]
+        for word, frequency in user:
+            jieba.add_word(word, frequency)
+        table = lattice.jieba(path, user=user, hmm=True).with_mode(mode)
+        table.prove()
+        for _ in range(60):
+            text = "".join(draw.choices(MODEL_LETTERS, k=draw.randint(0, 24)))
+            expected = jieba.lcut_for_search(text) if mode == SEARCH else jieba.lcut(text)
+            found = fst.Segmenter(table).segment_batch([text], offsets=True)
+            assert found[0] == walked(table, text) == expected, (words, text)
+            assert found.ids.tolist() == table.run(text)
+    finalseg.Force_Split_Words.clear()
+
+
+def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without jieba, its model is refused, and the message names the extra."""
+    for name in ("jieba", "jieba.finalseg"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install 'fst-toolkit\[jieba\]'"):
+        lattice.jieba(JIEBA, hmm=True)
+
+
 def test_jieba_live(tmp_path: Path) -> None:
     """The tokens of jieba itself, with random dictionaries."""
     draw = random.Random(1)
@@ -150,11 +183,13 @@ def test_jieba_live_on_documents(tmp_path: Path) -> None:
     """The tokens of jieba itself, with its own dictionary, of documents."""
     path = SHARED / "dict" / "jieba_dict.txt"
     jieba, segmenter = jieba_tokenizer(path, tmp_path), fst.Segmenter(lattice.jieba(path))
+    with_model = fst.Segmenter(lattice.jieba(path, hmm=True))
     lines = [*(SHARED / "corpora" / "docs_zh.md").read_text(encoding="utf-8").splitlines(keepends=True)]
     found = (SHARED / "dict" / "zh_gsdsimp-ud-dev.conllu").read_text(encoding="utf-8").splitlines()
     for text in sample([*lines, *(line.removeprefix("# text = ") for line in found)][::2], 40):
         for mode in MODES:
             assert segmenter.segment(text, mode=mode) == cut_by(jieba, mode, text)  # type: ignore[call-arg]
+        assert with_model.segment(text) == jieba.lcut(text)
 
 
 # MeCab
@@ -370,7 +405,11 @@ def table(kind: str, mecab_folder: Path) -> Any:
     """A table of each kind."""
     if kind == "mecab":
         return lattice.mecab(mecab_folder)
-    return lattice.jieba(JIEBA).with_mode([*kind.split(), DEFAULT][1])
+    has_model = kind.endswith("hmm")
+    if has_model:
+        pytest.importorskip("jieba")
+    user = [("研生", 0)] if has_model else None
+    return lattice.jieba(JIEBA, user=user, hmm=has_model).with_mode([*kind.split(), DEFAULT][1])
 
 
 def strings(found: Iterable[list[str]]) -> list[list[str]]:
@@ -576,6 +615,22 @@ HARM_JIEBA: dict[str, tuple[str, Any, Any, str]] = {
     "words that are not UTF-8": ("word_bytes", 0, 0xFF, "the words are not UTF-8 at byte 0"),
     "words that end early": ("word_ends", 0, 99, "of the words ends before it begins"),
 }
+
+
+HARM_MODEL: dict[str, tuple[str, Any, Any, str]] = {
+    "an emission that is none": ("emits", (1, 2), np.nan, "element 6 of emits is nan"),
+    "an emission that is too probable": ("emits", (0, 0), 1.0, "element 0 of emits is 1.0"),
+    "a chance that is too small": ("chances", 3, -1e200, "element 3 of chances is -1e\\+200"),
+    "a word of no slot": ("forced", -1, 9999, "word 1 to force apart is none"),
+    "words in no order": ("forced", 1, 0, "word 1 that is forced apart does not come after word 0"),
+}
+
+
+@pytest.mark.parametrize("name", HARM_MODEL)
+def test_damaged_models_of_jieba_are_refused(name: str) -> None:
+    """A model that is not as kernels assume is refused, and the message says why."""
+    pytest.importorskip("jieba")
+    refused(lattice.jieba(JIEBA, user=[("研生", 0), ("生命", 0)], hmm=True), *HARM_MODEL[name])
 
 
 @pytest.mark.parametrize("name", HARM_JIEBA)

@@ -1,4 +1,4 @@
-"""The machine of jieba's segmentation without its hidden Markov model: the most probable words, and what jieba makes of other text.
+"""The machine of jieba's segmentation: the most probable words, and what jieba makes of other text.
 
 jieba 0.42.1 first cuts a text into *blocks* of Chinese characters, letters and digits of ASCII, and a few signs, see `KINDS`. In a block,
 the score of a path is the sum of ``log(frequency) - log(total)`` of its words; a character that begins no word is a word of frequency 1.
@@ -8,7 +8,8 @@ on a kernel that sums from left to right.
 
 A table does one of three things, its `mode`:
 
-- "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined. Outside of blocks, white space and
+- "default": the words of the best path. Neighbouring words of one letter or digit of ASCII are joined; or with a model, neighbouring words
+  of one character become those that it finds, see `fst.machines.jieba_model`. Outside of blocks, white space and
   other characters are tokens one by one, except that CR LF is one.
 - "search": as "default", and before each word the words of two and then of three characters that are in it.
 - "all": all words of two or more characters at each place, and single characters that are in none. Outside of blocks, white space and the
@@ -19,15 +20,17 @@ The id of a token is the number of its word in the dictionary, or -1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from fst.forms import TEXT, one_of, stored_as, whole
+from fst.forms import FLAG, TEXT, one_of, stored_as, whole
 from fst.lazy import Lazy
+from fst.machines.jieba_model import HAN, end_of_signs, word_ends
+from fst.machines.jieba_model import prove as prove_model
 from fst.machines.reading_arguments import borrowable
 from fst.machines.string_column import prove_strings
 from fst.machines.unit_trie import FREE, KIND_SHIFT, VALUE_SHIFT, UnitTrieTable, units_of
@@ -57,12 +60,14 @@ class JiebaSettings:
         mode: one of `MODES`.
         words: the number of words.
         longest: the UTF-16 units of the longest word.
+        hmm: whether there is a model for unknown words.
     """
 
     kind: str = stored_as(TEXT)
     mode: str = stored_as(one_of(*MODES))
     words: int = stored_as(whole(1, MAX_WORDS))
     longest: int = stored_as(whole(1, MAX_LENGTH))
+    hmm: bool = stored_as(FLAG)
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,7 @@ class Arguments(NamedTuple):
     Attributes:
         units, entries, scores, numbers: those of the table.
         mode: uint8[1], the index in `MODES`.
+        emits: float64[4 * characters], row after row; chances, forced: those of the table.
     """
 
     units: Array
@@ -87,6 +93,9 @@ class Arguments(NamedTuple):
     scores: Array
     numbers: Array
     mode: Array
+    emits: Array
+    chances: Array
+    forced: Array
 
 
 class Work(NamedTuple):
@@ -120,6 +129,8 @@ class JiebaTables(UnitTrieTable):
     Attributes:
         scores: float64[n], different scores; the first is that of a character that begins no word.
         numbers: int32[slots], the number of the word that ends at a slot; -1 for none.
+        emits: float64[characters, states], chances: float64[n], the model's, see `fst.machines.jieba_model`; both empty if there is none.
+        forced: int32[n], the slots at which words end that the model's words are not to be, ascending.
     """
 
     kind: ClassVar[str] = "jieba"
@@ -130,6 +141,9 @@ class JiebaTables(UnitTrieTable):
 
     scores: Array = member("<f8")
     numbers: Array = member("<i4")
+    emits: Array = member("<f8", axes=2)
+    chances: Array = member("<f8")
+    forced: Array = member("<i4")
 
     @Lazy
     def metadata(self) -> JiebaMetadata:
@@ -188,8 +202,11 @@ class JiebaTables(UnitTrieTable):
                 yield from cut_block[self.mode](units, start, end) if in_block[start] else self._outside(units, start, end)
 
     def _words(self, units: list[int], start: int, end: int) -> Iterator[Token]:
-        """The words of the best path, with single letters joined."""
+        """The words of the best path, with single letters joined, or with those of the model."""
         word_at = self._best(units, start, end)
+        if len(self.chances):
+            yield from self._words_and_unknown(units, start, end, word_at)
+            return
         joined = start
         at = start
         while at < end:
@@ -215,8 +232,45 @@ class JiebaTables(UnitTrieTable):
 
     def _token(self, units: list[int], start: int, end: int) -> Token:
         """The token of a part of a text."""
-        words = [int(self.numbers[slot]) for _, slot, stop in self.values(units, start) if stop == end]
-        return Token(words[0] if words else NO_WORD, start, end)
+        return Token(int(self.numbers[self.slot_between(units, start, end)]), start, end)
+
+    def _words_and_unknown(self, units: list[int], start: int, end: int, word_at: Mapping[int, tuple[int, int]]) -> Iterator[Token]:
+        """The words of the best path; words of one character, one after the other, are unknown."""
+        at = unknown = start
+        while at < end:
+            word, stop = word_at[at]
+            if stop > at + 1:
+                yield from self._unknown(units, unknown, at)
+                yield Token(word, at, stop)
+                unknown = stop
+            at = stop
+        yield from self._unknown(units, unknown, end)
+
+    def _unknown(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        """The tokens of unknown characters."""
+        if end - start < 2 or self._token(units, start, end).word != NO_WORD:
+            yield from self._apart(units, start, end)
+            return
+        for is_han, places in groupby(range(start, end), lambda at: units[at] in HAN):
+            first, *_ = run = [*places]
+            begin = first
+            for stop in self._han_ends(units, run) if is_han else self._sign_ends(units, run):
+                is_forced = is_han and self.slot_between(units, begin, first + stop) in self.forced
+                yield from self._apart(units, begin, first + stop) if is_forced else [self._token(units, begin, first + stop)]
+                begin = first + stop
+
+    def _apart(self, units: list[int], start: int, end: int) -> Iterator[Token]:
+        """The characters of a part of a block as tokens."""
+        return (self._token(units, at, at + 1) for at in range(start, end))
+
+    def _han_ends(self, units: list[int], run: Sequence[int]) -> Iterator[int]:
+        return word_ends([units[at] for at in run], self.emits, self.chances)
+
+    def _sign_ends(self, units: list[int], run: Sequence[int]) -> Iterator[int]:
+        own, at = [units[place] for place in run], 0
+        while at < len(own):
+            at = end_of_signs(own, [self.kind_of(unit) == LETTER for unit in own], at)
+            yield at
 
     def _words_for_search(self, units: list[int], start: int, end: int) -> Iterator[Token]:
         for token in self._words(units, start, end):
@@ -266,7 +320,9 @@ class JiebaTables(UnitTrieTable):
         """The arrays of the kernel."""
         units, entries = borrowable(self.units, np.uint32), borrowable(self.entries, np.uint64)
         scores, numbers = borrowable(self.scores, np.float64), borrowable(self.numbers, np.int32)
-        return Arguments(units, entries, scores, numbers, np.array([MODES.index(self.mode)], np.uint8))
+        emits, chances = borrowable(self.emits, np.float64).ravel(), borrowable(self.chances, np.float64)
+        mode = np.array([MODES.index(self.mode)], np.uint8)
+        return Arguments(units, entries, scores, numbers, mode, emits, chances, borrowable(self.forced, np.int32))
 
     def work(self) -> Work:
         """The kernel's working arrays for one thread."""
@@ -282,9 +338,16 @@ class JiebaTables(UnitTrieTable):
         self.prove_trie(settings.longest, len(self.scores) - 1)
         need_none(~np.isfinite(self.scores), lambda at: f"score {at} is {self.scores[at]}")
         need(len(self.numbers) == len(self.entries), f"there are {len(self.numbers)} numbers for {len(self.entries)} slots")
-        has_word = (self.entries & np.uint64(FREE) != FREE) & (self.entries >> np.uint64(VALUE_SHIFT) > 0)
+        is_taken = self.entries & np.uint64(FREE) != FREE
+        has_word = is_taken & (self.entries >> np.uint64(VALUE_SHIFT) > 0)
         wrong = np.where(has_word, (self.numbers < 0) | (self.numbers >= settings.words), self.numbers != NO_WORD)
         need_none(wrong, lambda slot: f"slot {slot} has the word {self.numbers[slot]}; there are {settings.words}")
+        need(settings.hmm == (len(self.chances) > 0), f"hmm is {settings.hmm}; there are {len(self.chances)} chances")
+        prove_model(self.emits, self.chances, self.forced, is_taken)
+        self._prove_kinds()
+
+    def _prove_kinds(self) -> None:
+        """Prove that the kinds of units cut no character in two, and no text in the wrong place."""
         kinds = self.units >> np.uint32(KIND_SHIFT)
         need_none(kinds >= len(KINDS), lambda unit: f"unit {unit} is of kind {kinds[unit]}; there are {len(KINDS)}")
         need_none(kinds[[*BREAKS]] >= LETTER, lambda at: f"unit {BREAKS[at]} is a space or a line break, and inside of blocks")
@@ -292,6 +355,6 @@ class JiebaTables(UnitTrieTable):
         need_none(halves != OTHER, lambda at: f"unit {SURROGATES[at]} is half a character, and of kind {halves[at]}, not {OTHER}")
 
 
-def about(words: int, longest: int) -> Mapping[str, Any]:
+def about(words: int, longest: int, *, hmm: bool) -> Mapping[str, Any]:
     """The JSON of a table."""
-    return JiebaMetadata(JiebaSettings(JiebaTables.kind, DEFAULT, words, longest)).to_json()
+    return JiebaMetadata(JiebaSettings(JiebaTables.kind, DEFAULT, words, longest, hmm)).to_json()

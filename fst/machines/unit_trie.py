@@ -124,6 +124,17 @@ class UnitTrieTable(Table):
             if value:
                 yield value, slot, at
 
+    def slot_between(self, units: list[int], start: int, end: int) -> int:
+        """The slot of the last unit of a part of a text, in slow and plain Python; `ROOT` if the trie does not have it."""
+        state, slot = ROOT, ROOT
+        for unit in units[start:end]:
+            label = int(self.units[unit]) & FREE
+            if state == LEAF or int(self.entries[state + label]) & FREE != label:
+                return ROOT
+            slot = state + label
+            state = int(self.entries[slot]) >> STATE_SHIFT & LEAF
+        return slot
+
     def kind_of(self, unit: int) -> int:
         """The kind of a unit."""
         return int(self.units[unit]) >> KIND_SHIFT

@@ -15,53 +15,20 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 from fst.machines import jieba
-from fst.machines.kernel_call import BEFORE, COUNT, IDS_ALONE, OPEN
+from fst.machines.kernel_call import BEFORE, COUNT, OPEN
 from fst.runtime.kernels.intrinsics import prefetch
-from fst.runtime.kernels.numbers import U0, U1, U2, U3
+from fst.runtime.kernels.jieba_model import put_words_and_unknown
+from fst.runtime.kernels.jieba_tokens import NO_WORD, SEARCH, put, put_whole, word_between
+from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.unicode import HIGH_SURROGATE, SURROGATE
 from fst.runtime.kernels.unit_trie import KIND_SHIFT, LABEL, LEAF, ROOT, kind_of, label_of, state_of, value_of
 
 SPACE, LETTER = np.uint64(jieba.SPACE), np.uint64(jieba.LETTER)
-SEARCH, ALL = (jieba.MODES.index(mode) for mode in (jieba.SEARCH, jieba.ALL))
+ALL = jieba.MODES.index(jieba.ALL)
 CR, LF = np.uint64(jieba.CR), np.uint64(jieba.LF)
 LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
-NO_WORD = jieba.NO_WORD
 FIRST_IN_BLOCK = LETTER << KIND_SHIFT  # the least element of `units` for units in blocks
 LEAST = -np.inf
-WORD = 0  # of all tokens; -1 would mean the frame of a text
-
-
-@inlined
-def put(output, place, word, start, end, row, characters):
-    """Write a token.
-
-    Args:
-        word: the number of its word, or -1.
-        start, end: its first unit, and one past the last.
-        row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
-
-    Returns:
-        The place after it.
-    """
-    output.ids[place] = word
-    if len(output) > IDS_ALONE and len(output.offsets):
-        output.offsets[place << U1], output.offsets[place << U1 | U1] = characters + (start - row), characters + (end - row)
-        output.words[place] = WORD
-    return place + U1
-
-
-@inlined
-def word_between(text, at, stop, machine):
-    """The number of the word from a position to before another, or -1."""
-    state, slot = ROOT, ROOT
-    while at < stop:
-        label = label_of(machine, text[at])
-        if state == LEAF or machine.entries[state + label] & LABEL != label:
-            return NO_WORD
-        slot = state + label
-        state = state_of(machine.entries[slot])
-        at += U1
-    return np.int64(machine.numbers[slot])
 
 
 @inlined
@@ -121,19 +88,6 @@ def find_best(text, begin, end, machine, output, place, scores, labels):
 
 
 @inlined
-def put_parts(text, start, end, machine, output, place, row, characters):
-    """Write the words of two and of three characters that are in a word."""
-    for size in (U2, U3):
-        at = start
-        while at + size <= end and size < end - start:
-            word = word_between(text, at, at + size, machine)
-            if word != NO_WORD:
-                place = put(output, place, word, at, at + size, row, characters)
-            at += U1
-    return place
-
-
-@inlined
 def put_words(text, begin, end, machine, output, place, best, row, characters):
     """Write the words of the best path of a block, with single letters joined.
 
@@ -157,9 +111,7 @@ def put_words(text, begin, end, machine, output, place, best, row, characters):
                 stop += U1
             if stop > at + U1:
                 word = word_between(text, at, stop, machine)
-        if machine.mode[0] == SEARCH:
-            place = put_parts(text, at, stop, machine, output, place, row, characters)
-        place = put(output, place, word, at, stop, row, characters)
+        place = put_whole(text, at, stop, word, machine, output, place, row, characters)
         at = stop
     return place
 
@@ -310,6 +262,7 @@ def encode_rows(text, starts, more, machine, output, work):
     call, rows = work.state, np.uint64(len(starts)) - U1
     place, at, characters = call[COUNT], np.uint64(starts[0]), call[BEFORE] if call[OPEN] else U0
     mode = machine.mode[0]
+    has_model = len(machine.chances) > 0 and mode != ALL
     for index in range(rows):
         row = np.uint64(index)
         stop, is_open = np.uint64(starts[row + U1]), more and row + U1 == rows
@@ -320,7 +273,9 @@ def encode_rows(text, starts, more, machine, output, work):
                     break
                 at, place, characters = end, after, count
                 continue
-            reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
+            reached, first, after, word = at, at, place, np.int64(NO_WORD)
+            if not has_model:  # which takes single characters together
+                reached, first, after, word = put_single(text, at, stop, machine, output, place, characters)
             end = end_of_block(text, reached, stop, machine)
             if is_open and end == stop:
                 break
@@ -331,7 +286,10 @@ def encode_rows(text, starts, more, machine, output, work):
             else:
                 best = after + (end - first if mode == SEARCH else U0)
                 find_best(text, first, end, machine, output, best, work.scores, work.labels)
-                place = put_words(text, first, end, machine, output, after, best, at, characters)
+                if has_model:
+                    place = put_words_and_unknown(text, first, end, machine, output, after, best, at, characters)
+                else:
+                    place = put_words(text, first, end, machine, output, after, best, at, characters)
             characters += end - at
             at = end
         if not is_open:

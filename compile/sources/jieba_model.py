@@ -1,0 +1,39 @@
+"""jieba's model for unknown words, from an installed jieba."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import UnsupportedError
+from fst.machines.jieba_model import BEFORE, HAN
+
+LETTERS = "BMES"  # of the states, in the order of `fst.machines.jieba_model.STATES`
+EXTRA = "pip install 'fst-toolkit[jieba]'"
+
+
+def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The model: its emissions, and its chances to begin and to change states, see `fst.machines.jieba_model`.
+
+    Raises:
+        UnsupportedError: jieba is not installed.
+    """
+    model = _installed()
+    never, start, steps, emitted = model.MIN_FLOAT, model.start_P, model.trans_P, model.emit_P
+    emits = np.array([[emitted[state].get(chr(code), never) for state in LETTERS] for code in HAN])
+    into = [steps[LETTERS[before]].get(state, never) for state, some in zip(LETTERS, BEFORE, strict=True) for before in some]
+    return emits, np.array([*(start[state] for state in LETTERS), *into])
+
+
+def _installed() -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about its patterns
+            return import_module("jieba.finalseg")
+    except ImportError:
+        told = "hmm=True takes the model of jieba, which is not installed"
+        raise UnsupportedError(f"{told}: {EXTRA}; or compile without it, for the tokens of jieba.cut(text, HMM=False)") from None

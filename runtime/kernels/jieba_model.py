@@ -1,0 +1,187 @@
+"""jieba's model for unknown words. `fst.machines.jieba_model` says what it is; its slow functions specify the tokens.
+
+A run of unknown characters is read twice: from left to right for the state before each one, and back for the states of the best path. Both
+are noted where the kernel has its choices of words, see `fst.runtime.kernels.jieba`, since it needs those of the run no longer:
+
+    choices of a run:   a bit for each state, the one before it      →      1 where a word ends, 0 elsewhere
+
+Four sums follow each other, so this takes the time of four additions and comparisons for each character, side by side.
+
+Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, part
+from fst.machines import jieba, jieba_model
+from fst.runtime.kernels.jieba_tokens import NO_WORD, put, put_whole, slot_between, word_between
+from fst.runtime.kernels.numbers import U0, U1, U2, U3
+from fst.runtime.kernels.unit_trie import ROOT, kind_of
+
+LETTER = np.uint64(jieba.LETTER)
+LENGTH_BITS, LENGTH, SLOT = np.uint64(jieba.LENGTH_BITS), np.uint64(jieba.MAX_LENGTH), np.uint64(jieba.MAX_SLOT)
+FIRST_HAN, HAN = np.uint64(jieba_model.HAN.start), np.uint64(len(jieba_model.HAN))
+POINT, PERCENT, ZERO, TEN = np.uint64(jieba_model.POINT), np.uint64(jieba_model.PERCENT), np.uint64(jieba_model.DIGITS.start), np.uint64(10)
+BEGIN, END, SINGLE = (np.uint64(state) for state in (jieba_model.BEGIN, jieba_model.END, jieba_model.SINGLE))
+
+
+@inlined
+def is_han(unit):
+    """Whether a unit is a character of the model."""
+    return np.uint64(unit) - FIRST_HAN < HAN
+
+
+@inlined
+def better(one, other, emission):
+    """The greater of two sums once the emission is added, and 1 if it is the second, which wins a tie."""
+    one, other = one + emission, other + emission
+    is_other = other >= one
+    return (other if is_other else one), np.uint64(is_other)
+
+
+@inlined
+def find_ends(text, begin, stop, machine, noted, place):
+    """Find the ends of the words of a run of characters of the model.
+
+    Args:
+        noted, place: ``noted[place + n]`` becomes 1 if a word ends with the character n units after the beginning, else 0.
+    """
+    emits, chances = machine.emits, machine.chances
+    row = (np.uint64(text[begin]) - FIRST_HAN) << U2
+    first, middle = chances[0] + emits[row], chances[1] + emits[row | U1]
+    end, single = chances[2] + emits[row | U2], chances[3] + emits[row | U3]
+    at = begin + U1
+    while at < stop:
+        row = (np.uint64(text[at]) - FIRST_HAN) << U2
+        next_first, bit_0 = better(end + chances[4], single + chances[5], emits[row])
+        next_middle, bit_1 = better(first + chances[6], middle + chances[7], emits[row | U1])
+        next_end, bit_2 = better(first + chances[8], middle + chances[9], emits[row | U2])
+        next_single, bit_3 = better(end + chances[10], single + chances[11], emits[row | U3])
+        noted[place + (at - begin)] = bit_0 | bit_1 << U1 | bit_2 << U2 | bit_3 << U3
+        first, middle, end, single = next_first, next_middle, next_end, next_single
+        at += U1
+    state = SINGLE if single >= end else END
+    while at > begin:
+        at -= U1
+        bits = np.uint64(noted[place + (at - begin)])
+        noted[place + (at - begin)] = state >= END
+        state = (U2 if state in (SINGLE, BEGIN) else U0) | (bits >> state & U1)
+
+
+@inlined
+def is_forced(slot, forced):
+    """Whether a slot is among some in ascending order."""
+    low, high = 0, len(forced)
+    while low < high:
+        middle = (low + high) >> 1
+        if np.uint64(forced[middle]) < slot:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(forced) and np.uint64(forced[low]) == slot
+
+
+@part
+def put_apart(text, begin, stop, machine, output, place, row, characters):
+    """Write characters as tokens."""
+    at = begin
+    while at < stop:
+        place = put(output, place, word_between(text, at, at + U1, machine), at, at + U1, row, characters)
+        at += U1
+    return place
+
+
+@inlined
+def end_of_letters(text, at, stop, machine):
+    """Where letters and digits end, a fraction and a sign of percent included."""
+    while at < stop and kind_of(machine, text[at]) == LETTER:
+        at += U1
+    if at < stop and np.uint64(text[at]) == POINT:
+        digits = at + U1
+        while digits < stop and np.uint64(text[digits]) - ZERO < TEN:
+            digits += U1
+        at = digits if digits > at + U1 else at
+    return at + np.uint64(at < stop and np.uint64(text[at]) == PERCENT)
+
+
+@inlined
+def end_of_signs(text, at, stop, machine):
+    """Where signs end."""
+    while at < stop and kind_of(machine, text[at]) != LETTER and not is_han(text[at]):
+        at += U1
+    return at
+
+
+@inlined
+def end_of_han(text, at, stop):
+    """Where characters of the model end."""
+    while at < stop and is_han(text[at]):
+        at += U1
+    return at
+
+
+@inlined
+def put_han(text, begin, stop, machine, output, place, noted, row, characters):
+    """Write the words of a run of characters of the model, see `find_ends`."""
+    find_ends(text, begin, stop, machine, output.ids, noted)
+    at = start = begin
+    while at < stop:
+        ends = output.ids[noted + (at - begin)]
+        at += U1
+        if ends:
+            slot = slot_between(text, start, at, machine)
+            if slot != ROOT and is_forced(slot, machine.forced):
+                place = put_apart(text, start, at, machine, output, place, row, characters)
+            else:
+                place = put_whole(text, start, at, machine.numbers[slot], machine, output, place, row, characters)
+            start = at
+    return place
+
+
+@part
+def put_unknown(text, begin, stop, machine, output, place, noted, row, characters):
+    """Write the tokens of unknown characters of a block.
+
+    Args:
+        noted: the place in `output.ids` of the choice at `begin`; those up to `stop` are overwritten.
+        row, characters: as in `fst.runtime.kernels.jieba_tokens.put`.
+
+    Returns:
+        The place after the last token.
+    """
+    if stop < begin + U2 or word_between(text, begin, stop, machine) != NO_WORD:
+        return put_apart(text, begin, stop, machine, output, place, row, characters)
+    at = begin
+    while at < stop:
+        if is_han(text[at]):
+            end = end_of_han(text, at, stop)
+            place = put_han(text, at, end, machine, output, place, noted + (at - begin), row, characters)
+        else:
+            is_letter = kind_of(machine, text[at]) == LETTER
+            end = end_of_letters(text, at, stop, machine) if is_letter else end_of_signs(text, at, stop, machine)
+            place = put_whole(text, at, end, word_between(text, at, end, machine), machine, output, place, row, characters)
+        at = end
+    return place
+
+
+@part
+def put_words_and_unknown(text, begin, end, machine, output, place, best, row, characters):
+    """Write the words of the best path of a block, and for those of one character what the model finds. Arguments and result are those of
+    `fst.runtime.kernels.jieba.put_words`.
+    """
+    at = unknown = begin
+    while at < end:
+        choice = np.uint64(output.ids[best + (at - begin)])
+        stop = at + (choice & LENGTH)
+        if stop > at + U1:
+            if unknown < at:
+                place = put_unknown(text, unknown, at, machine, output, place, best + (unknown - begin), row, characters)
+            word = machine.numbers[choice >> LENGTH_BITS & SLOT]
+            place = put_whole(text, at, stop, word, machine, output, place, row, characters)
+            unknown = stop
+        at = stop
+    if unknown < end:
+        place = put_unknown(text, unknown, end, machine, output, place, best + (unknown - begin), row, characters)
+    return place

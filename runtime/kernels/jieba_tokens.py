@@ -1,0 +1,76 @@
+"""Parts of the kernels of jieba's segmentation that look up words, and write tokens. See `fst.machines.jieba`.
+
+Kernels check nothing. They require what `fst.runtime.kernels.jieba` requires.
+"""
+
+from __future__ import annotations
+
+from fst.jit import inlined
+from fst.machines import jieba
+from fst.machines.kernel_call import IDS_ALONE
+from fst.runtime.kernels.numbers import U1, U2, U3
+from fst.runtime.kernels.unit_trie import LABEL, LEAF, ROOT, label_of, state_of
+
+NO_WORD = jieba.NO_WORD
+SEARCH = jieba.MODES.index(jieba.SEARCH)
+WORD = 0  # of all tokens; -1 would mean the frame of a text
+
+
+@inlined
+def put(output, place, word, start, end, row, characters):
+    """Write a token.
+
+    Args:
+        word: the number of its word, or -1.
+        start, end: its first unit, and one past the last.
+        row, characters: a position before the token from which on all characters are one unit, and the characters of the text before it.
+
+    Returns:
+        The place after it.
+    """
+    output.ids[place] = word
+    if len(output) > IDS_ALONE and len(output.offsets):
+        output.offsets[place << U1], output.offsets[place << U1 | U1] = characters + (start - row), characters + (end - row)
+        output.words[place] = WORD
+    return place + U1
+
+
+@inlined
+def slot_between(text, at, stop, machine):
+    """The slot of the last unit from a position to before another; `ROOT` if the trie does not have these units."""
+    state, slot = ROOT, ROOT
+    while at < stop:
+        label = label_of(machine, text[at])
+        if state == LEAF or machine.entries[state + label] & LABEL != label:
+            return ROOT
+        slot = state + label
+        state = state_of(machine.entries[slot])
+        at += U1
+    return slot
+
+
+@inlined
+def word_between(text, at, stop, machine):
+    """The number of the word from a position to before another, or -1."""
+    return machine.numbers[slot_between(text, at, stop, machine)]
+
+
+@inlined
+def put_parts(text, start, end, machine, output, place, row, characters):
+    """Write the words of two and of three characters that are in a word."""
+    for size in (U2, U3):
+        at = start
+        while at + size <= end and size < end - start:
+            word = word_between(text, at, at + size, machine)
+            if word != NO_WORD:
+                place = put(output, place, word, at, at + size, row, characters)
+            at += U1
+    return place
+
+
+@inlined
+def put_whole(text, start, end, word, machine, output, place, row, characters):
+    """Write a word of a block, and before it those that are in it if the mode asks for them."""
+    if machine.mode[0] == SEARCH:
+        place = put_parts(text, start, end, machine, output, place, row, characters)
+    return put(output, place, word, start, end, row, characters)
