@@ -109,12 +109,13 @@ class TestLists:
                 searcher.replace(["ab"], by)
         with pytest.raises(ValueError, match="there are 1 replacements for 6 keywords"):
             searcher.replace([], ["x"])
+        wrong: Any
         for wrong in (None, 3, b"x"):
             with pytest.raises(TypeError, match=f"by is {type(wrong).__name__}; expected a str, a list, a dict or a function"):
-                searcher.replace("ab", wrong)  # type: ignore[call-overload]
-        for by in ([None] * len(KEYWORDS), {"ab": None}):
+                searcher.replace("ab", wrong)
+        for wrong in ([None] * len(KEYWORDS), {"ab": None}):
             with pytest.raises(fst.TextError, match="the replacement None is NoneType; expected a str"):
-                searcher.replace(["ab"], by)  # type: ignore[call-overload]
+                searcher.replace(["ab"], wrong)
         with pytest.raises(fst.TextError, match="row 1, position 0: a lone surrogate"):
             searcher.replace(["ab", "\ud800"], "x")
 
