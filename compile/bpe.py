@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fst.blanks import ALWAYS, BLANK, BREAKS, NEVER, Blanks
 from fst.compile import character_merges
 from fst.compile.bpe_model import BpeModel
+from fst.compile.byte_cuts import splits_of_text, without_cuts
 from fst.compile.item_sets import States, close
 from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
@@ -52,7 +53,7 @@ def model_of_json(model: Mapping[str, Any], text: TextPipeline) -> BpeModel:
 
 def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG001 - rows have one layout
     """The tables of a source."""
-    model, trimming = source.model, source.trimming
+    model, trimming = without_cuts(source.model, source.text.pre_tokenizers), source.trimming
     _need_clear(model)
     added, rewritten, split = _text(source)
     if trimming:
@@ -198,7 +199,9 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> t
     Raises:
         UnsupportedError: no splitter does the same, or the pipeline has more than splits.
     """
-    splits = [part for part in text.pre_tokenizers[_adds_blank(text) :] if part != BYTES]
+    parts = [*text.pre_tokenizers[_adds_blank(text) :]]
+    count = parts.index(BYTES) if BYTES in parts else len(parts)
+    splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
     others = [part["type"] for part in splits if part["type"] != "Split"]
     if others:
         raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")

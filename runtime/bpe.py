@@ -100,6 +100,8 @@ class BpeTokenizer(PieceTokenizer):
         return self._decoder_of_all.skipping(self._skipped)
 
     def _dropping_runner(self, dropout: Dropout, with_spans: bool) -> Runner:
+        if len(self._table.byte_kinds):
+            raise UnsupportedError("dropout with a pre_tokenizer Digits after ByteLevel: its merges would be skipped as in whole pieces")
         if with_spans:
             self._need_spans()
         return self._dropping_runners.runner(dropout, with_spans=with_spans)

@@ -339,7 +339,7 @@ def sequence(*listed: Json) -> Json:
 
 REFUSED: list[tuple[Json, str]] = [
     ({"pre_tokenizer": sequence(BARE, {"type": "Metaspace", "replacement": "▁"})}, "pre_tokenizer Metaspace: supported are"),
-    ({"pre_tokenizer": sequence(BARE, {"type": "Digits", "individual_digits": True})}, "Digits after ByteLevel"),
+    ({"pre_tokenizer": sequence(BARE, {"type": "Punctuation", "behavior": "Isolated"})}, "Punctuation after ByteLevel"),
     ({"pre_tokenizer": sequence(BARE, BARE)}, "pre_tokenizer ByteLevel after ByteLevel, where it would"),
     ({"pre_tokenizer": {"type": "ByteLevel", "trim_offsets": True}}, "pre_tokenizer ByteLevel has no 'add_prefix_space'"),
     ({"pre_tokenizer": sequence({**ISOLATED, "behavior": "isolated"}, BARE)}, "has 'isolated' for its behav"),

@@ -66,18 +66,19 @@ def table_of(given: dict[str, Any]) -> BpeTables:
 @examples(300)
 @given(lacking=LACKING, texts=some.lists(some.text("abcx é世", max_size=14)))
 def test_reference(name: str, lacking: bytes, texts: list[str]) -> None:
-    """Whatever bytes are missing, the ids of kernel and walk are the reference's, and the offsets, too, if bytes do not vanish."""
+    """Whatever bytes are missing, the ids of kernel and walk are the reference's, and the offsets and words, too."""
     given = source(lacking, **SETTINGS[name])
     table, reference = table_of(given), Tokenizer.from_str(json.dumps(given)).encode_batch(texts, add_special_tokens=False)
     tokenizer, expected = fst.Tokenizer(table), [encoding.ids for encoding in reference]
     assert ids_of(tokenizer.encode_batch(texts)) == [table.run(text) for text in texts] == expected
-    if not table.lost:
-        offsets = tokenizer.encode_batch(texts, offsets=True).offsets
-        assert offsets is not None
-        assert [tuple(span) for span in offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
+    batch = tokenizer.encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    assert [tuple(span) for span in batch.offsets.tolist()] == [span for encoding in reference for span in encoding.offsets]
+    assert batch.words.tolist() == [word for encoding in reference for word in encoding.word_ids]
 
 
-@pytest.mark.parametrize("name", ["one each", "one a run"])
+@each_setting
 def test_every_way_through_the_package(name: str) -> None:
     """In any form, with any number of threads, and in streams cut anywhere, texts with missing bytes have the ids of the walk."""
     table, draw = table_of(source(b"xyz\xc3\xe4", **SETTINGS[name])), random.Random(name)
@@ -105,15 +106,15 @@ def test_tokenizer_json_of_a_table(name: str) -> None:
     np.testing.assert_array_equal(again.token_ids, table.token_ids)
 
 
-def test_bytes_that_vanish_leave_no_offsets() -> None:
-    """Offsets are refused if bytes vanish, since ids do not tell where they stood."""
-    tokenizer = fst.Tokenizer(table_of(source(b"xyz")))
+def test_offsets_where_bytes_vanish() -> None:
+    """The letters of a token are counted from where those of the token before end, as if nothing had vanished, like in the reference."""
+    tokenizer = fst.Tokenizer(table_of(source(b"xyz\xe4")))
     assert tokenizer.encode("axxb").tolist() == tokenizer.encode("ab").tolist()
-    for dropout in (0, 0.5):
-        with pytest.raises(fst.UnsupportedError, match="3 bytes are no tokens and vanish"):
-            tokenizer.encode_batch(["axb"], offsets=True, dropout=dropout)
-    with pytest.raises(fst.UnsupportedError, match="vanish"):
-        tokenizer.stream(offsets=True)
+    for dropout in (0, 1.0):
+        batch = tokenizer.encode_batch(["axb", "世a", "xyz", "b"], offsets=True, dropout=dropout)
+        assert batch.offsets is not None
+        merged = [[0, 2]] if not dropout else [[0, 1], [1, 2]]
+        assert batch.offsets.tolist() == [*merged, [0, 1], [0, 1], [0, 1], [0, 1]]
 
 
 @pytest.mark.parametrize(

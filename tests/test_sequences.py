@@ -35,6 +35,7 @@ from fst.errors import UnsupportedError
 from fst.machines.bpe import BpeTables
 from fst.machines.kernel_call import CHUNK
 from fst.runtime.kernels import searches
+from fst.runtime.transformers.bpe_document import document as document_of
 from fst.splitting import BEHAVIORS, START, Span, Splitter
 
 Json = dict[str, Any]
@@ -418,3 +419,70 @@ def test_dropped_pieces_are_not_explained() -> None:
     table, _, _ = machine("clip")
     lines = [*explained_bytes(table, " it \n</s> \n")]
     assert [line for line in lines if not line.startswith("  ")] == ["piece it", "", f"</s>: a special token, id {table.run('</s>')[0]}"]
+
+
+# Splits of bytes.
+
+DIGITS = {individual: {"type": "Digits", "individual_digits": individual} for individual in (False, True)}
+BARE = byte_level_last()["pretokenizers"][0]
+BEHIND: dict[str, list[Json]] = {
+    "falcon": [{"type": "Punctuation", "behavior": "Contiguous"}, {**BARE, "use_regex": True}, DIGITS[False], split("[0-9][0-9][0-9]")],
+    "individual": [{**BARE, "use_regex": True}, DIGITS[True]],
+    "blank": [{**BARE, "use_regex": True, "add_prefix_space": True}, DIGITS[False]],
+    "whole": [BARE, split("b", "MergedWithPrevious", form="String"), DIGITS[False]],
+    "twice": [DIGITS[True], BARE, split("b", "Removed"), DIGITS[False], DIGITS[True]],
+}
+MERGES_ACROSS = [(b"1", b"2"), (b"\xc3", b"\xb2"), (b"\xb2", b"1"), (b"a", b"b"), (b" ", b"1"), (b"12", b"3"), (b"\xb2", b"\xbe")]
+UNITS_OF_BYTES = (*"123òé世²³¼½ab !籲粲ɲ😀💲", "123", "...", "粲粳", "\n", "'s")
+
+
+def behind_bytes(parts: Sequence[Json], **model: Any) -> Json:
+    """A tokenizer.json with some pre-tokenizers, and merges that some of them forbid."""
+    decoder = {"type": "ByteLevel", **dict.fromkeys(BYTE_LEVEL_FLAGS, True)}
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": [*parts]}
+    return {**byte_level("a", MERGES_ACROSS, **model), "version": "1.0", "decoder": decoder, "pre_tokenizer": pre_tokenizer}
+
+
+def table_of(parts: Json) -> BpeTables:
+    """The table of a tokenizer.json."""
+    table: BpeTables = assemble(of_document(parts, Path("tokenizer.json")), "auto")
+    return table
+
+
+@pytest.mark.parametrize("name", BEHIND)
+def test_digits_among_bytes(name: str) -> None:
+    """Digits after ByteLevel cuts where letters for bytes are numeric, also inside a character, as in the reference."""
+    parts, draw = behind_bytes(BEHIND[name]), random.Random(name)
+    table = table_of(parts)
+    texts = ["".join(draw.choices(UNITS_OF_BYTES, k=draw.randint(0, 12))) for _ in range(100)]
+    found = Tokenizer.from_str(json.dumps(parts)).encode_batch(texts)
+    batch = fst.Tokenizer(table).encode_batch(texts, offsets=True)
+    assert batch.offsets is not None
+    assert batch.words is not None
+    assert ids_of(batch) == [table.run(text) for text in texts] == [encoding.ids for encoding in found]
+    assert [*map(tuple, batch.offsets.tolist())] == [span for encoding in found for span in encoding.offsets]
+    assert batch.words.tolist() == [word for encoding in found for word in encoding.word_ids]
+    assert table_of(document_of(table)).metadata == table.metadata
+
+
+@pytest.mark.parametrize(
+    ("behind", "model", "message"),
+    [
+        ([split(r"\d")], {}, "unless it is of ASCII characters alone"),
+        ([split("(?=a)b")], {}, "unless it is of ASCII characters alone"),
+        ([DIGITS[False], split("1a", form="String")], {}, "its matches may be cut"),
+        ([DIGITS[True], split("[0-9][0-9]", "Removed")], {}, "its matches may be cut"),
+        ([DIGITS[False]], {"ignore_merges": True}, "Digits after ByteLevel, where it splits bytes, and ignore_merges"),
+    ],
+)
+def test_splits_of_bytes_that_are_refused(behind: list[Json], model: Json, message: str) -> None:
+    """A split of bytes is refused if it may be another one in the text, and the message says why."""
+    with pytest.raises(UnsupportedError, match=message):
+        table_of(behind_bytes([BARE, *behind], **model))
+
+
+def test_no_dropout_among_cut_bytes() -> None:
+    """Dropout is refused where pieces are cut between bytes, since it would skip merges as in whole pieces."""
+    tokenizer = fst.Tokenizer(table_of(behind_bytes(BEHIND["individual"])))
+    with pytest.raises(UnsupportedError, match="dropout with a pre_tokenizer Digits after ByteLevel"):
+        tokenizer.encode("a1", dropout=0.5)

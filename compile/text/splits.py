@@ -6,7 +6,8 @@ The result is a list of
   "fancy-regex"`` marks the patterns of tiktoken; all others are Oniguruma's.
 - ``{"type": "PrefixSpace"}``: each piece gets a leading blank, unless it begins with one or is empty. (This is ByteLevel's
   ``add_prefix_space``, which comes before its own pattern.)
-- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always the last.
+- ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always there.
+- After it, what splits bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters in the form above.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def components(component: Component | None) -> Parts:
     """The pre-tokenizers of a ``tokenizer.json`` in the form above.
 
     Raises:
-        UnsupportedError: one is not supported, or the last is not ByteLevel.
+        UnsupportedError: one is not supported, or none is ByteLevel.
         ValueError: one is malformed.
 
     Example:
@@ -46,9 +47,17 @@ def components(component: Component | None) -> Parts:
     kinds = [part["type"] for part in parts]
     if "ByteLevel" not in kinds:
         raise UnsupportedError("model BPE without a pre_tokenizer ByteLevel: only byte-level BPE can be compiled")
-    if kinds.index("ByteLevel") < len(kinds) - 1:
-        raise UnsupportedError(f"pre_tokenizer {kinds[kinds.index('ByteLevel') + 1]} after ByteLevel, where it would split bytes")
-    return tuple(step for part in parts for step in steps(part))
+    count = kinds.index("ByteLevel") + 1
+    return (*(step for part in parts[:count] for step in steps(part)), *map(_of_bytes, parts[count:]))
+
+
+def _of_bytes(part: Component) -> dict[str, Any]:
+    """A pre-tokenizer after ByteLevel in the form above."""
+    if part["type"] == "Digits":
+        return dict(part)
+    if part["type"] != "Split":
+        raise UnsupportedError(f"pre_tokenizer {part['type']} after ByteLevel, where it would split bytes: only Digits or Split may follow")
+    return _checked(part)
 
 
 def tiktoken_split(pattern: Pattern) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from fst.errors import quoted
 from fst.lazy import Lazy
 from fst.machines.bpe_arguments import Arguments, MergeArguments, Work, arguments, merge_arguments, work
 from fst.machines.bpe_metadata import BpeMetadata
+from fst.machines.byte_cuts import kinds_of_bytes
 from fst.machines.piece_table import PieceTable
 from fst.machines.rewriting_arguments import prove_rewriting
 from fst.machines.token_letters import byte_of, fallback
@@ -115,10 +116,21 @@ class BpeTables(PieceTable):
         return missing
 
     @property
-    def lost(self) -> str:
-        """What becomes of bytes that are no tokens if ids do not tell where they stand; "" if ids tell."""
+    def byte_kinds(self) -> Array:
+        """See `PieceTable.byte_kinds`."""
+        return kinds_of_bytes(self.metadata.text.pre_tokenizers or ())
+
+    @property
+    def drops_bytes(self) -> bool:
+        """See `PieceTable.drops_bytes`."""
         model = self.metadata.model
-        if not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
+        return model.letters.are_bytes and model.missing_bytes > 0 and model.unk_id is None
+
+    @property
+    def lost(self) -> str:
+        """What becomes of characters that are no tokens if ids do not tell where they stand; "" if ids tell."""
+        model = self.metadata.model
+        if model.letters.are_bytes or not model.missing_bytes or (model.unk_id is not None and not model.fallbacks):
             return ""
         return "vanish without unk_token" if model.unk_id is None else "change places with others that have fallbacks"
 

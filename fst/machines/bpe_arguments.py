@@ -17,7 +17,7 @@ from fst.merge_list import Alphabet
 from fst.rows import Array
 
 # Indices into `Arguments.params`.
-WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS = range(7)
+WINDOW_BITS, WINDOW_MASK, COLUMNS, BEGIN, BUCKET_SHIFT, SLOT_SHIFT, JOINS_WORDS, DROPS_BYTES = range(8)
 NOT_PLAIN = 0xFF  # in `ascii_symbols`: the byte alone does not determine a symbol
 FIRST, SECOND = 1, 2  # bits of `special_bytes`
 KEY_PARTS = 3  # 64-bit words of a key
@@ -38,10 +38,11 @@ class Arguments(NamedTuple):
     """The arrays that `fst.runtime.kernels.bpe` reads.
 
     Attributes:
-        params: uint64[7].
+        params: uint64[8].
             `WINDOW_BITS`: the number of bits of a symbol in a window. `WINDOW_MASK`: a mask of the bits of a window. `COLUMNS`: the number
             of columns of `moves`; the last stands for the end of a text. `BEGIN`: the window before a text. `BUCKET_SHIFT`, `SLOT_SHIFT`:
             the shifts, below 64, that turn a hash into a bucket and a slot. `JOINS_WORDS`: 1 if the pieces of a stretch are one word.
+            `DROPS_BYTES`: 1 if missing bytes vanish.
         ascii_symbols: uint8[256], by byte: the symbol of an ASCII character in windows; `NOT_PLAIN` if a special token may begin there, and
             for all other bytes.
         special_bytes: uint8[256], by byte, bits: `FIRST` if it is the first byte of a special token; `SECOND` if it is the second of one,
@@ -51,7 +52,8 @@ class Arguments(NamedTuple):
         factors: uint8, see `fst.machines.bpe_windows`; empty if windows do not factor.
         drops: as in `BpeTables`; empty if no piece is dropped.
         lengths: uint16[ids], the number of bytes that each id stands for; 0 for a token that stands for a run of missing bytes.
-        missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes.
+        missing: uint8[256], by byte, see `BpeTables`; empty if no token stands for a run of missing bytes, and none vanish.
+        byte_kinds: as in `BpeTables`.
         alphabet: the characters, if symbols are characters and some have no token and no fallbacks; else `NO_ALPHABET`.
         key_masks: uint64[4 * 25], four for each length of a word, 0 to 24 bytes. They mask the 32 bytes from the start of a word, and leave
             its key.
@@ -72,6 +74,7 @@ class Arguments(NamedTuple):
     entries: Array
     lengths: Array
     missing: Array
+    byte_kinds: Array
     alphabet: Alphabet
     words: Array
     displacements: Array
@@ -168,7 +171,9 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
     ascii_symbols[:128] = table.symbols[table.blocks[int(table.pages[0]) << 7 :][:128]]
     ascii_symbols[special_bytes & FIRST > 0] = NOT_PLAIN
     return Arguments(
-        params=np.array([bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift, table.joins_words], np.uint64),
+        params=np.array(
+            [bits, len(table.decisions) - 1, columns, begin, bucket_shift, slot_shift, table.joins_words, table.drops_bytes], np.uint64
+        ),
         ascii_symbols=ascii_symbols,
         special_bytes=special_bytes,
         pages=borrowable(table.pages, np.uint16),
@@ -180,7 +185,8 @@ def arguments(table: Any, specials: Mapping[bytes, int]) -> Arguments:
         drops=table.drops.copy() if table.drops.any() else np.empty(0, np.uint8),
         entries=borrowable(table.entries, np.uint32),
         lengths=borrowable(table.lengths, np.uint16),
-        missing=np.empty(0, np.uint8) if table.fused == merge_list.NOT_FUSED else table.missing,
+        missing=np.empty(0, np.uint8) if table.fused == merge_list.NOT_FUSED and not table.drops_bytes else table.missing,
+        byte_kinds=table.byte_kinds,
         alphabet=table.alphabet_of_unknown,
         words=borrowable(table.words, np.uint64),
         displacements=borrowable(table.displacements, np.uint16),

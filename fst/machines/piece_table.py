@@ -75,6 +75,16 @@ class PieceTable(Table):
         return False
 
     @property
+    def drops_bytes(self) -> bool:
+        """Whether bytes that are no tokens vanish."""
+        return False
+
+    @property
+    def byte_kinds(self) -> Array:
+        """uint8[256], the kind of each byte by which pieces are cut between bytes, see `fst.machines.byte_cuts`; empty if none is."""
+        return np.empty(0, np.uint8)
+
+    @property
     @abstractmethod
     def metadata(self) -> Any:
         """What the file says beside the arrays: a `fst.metadata.Sections` with the text and the added tokens."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from fst.jit import inlined, part
-from fst.machines.bpe_arguments import JOINS_WORDS
+from fst.machines import byte_cuts
+from fst.machines.bpe_arguments import DROPS_BYTES, JOINS_WORDS
 from fst.machines.kernel_call import BEFORE, IN_WORD, WORD
 from fst.merge_list import FUSES
 from fst.runtime.kernels.characters import ABSENT, next_character
 from fst.runtime.kernels.counting import characters_before, count_from, count_to
-from fst.runtime.kernels.numbers import U0, U1
+from fst.runtime.kernels.numbers import U0, U1, U2
 from fst.runtime.kernels.pieces import DROPPED, KIND, LONG, PLACE, ROW_END, SPECIAL
+from fst.runtime.kernels.utf_8 import CONTINUES, LEAD_MASK
+
+LONE = np.uint8(byte_cuts.LONE)
+LETTERS_FROM, LETTERS_TO = np.uint8(0x21), np.uint8(0x7E)  # bytes whose letters have one byte in UTF-8; all others have two
 
 
 @inlined
@@ -48,6 +53,73 @@ def end_of(text, begin, at, end, token, machine):
     return after if after > at else end_of_run(text, begin, at, end, machine.missing, machine.alphabet)
 
 
+@inlined
+def begins_word(text, begin, at, kinds):
+    """Whether there is a cut inside a piece before a byte, see `fst.machines.byte_cuts`."""
+    if not len(kinds) or at == begin:
+        return False
+    left, right = kinds[text[at - U1]], kinds[text[at]]
+    return left != right or right == LONE
+
+
+@inlined
+def letter_size(byte):
+    """The bytes of a byte's letter in UTF-8."""
+    return U1 if LETTERS_FROM <= byte <= LETTERS_TO else U2
+
+
+@inlined
+def next_known(text, at, end, missing):
+    """The next byte of a piece that does not vanish; `end` if there is none."""
+    while at < end and missing[text[at]]:
+        at += U1
+    return at
+
+
+@part
+def has_missing(text, begin, end, missing):
+    """Whether a byte of a piece vanishes."""
+    found = np.uint8(0)
+    for index in range(begin, end):
+        found |= missing[text[np.uint64(index)]]
+    return found > 0
+
+
+@part
+def locate_known(text, begin, end, machine, characters, word, output, place):
+    """Write the spans of the ids of a piece in which bytes vanish. As in the reference, the letters of a token are counted from where
+    those of the token before it end, as if nothing had vanished.
+
+    Args:
+        text, begin, end: the piece.
+        characters: how many characters of the text are before the piece.
+        machine, word, output, place: as in `locate`.
+
+    Returns:
+        The index after the last id.
+    """
+    missing, lengths = machine.missing, machine.lengths
+    at, left, characters = begin, letter_size(text[begin]), characters + U1  # the letter in which the last token ends; what it leaves
+    read = next_known(text, begin, end, missing)
+    while read < end:
+        size = U0
+        for _ in range(lengths[output.ids[place]]):
+            size += letter_size(text[read])
+            read = next_known(text, read + U1, end, missing)
+        if not left:
+            at += U1
+            left, characters = letter_size(text[at]), characters + np.uint64(text[at] & LEAD_MASK != CONTINUES)
+        first = characters - U1
+        while left < size:
+            size -= left
+            at += U1
+            left, characters = letter_size(text[at]), characters + np.uint64(text[at] & LEAD_MASK != CONTINUES)
+        left -= size
+        put_span(first, characters, word, output, place)
+        place += U1
+    return place
+
+
 @part
 def locate(text, pieces, count, machine, output, place, row, state):
     """Write the spans of the ids of some pieces.
@@ -61,6 +133,7 @@ def locate(text, pieces, count, machine, output, place, row, state):
         state: `BEFORE` and `WORD` are the numbers of characters and words of the open text so far, without a word that it is in, `IN_WORD`.
     """
     characters, word, in_word, joins = state[BEFORE], state[WORD], state[IN_WORD], machine.params[JOINS_WORDS]
+    missing, kinds, drops = machine.missing, machine.byte_kinds, machine.params[DROPS_BYTES] > U0
     block, bits, behind = count_from(text, np.uint64(pieces[0]) & PLACE, characters)
     for index in range(count):
         item, end = np.uint64(pieces[index]), np.uint64(pieces[np.uint64(index) + U1]) & PLACE
@@ -74,11 +147,17 @@ def locate(text, pieces, count, machine, output, place, row, state):
             continue
         word += in_word if kind == SPECIAL else U0
         in_word = joins if kind in (U0, LONG) else U0
+        if drops and kind == U0 and has_missing(text, begin, end, missing):
+            place = locate_known(text, begin, end, machine, characters, word, output, place)
+            block, bits, behind = count_to(text, end, block, bits, behind)
+            characters = characters_before(end, block, bits, behind)
+            at = end
         while at < end:
             after = end if kind else end_of(text, begin, at, end, np.uint64(output.ids[place]), machine)
             first = characters - (bits >> at - block & U1)
             block, bits, behind = count_to(text, after, block, bits, behind)
             characters = characters_before(after, block, bits, behind)
+            word += np.uint64(kind == U0 and begins_word(text, begin, at, kinds))
             at = after
             if kind != DROPPED:
                 put_span(first, characters, word, output, place)

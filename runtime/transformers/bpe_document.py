@@ -90,14 +90,17 @@ def merges(table: BpeTables) -> list[Merge]:
 
 
 def _pre_tokenizers(parts: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """The pre-tokenizers in the form of a file, in which ByteLevel, the last, may add the leading blank and split by its own pattern."""
-    if not parts or parts[-1]["type"] != "ByteLevel":
-        return parts
+    """The pre-tokenizers in the form of a file, in which ByteLevel may add the leading blank and split by its own pattern."""
+    count = next((place for place, part in enumerate(parts, 1) if part["type"] == "ByteLevel"), 0)
+    parts, behind = parts[:count], parts[count:]
+    if not parts:
+        return behind
     if any("dialect" in part for part in parts):
         what = "with the pattern of tiktoken, which tokenizers reads differently"
         raise UnsupportedError(f"a tokenizer.json {what}: keep the table, or its source")
     place = parts.index(PREFIX_SPACE) if PREFIX_SPACE in parts else len(parts) - 1
-    return [*parts[:place], _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)]
+    own = _byte_level(add_prefix_space=PREFIX_SPACE in parts, use_regex=len(parts) - place > 2)
+    return [*parts[:place], own, *behind]
 
 
 def _post_processor(table: PieceTable) -> Json | None:
