@@ -10,8 +10,9 @@ import numpy as np
 from fst.jit import kernel
 from fst.machines.bpe_arguments import COLUMNS
 from fst.runtime.kernels.numbers import U0, U1
-from fst.runtime.kernels.pieces import class_at, may_begin_special
+from fst.runtime.kernels.pieces import may_begin_special
 from fst.runtime.kernels.rewriting import border_between, first_lag
+from fst.runtime.kernels.searches import class_at
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unicode import ITEMS
 
