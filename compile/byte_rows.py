@@ -45,7 +45,8 @@ def _shapes(starts: Ints, labels: Ints, letters: int) -> Ints:
     misses a few free slots, and saves time: o200k takes 2 s and 12.4 million slots, instead of 9 s and 11.8 million.
     """
     powers = np.cumprod(np.full(letters, ODD))  # a random number a label
-    before = np.append(np.uint64(0), np.cumsum(powers[labels]))
+    before = np.zeros(len(labels) + 1, np.uint64)
+    np.cumsum(powers[labels], out=before[1:])
     kinds = (before[starts[1:]] - before[starts[:-1]]) * ODD >> np.uint64(64 - KIND_BITS)
     shapes: Ints = np.diff(starts) << KIND_BITS | kinds.astype(np.int64)
     return shapes

@@ -55,12 +55,11 @@ def link_longest(parents, bytes_read, depths, tokens, is_leaf, slots, children, 
     keyword goes on from it, so where it would be a link, it is a match.
 
     Args:
-        parents, bytes_read, depths: int64[nodes], u, c and |v|, by levels, the root first.
-        tokens: int64[nodes], the keyword of each node, or -1.
+        parents, bytes_read, depths, tokens: the fields of a `fst.compile.keyword_tries.KeywordTrie`: u, c, |v|, and the keyword of a node.
         is_leaf: bool[nodes], whether a node has no child.
-        slots: int64[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
-        links: int64[nodes], f, filled.
-        outputs: int64[nodes], the last match on the way to f(v), or 0, filled.
+        slots: int32[nodes]; children: int32[slots], labels: int16[slots]: at ``slots[u] + 1 + c`` the child of u on c, and c.
+        links: int32[nodes], f, filled.
+        outputs: int32[nodes], the last match on the way to f(v), or 0, filled.
         matches: int64[n, 4], as in `fst.machines.keywords`, filled from row 1 on, but for the ends.
 
     Returns:
@@ -142,8 +141,8 @@ def link_overlapping(parents, bytes_read, tokens, last, before, is_leaf, slots, 
     Arguments are those of `link_longest`, but for
 
         last, before: int64[keywords], by the first of some equal keywords the last one, and by each the one before it, or -1.
-        goes_on: int64[nodes], filled: the longest suffix of a node's string that is a node with children, perhaps all of it.
-        outputs: int64[nodes], filled: the row of the longest keyword that ends with a node's string, or 0.
+        goes_on: int32[nodes], filled: the longest suffix of a node's string that is a node with children, perhaps all of it.
+        outputs: int32[nodes], filled: the row of the longest keyword that ends with a node's string, or 0.
         matches: int64[1 + keywords, 2], as in `fst.machines.overlapping`, filled for the keywords of nodes.
     """
     links[ROOT] = outputs[ROOT] = goes_on[ROOT] = ROOT

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fst.compile.byte_rows import ROW, placed
 from fst.compile.keyword_text import keyword_text, spelled
+from fst.compile.keyword_tries import KeywordTrie, trie_of
 from fst.compile.sources.words import Words, read_words
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
 from fst.jit import Deferred
@@ -24,7 +25,6 @@ from fst.machines.keywords import (
     KINDS,
     LABEL_SHIFT,
     LONGEST,
-    MAX_STATE,
     OVERLAPPING,
     OWN,
     ROOT,
@@ -36,10 +36,13 @@ from fst.machines.keywords import (
 )
 from fst.machines.overlapping import COLUMNS as OVERLAPPING_COLUMNS
 from fst.machines.overlapping import COUNT, OverlappingTables
-from fst.trie import NULL, Ints, Strings, Trie, build
+from fst.npz import MAX_FILE_BYTES
+from fst.trie import NULL, Ints
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
-MAX_TOTAL = 1 << 29  # bytes of all keywords together
+MAX_TOTAL = 1 << 27  # bytes of all keywords together; compiling takes up to 100 bytes of memory for each
+MAX_SLOTS = MAX_FILE_BYTES // 12  # of the automaton: an entry and a depth each
+CHUNK = 1 << 20  # entries that are packed at a time
 MAX_MATCHES = 1 << 24  # that the outputs of a table list
 link_longest, link_standard, link_overlapping = (
     Deferred("fst.compile.keyword_links", f"link_{kind}") for kind in ("longest", "standard", "overlapping")
@@ -50,16 +53,15 @@ class Rows(NamedTuple):
     """The rows of a trie.
 
     Attributes:
-        slots: int64[nodes], the slot of each node; that of an empty row for leaves.
+        slots: int32[nodes], the slot of each node; that of an empty row for leaves.
         is_leaf: bool[nodes].
-        edges, edge_bytes: int64[edges], the slot and the byte of each edge, in the order of the trie.
+        edges: int32[edges], the slot of each edge, in the order of the nodes that edges lead to.
         size: the number of slots, without the empty row.
     """
 
-    slots: Ints
+    slots: NDArray[np.int32]
     is_leaf: NDArray[np.bool_]
-    edges: Ints
-    edge_bytes: Ints
+    edges: NDArray[np.int32]
     size: int
 
 
@@ -67,18 +69,18 @@ class Links(NamedTuple):
     """What the kernels of `fst.compile.keyword_links` find.
 
     Attributes:
-        links: int64[nodes], the link of each node.
-        goes_on: int64[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
-        outputs: int64[nodes], the output of each node.
+        links: int32[nodes], the link of each node.
+        goes_on: int32[nodes], the node where the search goes on after each one: itself, unless it ends with a match or is a leaf.
+        outputs: int32[nodes], the output of each node.
         is_hit: bool[nodes], whether the transition to each node has its output.
-        matches: the matches of the outputs.
+        matches: uint32[n, columns], the matches of the outputs.
     """
 
-    links: Ints
-    goes_on: Ints
-    outputs: Ints
+    links: NDArray[np.int32]
+    goes_on: NDArray[np.int32]
+    outputs: NDArray[np.int32]
     is_hit: NDArray[np.bool_]
-    matches: Ints
+    matches: NDArray[np.uint32]
 
 
 class Automaton(NamedTuple):
@@ -231,27 +233,19 @@ def _possible(read: Sequence[bytes], match_kind: str) -> Sequence[bytes]:
     return read[: read.index(b"")] if match_kind == FIRST else []
 
 
-def trie_of(numbers: dict[bytes, int]) -> Trie:
-    """The trie of keywords; their numbers are its tokens."""
-    symbols = np.frombuffer(b"".join(numbers), np.uint8).astype(np.int64)
-    lengths = np.fromiter(map(len, numbers), np.int64, len(numbers))
-    strings = Strings(symbols, np.cumsum(lengths) - lengths, lengths)
-    return build(("",), strings, np.zeros(len(numbers), np.int64), np.fromiter(numbers.values(), np.int64, len(numbers)))
-
-
-def _reachable(trie: Trie) -> Sequence[int]:
+def _reachable(trie: KeywordTrie) -> Sequence[int]:
     """The keywords that no earlier one begins."""
-    never = np.iinfo(np.int64).max
-    own = np.where(trie.token == NULL, never, trie.token)
+    never = np.iinfo(np.int32).max
+    own = np.where(trie.tokens == NULL, never, trie.tokens)
     first = own.copy()  # the first keyword on the way to each node
-    for level in range(1, int(trie.level[-1]) + 1):
-        nodes = np.arange(*np.searchsorted(trie.level, [level, level + 1]))
-        first[nodes] = np.minimum(own[nodes], first[trie.parent[nodes]])
+    for level in range(1, int(trie.levels[-1]) + 1):
+        nodes = slice(*np.searchsorted(trie.levels, [level, level + 1]))
+        first[nodes] = np.minimum(own[nodes], first[trie.parents[nodes]])
     found: list[int] = np.sort(own[(own == first) & (own < never)]).tolist()
     return found
 
 
-def lay_out(trie: Trie, read: Sequence[bytes], match_kind: str) -> Automaton:
+def lay_out(trie: KeywordTrie, read: Sequence[bytes], match_kind: str) -> Automaton:
     """Lay out the automaton of a trie. Leaves are no states: the transition to one leads to the state where the search goes on.
 
     Args:
@@ -266,61 +260,66 @@ def lay_out(trie: Trie, read: Sequence[bytes], match_kind: str) -> Automaton:
     slots = np.where(rows.is_leaf, ROOT, rows.slots)
     on_the_way = linked.outputs[inner] if match_kind in (LONGEST, FIRST) else np.zeros(len(inner), np.int64)
     entries[slots[inner]] = pack(slots[linked.links[inner]], on_the_way, OWN)
-    children = trie.edge_children
-    entries[rows.edges] = pack(slots[linked.goes_on[children]], np.where(linked.is_hit, linked.outputs, 0)[children], rows.edge_bytes)
+    for first in range(1, len(trie), CHUNK):
+        some = slice(first, first + CHUNK)
+        outputs = np.where(linked.is_hit[some], linked.outputs[some], 0)
+        entries[rows.edges[first - 1 : first - 1 + CHUNK]] = pack(slots[linked.goes_on[some]], outputs, trie.bytes_read[some])
     depths = np.zeros(rows.size, np.uint32)
-    depths[slots[inner]] = trie.level[inner]
-    return Automaton(len(inner), entries, depths, linked.matches.astype(np.uint32))
+    depths[slots[inner]] = trie.levels[inner]
+    return Automaton(len(inner), entries, depths, linked.matches)
 
 
-def _rows(trie: Trie) -> Rows:
+def _rows(trie: KeywordTrie) -> Rows:
     """Place the rows of a trie, those of its first levels first, since searches visit these most."""
-    parents, labels = np.divmod(trie.edge_keys, len(trie.letters))
-    bytes_read = trie.letters[labels]
-    starts = np.searchsorted(parents, np.arange(len(trie) + 1))
+    _need_slots(len(trie))
+    starts = trie.starts
     is_leaf = starts[1:] == starts[:-1]
     is_leaf[ROOT] = False
     inner = np.flatnonzero(~is_leaf)
-    order = np.lexsort((-np.diff(starts)[inner], trie.level[inner]))
-    slots = np.empty(len(trie), np.int64)
-    slots[inner] = placed(np.append(starts[inner], len(bytes_read)), bytes_read, order)
+    order = np.lexsort((-np.diff(starts)[inner], trie.levels[inner]))
+    slots = np.empty(len(trie), np.int32)
+    slots[inner] = placed(np.append(starts[inner], starts[-1]), trie.bytes_read[1:].astype(np.int64), order)
     size = int(slots[inner].max()) + ROW
-    if size > MAX_STATE:
-        raise UnsupportedError(f"the automaton of these keywords takes {size:,} slots; a table has room for {MAX_STATE:,}")
+    _need_slots(size)
     slots[is_leaf] = size  # a row without edges behind all others
-    return Rows(slots, is_leaf, slots[parents] + 1 + bytes_read, bytes_read, size)
+    return Rows(slots, is_leaf, slots[trie.parents[1:]] + 1 + trie.bytes_read[1:], size)
 
 
-def _linked(trie: Trie, rows: Rows, read: Sequence[bytes], match_kind: str) -> Links:
+def _need_slots(count: int) -> None:
+    if count > MAX_SLOTS:
+        told = f"the automaton of these keywords takes {count:,} slots or more; a table file has room for {MAX_SLOTS:,}"
+        raise UnsupportedError(f"{told}: split the keywords between several tables")
+
+
+def _linked(trie: KeywordTrie, rows: Rows, read: Sequence[bytes], match_kind: str) -> Links:
     """Link the nodes of a trie.
 
     Raises:
         UnsupportedError: there are too many matches to list.
     """
     children, labels = np.zeros(rows.size + ROW, np.int32), np.full(rows.size + ROW, FREE, np.int16)
-    children[rows.edges], labels[rows.edges] = trie.edge_children, rows.edge_bytes
-    links, outputs, goes_on = np.empty(len(trie), np.int64), np.empty(len(trie), np.int64), np.arange(len(trie))
-    tree = trie.parent, trie.letters[trie.label], trie.level, trie.token
+    children[rows.edges], labels[rows.edges] = np.arange(1, len(trie)), trie.bytes_read[1:]
+    links, outputs, goes_on = np.empty(len(trie), np.int32), np.empty(len(trie), np.int32), np.arange(len(trie), dtype=np.int32)
     if match_kind == OVERLAPPING:
         matches = np.zeros((len(read) + 1, len(OVERLAPPING_COLUMNS)), np.int64)
         matches[1:, COUNT] = 1
-        parents, bytes_read, _, tokens = tree
+        parents, bytes_read, _, tokens = trie
         link_overlapping.call(
             parents, bytes_read, tokens, *_equal(read), rows.is_leaf, rows.slots, children, labels, links, goes_on, outputs, matches
         )
-        return Links(goes_on[links], goes_on, outputs, np.ones(len(trie), np.bool_), matches)
+        return Links(goes_on[links], goes_on, outputs, np.ones(len(trie), np.bool_), matches.astype(np.uint32))
     lengths, room = lengths_of(read), 2 * len(trie) + 1
     while True:
         matches = np.zeros((room, len(COLUMNS)), np.int64)
         if match_kind == STANDARD:
-            count = link_standard.call(*tree, lengths, rows.slots, children, labels, links, outputs, matches)
+            count = link_standard.call(*trie, lengths, rows.slots, children, labels, links, outputs, matches)
         else:
-            count = link_longest.call(*tree, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
+            count = link_longest.call(*trie, rows.is_leaf, rows.slots, children, labels, links, outputs, matches)
         if count:
             is_hit = outputs > 0 if match_kind == STANDARD else rows.is_leaf
             goes_on[is_hit] = ROOT
             matches[1:count, END] = matches[1:count, START] + lengths[matches[1:count, KEYWORD]]
-            return Links(links, goes_on, outputs, is_hit, matches[:count])
+            return Links(links, goes_on, outputs, is_hit, matches[:count].astype(np.uint32))
         room *= 4
         if room > MAX_MATCHES:
             raise UnsupportedError(f"the keywords have more than {room // 4:,} matches in each other: leave out some of those in long ones")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -207,6 +208,29 @@ def test_keywords_with_too_many_matches_in_each_other(monkeypatch: pytest.Monkey
     listed = ["a", *(f"b{'a' * 20}{letter}z" for letter in "bcdefgh"), "a" * 20 + "x"]
     with pytest.raises(fst.UnsupportedError, match="matches in each other"):
         keywords(listed)
+
+
+def test_keywords_that_need_too_many_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An automaton for which a file has no room is refused before it is laid out."""
+    module = import_module("fst.compile.keywords")
+    monkeypatch.setattr(module, "MAX_SLOTS", 6)
+    monkeypatch.setattr(module, "placed", None)
+    with pytest.raises(fst.UnsupportedError, match="takes 7 slots or more; a table file has room for 6: split the keywords"):
+        keywords(["abc", "xyz"])
+
+
+def test_memory_of_the_compiler() -> None:
+    """Keywords take at most 120 bytes of memory for each of their bytes."""
+    draw = random.Random(2)
+    listed = [*{"".join(draw.choices("etaoinshrdlucm", k=draw.randint(8, 24))) for _ in range(20_000)}]
+    keywords(["a"])
+    tracemalloc.start()
+    try:
+        keywords(listed)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 120 * sum(map(len, listed))
 
 
 def sound() -> KeywordTables:
