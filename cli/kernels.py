@@ -123,7 +123,7 @@ def _compile_unigram(folder: Path) -> None:
     source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
     for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
         whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)
-        _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto"), folder)
+        _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto"), folder)
     used = _used(tokenizer(source), folder)
     used.nbest("ab", 2)
     for offsets in (False, True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from fst.compile.byte_cuts import splits_of_text, without_cuts
 from fst.compile.item_sets import States, close
 from fst.compile.merge_rows import lay_out
 from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
-from fst.compile.pieces import splitter_arrays, word_table
+from fst.compile.pieces import more_tokens, splitter_arrays, word_table
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import metaspace
 from fst.compile.text.components import Component, field_of, mapping
@@ -57,20 +57,20 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
     _need_clear(model)
     added, rewritten, split = _text(source)
     if trimming:
-        _need_clear_blanks(added, model)
+        _need_clear_blanks(added, model.names)
     listed = _listed(model)
     tokens = canonical(listed)
     words, displacements = _word_table(model, tokens)
     has_automaton = tokens.proper and not model.affixes and not model.missing
     rows = lay_out(tokens.tokens, _states(model, listed, tokens)) if has_automaton else None
     arrays, window_bits = splitter_arrays(split)
-    names = {**model.names, **added.ids}
-    others = {name: number for name, number in names.items() if not model.spells(name, number)}
+    named = {name: number for name, number in model.names.items() if not model.spells(name, number)}
+    others = named | {name: number for name, number in added.ids.items() if name not in model.names}
     ids = [*model.vocabulary.values(), *others.values()]
     encoded = [*model.vocabulary, *(name.encode() for name in others)]
     metadata = BpeMetadata(
         automaton=BpeAutomaton(BpeTables.kind, len(rows.slots) if rows else 0, window_bits),
-        model=_model_metadata(source, tokens, words),
+        model=_model_metadata(source, tokens, words, len(named)),
         text=BpeText(
             source.text.normalizers,
             source.text.pre_tokenizers,
@@ -94,6 +94,27 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
         token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
         token_ids=np.array(ids, np.int32),
     )
+
+
+def with_added(table: BpeTables, added: AddedTokens) -> BpeTables:
+    """The table with other added tokens. Its merges stay as they are, and its splitter unless an added token decides about it.
+
+    Raises:
+        UnsupportedError: as from the compiler of the whole source.
+    """
+    stated, names = table.metadata.text, table.tokens
+    text = TextPipeline(tuple(stated.normalizers or ()), tuple(stated.pre_tokenizers or ()))
+    metadata, arrays = table.metadata, dict[str, NDArray[Any]]()
+    if metadata.model.letters.are_bytes:
+        found, by, split = _text_of_bytes(text, added)
+        arrays, window_bits = splitter_arrays(split, table)
+        metadata = replace(metadata, automaton=replace(metadata.automaton, window_bits=window_bits))
+    else:
+        found, by = metaspace.pipeline(text.normalizers, text.pre_tokenizers).rewriting(added)
+    if stated.trimming is not None:
+        _need_clear_blanks(found, {*names[: metadata.model.vocabulary_tokens]})
+    metadata = replace(metadata, text=replace(stated, rewriting=by), added_tokens=found)
+    return replace(table, about=metadata.to_json(), **arrays, **more_tokens(table, found.ids))
 
 
 def _listed(model: BpeModel) -> Merges:
@@ -134,13 +155,19 @@ def _text(source: Source[BpeModel]) -> Text:
     Raises:
         UnsupportedError: there is none.
     """
-    normalizers = source.text.normalizers
-    if not source.model.letters.are_bytes:
-        return _text_of_characters(source)
-    if any(map(makes_white_space, normalizers)):
+    return _text_of_bytes(source.text, source.added) if source.model.letters.are_bytes else _text_of_characters(source)
+
+
+def _text_of_bytes(text: TextPipeline, added: AddedTokens) -> Text:
+    """The text pipeline before BPE over bytes.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
+    if any(map(makes_white_space, text.normalizers)):
         with suppress(UnsupportedError):
-            return _without_white_space(source)
-    return _text_by(source, normalizers)
+            return _without_white_space(text, added)
+    return _text_by(text, added, text.normalizers)
 
 
 def _text_of_characters(source: Source[BpeModel]) -> Text:
@@ -168,28 +195,27 @@ def _is_cut_by_tokens(source: Source[BpeModel]) -> bool:
     return not (line.cuts or line.splits or line.blanks.separator == BREAKS)
 
 
-def _without_white_space(source: Source[BpeModel]) -> Text:
+def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     """The text pipeline without the normalizers that make white space of white space, which has no effect.
 
     Raises:
         UnsupportedError: it has an effect, or there is no such pipeline.
     """
-    normalizers = source.text.normalizers
-    kept = [part for part in normalizers if not makes_white_space(part)]
-    added, by, split = _text_by(source, kept)
+    kept = [part for part in text.normalizers if not makes_white_space(part)]
+    added, by, split = _text_by(text, given, kept)
     whole = by or NOTHING
-    late = {whole.normalized(content)[0]: token for content, token in source.added.contextual.items() if token.normalized}
-    for place, part in enumerate(normalizers):
+    late = {whole.normalized(content)[0]: token for content, token in given.contextual.items() if token.normalized}
+    for place, part in enumerate(text.normalizers):
         if part not in kept:
-            after = [part for part in normalizers[place:] if part in kept]
+            after = [part for part in text.normalizers[place:] if part in kept]
             need_without_effect(part, rewriting(after, whole.blanks), late, split)
     return added, by, split
 
 
-def _text_by(source: Source[BpeModel], normalizers: Sequence[Component]) -> Text:
+def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline with some normalizers."""
-    added, by = told_apart(source.added, rewriting(normalizers, Blanks(ALWAYS if _adds_blank(source.text) else NEVER)))
-    split, cuts = _splitter(source.text, added, by)
+    added, by = told_apart(given, rewriting(normalizers, Blanks(ALWAYS if _adds_blank(text) else NEVER)))
+    split, cuts = _splitter(text, added, by)
     return added, replace(by, cuts=cuts) if by else None, split
 
 
@@ -212,14 +238,17 @@ def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> t
     return splitter_and_cuts(splits, absent, raw)
 
 
-def _need_clear_blanks(added: AddedTokens, model: BpeModel) -> None:
+def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:
     """Refuse added tokens by which spans cannot be trimmed: the id of each is to tell the white space at its ends.
 
     It does not if a token of the model has this id and other white space, or if a token takes white space beside that of its own.
     """
+    for content in added.ids:
+        if content.strip("Ġ") != content:
+            raise UnsupportedError(f"added token {quoted(content)} with trim_offsets, which takes Ġ for white space: leave it out")
     for content, token in added.contextual.items():
         (left, right), others = (_blanks(text) for text in (token.decoded, content))
-        if content in model.names and (left, right) != others:
+        if content in names and (left, right) != others:
             what = f"added token {quoted(content)}, which is {quoted(token.decoded)} in normalised text"
             raise UnsupportedError(f"{what}, with trim_offsets: the vocabulary has a token of this name without this white space")
         if (left and token.lstrip) or (right and token.rstrip):
@@ -239,10 +268,12 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
     return word_table(spelled.symbols, spelled.starts[is_whole], spelled.lengths[is_whole], spelled.ids[is_whole])
 
 
-def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[np.uint64]) -> BpeModelMetadata:
+def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
+    """The metadata of a model; `named` is the number of names in its vocabulary that are none of its tokens."""
     model = source.model
     return BpeModelMetadata(
         model_tokens=len(model.vocabulary),
+        vocabulary_tokens=len(model.vocabulary) + named,
         dropout=model.dropout,
         ignore_merges=model.ignore_merges,
         letters=model.letters,

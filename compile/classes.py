@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from fst.alphabet import BREAK, ISOLATED, Alphabet
 from fst.compile.rows import Rows
 from fst.compile.text.maps import counts
 from fst.errors import UnsupportedError
+from fst.machines.reading import ReadingTable
 from fst.rows import (
     CODE_POINTS,
     CONTINUES_RUN,
@@ -26,18 +27,20 @@ from fst.rows import (
     ROOT,
     STARTS_SPECIAL,
     are_parts,
+    field_kind,
+    field_next,
     pack,
 )
 from fst.transducer import Transducer
-from fst.trie import Ints, Trie
+from fst.trie import Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """The arrays of `fst.machines.wordpiece.Tables` that map code points to symbols, and the classes by symbol and label.
+    """The arrays of `fst.machines.wordpiece.Tables` that map code points to symbols, and the classes by symbol and letter.
 
     Attributes:
-        of_label: int64[labels], the class of each letter of the trie.
+        of_letter: int64[letters], the class of each letter.
         of_symbol: int32[2**21 + 0x110000], the class of each symbol of the alphabet.
     """
 
@@ -46,14 +49,50 @@ class Classes:
     classes: NDArray[np.uint64]
     symbols: NDArray[np.uint32]
     specials: NDArray[np.int32]
-    of_label: Ints
+    of_letter: Ints
     of_symbol: NDArray[np.int32]
+
+
+class Letters(NamedTuple):
+    """The letters of which words are made, as the machine knows them.
+
+    Attributes:
+        records: uint64[letters, 2], records A and B of each.
+        of_symbol: int[0x110000], the letter of each symbol.
+    """
+
+    records: NDArray[np.uint64]
+    of_symbol: NDArray[np.signedinteger[Any]]
+
+    @classmethod
+    def of_machine(cls, transducer: Transducer, rows: Rows) -> Letters:
+        """The letters of a transducer, which are the labels of its trie, and of its layout."""
+        default, first = rows.slots[transducer.default], rows.slots[transducer.first]
+        kinds = np.where(rows.columns, NONE, OTHER)
+        records = np.column_stack([pack(default, rows.columns, 0, kinds), first.astype(np.uint64)])
+        return cls(records, transducer.trie.label_of)
+
+    @classmethod
+    def of_table(cls, table: ReadingTable, alphabet: Alphabet) -> Letters:
+        """The letters of a table, which are its classes of parts of words; `alphabet` has the symbols of its characters."""
+        records = table.classes.reshape(-1, 2)
+        is_list = field_kind(records[:, 0]) == LIST
+        first = np.where(is_list, field_next(records[:, 0]).astype(np.int64) + 1, 0)
+        listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
+        number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
+        of_symbol = np.where(is_list[number], listed[first[number]], number)  # right for characters that are one symbol, themselves
+        own, used = number[alphabet.codes], alphabet.symbols >= 0
+        place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # a list may begin with class 0, a mark without a symbol
+        found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])
+        is_letter = used & (alphabet.symbols < CODE_POINTS)
+        of_symbol[alphabet.symbols[is_letter]] = found[is_letter]
+        parts = np.count_nonzero(are_parts(records[:, 0]))  # the first classes but class 0
+        return cls(records[1 : 1 + parts], np.where(of_symbol <= parts, of_symbol - 1, 0))
 
 
 def classify(
     alphabet: Alphabet,
-    transducer: Transducer,
-    rows: Rows,
+    letters: Letters,
     word_of_one: Mapping[str, int],
     other_ids: Collection[int],
     apart: Collection[int],
@@ -62,8 +101,7 @@ def classify(
 
     Args:
         alphabet: the symbols of every code point.
-        transducer: the machine.
-        rows: its layout.
+        letters: the letters of the machine.
         word_of_one: the token ids of the characters that are a whole token.
         other_ids: first the id of all other isolated characters, then the ids of added tokens that are not in the alphabet.
         apart: symbols that get a class of their own, even if they act like others.
@@ -71,49 +109,45 @@ def classify(
     Raises:
         UnsupportedError: there are more than 65,535 classes.
     """
-    found = _symbol_classes(alphabet, transducer, rows, word_of_one, list(other_ids))
-    class_of_symbol, class_of_label, class_of_id, records = _kept_apart(found, transducer.trie, apart) if apart else found
+    found = _symbol_classes(alphabet, letters, word_of_one, list(other_ids))
+    class_of_symbol, class_of_letter, class_of_id, records = _kept_apart(found, letters, apart) if apart else found
     single, list_records, pool = _of_code_points(alphabet, class_of_symbol, len(records))
     classes = np.concatenate([records, list_records])
     if len(classes) > MAX_LABEL:
         raise UnsupportedError(f"{len(classes)} classes of characters: a table has room for {MAX_LABEL}")
     pages, blocks = paged(single.astype(np.uint16))
     specials = _special_trie({special: class_of_id[number] for special, number in alphabet.specials.items()})
-    return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_label, class_of_symbol)
+    return Classes(pages, blocks, classes.ravel(), pool, specials, class_of_letter, class_of_symbol)
 
 
 SymbolClasses = tuple[NDArray[np.int32], Ints, dict[int, int], NDArray[np.uint64]]
 
 
-def _symbol_classes(
-    alphabet: Alphabet, transducer: Transducer, rows: Rows, word_of_one: Mapping[str, int], other_ids: list[int]
-) -> SymbolClasses:
-    """The class of each symbol, of each label and of each id of a word of one symbol; and the records of all classes."""
-    default, first = rows.slots[transducer.default], rows.slots[transducer.first]
-    in_word = np.column_stack([pack(default, rows.columns, 0, np.where(rows.columns, NONE, OTHER)), first.astype(np.uint64)])
+def _symbol_classes(alphabet: Alphabet, letters: Letters, word_of_one: Mapping[str, int], other_ids: list[int]) -> SymbolClasses:
+    """The class of each symbol, of each letter and of each id of a word of one symbol; and the records of all classes."""
     ids = np.unique([*other_ids, *word_of_one.values(), *alphabet.specials.values()])
     alone = np.column_stack([pack(ROOT, 0, ids, ONE), np.zeros(len(ids), np.uint64)])
     fences = np.arange(1 + alphabet.fences)
     between = np.column_stack([pack(ROOT, 0, fences, NONE), np.zeros(len(fences), np.uint64)])  # fence 0 is a blank
-    records, number = np.unique(np.concatenate([between, in_word, alone]), axis=0, return_inverse=True)
+    records, number = np.unique(np.concatenate([between, letters.records, alone]), axis=0, return_inverse=True)
     # Class 0 is no class. Parts of words come first, so that one comparison tells them from symbols that end a word.
     order = np.argsort(~are_parts(records[:, 0]), kind="stable")
     number = 1 + np.argsort(order)[number.ravel()]
     records = np.concatenate([np.zeros((1, 2), np.uint64), records[order]])
-    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(in_word)])
+    between_class, word_class, class_of_id = np.split(number, [len(fences), len(fences) + len(letters.records)])
 
     alone_class = np.full(CODE_POINTS, class_of_id[np.searchsorted(ids, other_ids[0])])
     alone_class[[ord(char) for char in word_of_one]] = class_of_id[np.searchsorted(ids, list(word_of_one.values()))]
     class_of_symbol = np.zeros(ISOLATED + CODE_POINTS, np.int32)
-    class_of_symbol[:CODE_POINTS] = word_class[transducer.trie.label_of]
+    class_of_symbol[:CODE_POINTS] = word_class[letters.of_symbol]
     class_of_symbol[BREAK : BREAK + len(fences)] = between_class
     class_of_symbol[ISOLATED:] = alone_class
     return class_of_symbol, word_class, dict(zip(ids.tolist(), class_of_id.tolist(), strict=True)), records
 
 
-def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> SymbolClasses:
+def _kept_apart(found: SymbolClasses, letters: Letters, symbols: Collection[int]) -> SymbolClasses:
     """The same with one more class for each of some symbols. Parts of words still come first."""
-    class_of_symbol, class_of_label, class_of_id, records = found
+    class_of_symbol, class_of_letter, class_of_id, records = found
     own = np.array(sorted(symbols))
     of_record = np.append(np.arange(len(records)), class_of_symbol[own])  # the existing classes, then the new ones
     order = np.argsort(of_record, kind="stable")
@@ -121,12 +155,11 @@ def _kept_apart(found: SymbolClasses, trie: Trie, symbols: Collection[int]) -> S
     number[order] = np.arange(len(order))
     class_of_symbol = number.astype(np.int32)[class_of_symbol]
     class_of_symbol[own] = number[len(records) :]
-    class_of_label = number[class_of_label]
-    letters = own[own < CODE_POINTS]
-    labels = trie.label_of[letters]
-    class_of_label[labels[labels > 0]] = class_of_symbol[letters[labels > 0]]
+    class_of_letter = number[class_of_letter]
+    parts = own[own < CODE_POINTS]
+    class_of_letter[letters.of_symbol[parts]] = class_of_symbol[parts]
     class_of_id = {token: int(number[known]) for token, known in class_of_id.items()}
-    return class_of_symbol, class_of_label, class_of_id, records[of_record[order]]
+    return class_of_symbol, class_of_letter, class_of_id, records[of_record[order]]
 
 
 def _of_code_points(

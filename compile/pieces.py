@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,37 @@ from numpy.typing import NDArray
 from fst.compile.classes import paged
 from fst.compile.windows import windows
 from fst.compile.word_hash import hashed
-from fst.machines.piece_table import WORD_BYTES
+from fst.machines.piece_table import WORD_BYTES, PieceTable
 from fst.splitting import Splitter
 from fst.trie import Ints
 
 
-def splitter_arrays(split: Splitter) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the bits of a symbol in windows."""
-    window = windows(split)
+def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
+    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the bits of a symbol in windows.
+
+    Args:
+        split: the splitter.
+        known: a table whose windows are taken, if it has the same splitter: they take longest to find.
+    """
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
     arrays = {"pages": pages, "blocks": blocks, "moves": split.moves, "drops": drops}
+    if known is not None and all(np.array_equal(array, getattr(known, name)) for name, array in arrays.items()):
+        return {**arrays, "symbols": known.symbols, "decisions": known.decisions}, known.metadata.automaton.window_bits
+    window = windows(split)
     return {**arrays, "symbols": window.symbols, "decisions": window.decisions}, window.bits
+
+
+def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The arrays of a table's tokens, by their names, with those among some added tokens that it lacks, which go to the end."""
+    known = {*table.tokens}
+    more = {name: number for name, number in added.items() if name not in known}
+    encoded, end = [name.encode() for name in more], int(table.token_ends[-1])
+    return {
+        "token_bytes": np.append(table.token_bytes, np.frombuffer(b"".join(encoded), np.uint8)),
+        "token_ends": np.append(table.token_ends, end + np.cumsum([len(name) for name in encoded], dtype=np.int64)),
+        "token_ids": np.append(table.token_ids, np.array([*more.values()], np.int32)),
+    }
 
 
 def word_table(symbols: NDArray[np.uint8], starts: Ints, lengths: Ints, ids: Ints) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fst.blanks import BREAKS
 from fst.compile import token_ends
 from fst.compile.byte_tries import byte_trie, trie_of
-from fst.compile.pieces import splitter_arrays, word_table
+from fst.compile.pieces import more_tokens, splitter_arrays, word_table
 from fst.compile.sources.source import Source
 from fst.compile.text import metaspace
 from fst.compile.text.components import field_of, only, sequence
@@ -28,6 +28,7 @@ from fst.machines.token_letters import fallback
 from fst.machines.unigram import UnigramTables
 from fst.machines.unigram_metadata import UnigramMetadata, UnigramTrie
 from fst.machines.unigram_metadata import UnigramModel as UnigramModelMetadata
+from fst.metadata import AddedTokens
 from fst.reference_numbers import reference_float
 from fst.rows import MAX_OUTPUT
 from fst.splitting import Splitter
@@ -192,6 +193,18 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
     )
     words, displacements = _word_table(tables, spelled)
     return replace(tables, words=words, displacements=displacements)
+
+
+def with_added(table: UnigramTables, added: AddedTokens) -> UnigramTables:
+    """The table with other added tokens. Its trie and its splitter stay as they are.
+
+    Raises:
+        UnsupportedError: as from the compiler of the whole source.
+    """
+    stated = table.metadata.text
+    found, by = metaspace.pipeline(stated.normalizers or (), stated.pre_tokenizers or ()).rewriting(added)
+    metadata = replace(table.metadata, text=replace(stated, rewriting=by), added_tokens=found)
+    return replace(table, about=metadata.to_json(), **more_tokens(table, found.ids))
 
 
 def _splitter(model: UnigramModel, line: Pipeline) -> tuple[Splitter, str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fst.compile.text.added_tokens import without
 from fst.jit import Deferred
+from fst.machines.words import used
 from fst.rows import MULTIPLIERS, WORD_SYMBOLS
 from fst.trie import NULL, ROOT, Ints, Trie
 
@@ -23,18 +24,38 @@ WORDS_PER_BUCKET = 4  # on average, at most; slots and buckets are powers of two
 displace = Deferred("fst.compile.displacement", "displace")
 
 
-def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+WordTable = tuple[NDArray[np.uint64], NDArray[np.uint16]]  # ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`
+
+
+def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
     """Build the table.
 
     Args:
         trie: the vocabulary; frequent tokens have low ids.
         class_of_label: int64[labels], the class of each letter of the trie.
         forbidden: strings of classes that no word of the table may hold: those of contextual tokens.
-
-    Returns:
-        ``words`` and ``displacements`` of `fst.machines.wordpiece.Tables`.
     """
-    keys, ids = _whole_words(trie, class_of_label, forbidden)
+    return _placed(*_whole_words(trie, class_of_label, forbidden))
+
+
+def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
+    """Build the table of other classes from one that exists.
+
+    Args:
+        words: the existing table.
+        classes: the new class of each old one.
+        forbidden: as in `word_table`, in new classes.
+    """
+    known, ids = used(words)
+    keys: NDArray[np.uint16] = classes.astype(np.uint16)[known]
+    kept = np.flatnonzero(without(keys, forbidden))
+    kept = kept[np.argsort(ids[kept], kind="stable")]
+    empty = np.zeros((1, WORD_SYMBOLS), np.uint16)
+    return _placed(np.concatenate([empty, keys[kept]]).view(np.uint64), np.append(NULL, ids[kept]))
+
+
+def _placed(keys: NDArray[np.uint64], ids: Ints) -> WordTable:
+    """The table of words, given by their keys and ids."""
     return hashed(keys, np.where(ids >= 0, np.uint64(1 << 32) | ids.astype(np.uint64), np.uint64(0)))
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.alphabet import BREAK, Alphabet
-from fst.compile.classes import classify
+from fst.compile.classes import Classes, Letters, classify
 from fst.compile.metadata import metadata_of, text_pipeline
 from fst.compile.rows import DENSE_SLOTS, lay_out
-from fst.compile.sources.source import Source
-from fst.compile.text.added_tokens import patterns
+from fst.compile.sources.source import Source, Trimming
+from fst.compile.text.added_tokens import completed, patterns
 from fst.compile.text.alphabets import alphabet as alphabet_of
 from fst.compile.text.alphabets import folded
 from fst.compile.text.components import field_of, mapping, only
-from fst.compile.word_hash import word_table
+from fst.compile.text.normalizers import Normalization
+from fst.compile.word_hash import renumbered, word_table
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.failure import Failure, link
 from fst.machines.wordpiece import Tables
-from fst.metadata import LINKED, Model
+from fst.metadata import LINKED, AddedTokens, Model
 from fst.rows import MAX_WORD, WHITE_SPACE
 from fst.transducer import Transducer, count_explicit, fold, unfolded
 from fst.trie import Strings, Trie, build
@@ -143,32 +144,62 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
     alphabet, failure = _linked(source)
     is_linked = _is_linked(failure, layout)
     transducer = unfolded(failure) if is_linked else fold(failure)
-    model, contextual = source.model, source.added.contextual
     rows = lay_out(transducer, _visits(transducer.trie), LINKED if is_linked else layout)
     normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
+    classes, inside = _classes(source, alphabet, Letters.of_machine(transducer, rows), normalization)
+    words, displacements = word_table(transducer.trie, classes.of_letter, inside)
+    return Tables(
+        about=metadata_of(Tables.kind, _metadata(source), source, alphabet, rows, normalization).to_json(),
+        entries=rows.entries,
+        pool=rows.pool,
+        words=words,
+        displacements=displacements,
+        **_arrays(source, classes),
+    )
+
+
+def with_added(tables: Tables, added: AddedTokens) -> Tables:
+    """The tables with other added tokens. The trie and its transitions stay as they are.
+
+    Raises:
+        UnsupportedError: as from the compiler of the whole source.
+        TableError: the table's components are not sound.
+    """
+    source = replace(source_of(tables), added=added)
+    if source.trimming:
+        _need_untrimmed([*added.ids])
+    alphabet = alphabet_of(source.text.normalizers, source.text.pre_tokenizers, added.specials)
+    normalization = folded(source.text.normalizers, source.text.pre_tokenizers).normalization
+    classes, inside = _classes(source, alphabet, Letters.of_table(tables, alphabet), normalization)
+    numbers, words, displacements = np.append(0, classes.of_letter), tables.words, tables.displacements
+    if inside or not np.array_equal(numbers, np.arange(len(numbers))):
+        words, displacements = renumbered(words, numbers, inside)
+    metadata = replace(tables.metadata, added_tokens=completed(added, alphabet, normalization))
+    return replace(tables, about=metadata.to_json(), words=words, displacements=displacements, **_arrays(source, classes))
+
+
+def _classes(
+    source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, normalization: Normalization
+) -> tuple[Classes, list[tuple[int, ...]]]:
+    """The classes of characters, and the strings of classes of the contextual tokens that may stand in a word."""
+    model, contextual = source.model, source.added.contextual
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
     apart = {symbol for string in strings for symbol in string}.difference([BREAK])
-    classes = classify(alphabet, transducer, rows, model.words_of_one(), other_ids, apart)
-    inside = [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
-    words, displacements = word_table(transducer.trie, classes.of_label, inside)
-    everything = {**model.tokens, **source.added.ids}
+    classes = classify(alphabet, letters, model.words_of_one(), other_ids, apart)
+    return classes, [tuple(classes.of_symbol[list(string)].tolist()) for string in strings if max(string) < BREAK]
+
+
+def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArray[Any]]:
+    """The arrays of the table that depend on added tokens, other than those of words."""
+    everything = {**source.model.tokens, **source.added.ids}
     encoded = [token.encode() for token in everything]
-    return Tables(
-        about=metadata_of(Tables.kind, _metadata(model), source, alphabet, rows, normalization).to_json(),
-        pages=classes.pages,
-        blocks=classes.blocks,
-        classes=classes.classes,
-        symbols=classes.symbols,
-        entries=rows.entries,
-        pool=rows.pool,
-        specials=classes.specials,
-        words=words,
-        displacements=displacements,
-        token_bytes=np.frombuffer(b"".join(encoded), np.uint8),
-        token_ends=np.cumsum([len(token) for token in encoded], dtype=np.int64),
-        token_ids=np.array(list(everything.values()), np.int32),
-    )
+    return {
+        **{name: getattr(classes, name) for name in ("pages", "blocks", "classes", "symbols", "specials")},
+        "token_bytes": np.frombuffer(b"".join(encoded), np.uint8),
+        "token_ends": np.cumsum([len(token) for token in encoded], dtype=np.int64),
+        "token_ids": np.array(list(everything.values()), np.int32),
+    }
 
 
 def _need_untrimmed(tokens: list[str]) -> None:
@@ -181,8 +212,10 @@ def _need_untrimmed(tokens: list[str]) -> None:
 SETTINGS = ("unk_token", "continuing_subword_prefix", "max_input_chars_per_word")
 
 
-def _metadata(model: WordPieceModel) -> Model:
-    return Model(unk_id=model.unk_id, model_tokens=len(model.tokens), **{name: getattr(model, name) for name in SETTINGS})
+def _metadata(source: Source[WordPieceModel]) -> Model:
+    model, trims = source.model, source.trimming is not None
+    settings = {name: getattr(model, name) for name in SETTINGS}
+    return Model(unk_id=model.unk_id, model_tokens=len(model.tokens), trims_offsets=trims, **settings)
 
 
 def source_of(tables: Tables) -> Source[WordPieceModel]:
@@ -194,7 +227,8 @@ def source_of(tables: Tables) -> Source[WordPieceModel]:
     metadata = tables.metadata
     tokens = dict(list(zip(tables.tokens, tables.token_ids.tolist(), strict=True))[: metadata.model.model_tokens])
     model = WordPieceModel(tokens, **{name: getattr(metadata.model, name) for name in SETTINGS})
-    return Source(model, text_pipeline(metadata), metadata.added_tokens, metadata.templates, metadata.settings)
+    trimming = Trimming(add_prefix_space=False) if metadata.model.trims_offsets else None
+    return Source(model, text_pipeline(metadata), metadata.added_tokens, metadata.templates, metadata.settings, trimming)
 
 
 def _visits(trie: Trie) -> NDArray[np.float64]:

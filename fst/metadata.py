@@ -43,6 +43,7 @@ FIRST, SECOND = "A", "B"  # the texts of a template
 MAX_TYPE_ID = (1 << 31) - 1
 MAX_MODEL_LENGTH = 10**9  # other programs write larger numbers for "no limit"
 MAX_DEPTH = 32  # of lists and mappings nested in a component
+MAX_TEMPLATES = 1 << 20  # characters of all chat templates of a vocabulary
 MAX_SIZE, MAX_NUMBER = (1 << 64) - 1, (1 << 32) - 1  # of truncation and padding in the reference
 
 SIDE = one_of(*SIDES)
@@ -76,6 +77,7 @@ class Model:
         model_tokens: how many tokens the model has; the table's other tokens are added ones.
         continuing_subword_prefix: the first characters of a token that continues a word.
         max_input_chars_per_word: a longer word is one unknown token.
+        trims_offsets: whether offsets leave out white space at the ends of tokens; then no token has any there.
     """
 
     unk_id: int = stored_as(whole(0, MAX_OUTPUT))
@@ -83,6 +85,7 @@ class Model:
     model_tokens: int = stored_as(whole(1, 1 << 31))
     continuing_subword_prefix: str = stored_as(TEXT)
     max_input_chars_per_word: int = stored_as(whole(0, MAX_WORD))
+    trims_offsets: bool = stored_as(FLAG)
 
 
 def _is_components(value: Any) -> bool:
@@ -215,6 +218,7 @@ class AddedTokens:
         contextual: all others.
         context: what these look at beside them; None without such tokens.
         skipped: the ids that decoding leaves out.
+        normalized: the ids of those among `specials` that the source marks as normalized: no normalizer changes them.
     """
 
     specials: Mapping[str, int] = stored_as(Rule(_is_token_ids, "a mapping of non-empty tokens to ids"))
@@ -228,11 +232,20 @@ class AddedTokens:
         )
     )
     skipped: Sequence[int] = stored_as(IDS)
+    normalized: Sequence[int] = stored_as(IDS, "normalized_specials")
 
     @property
     def ids(self) -> dict[str, int]:
         """The id of each token."""
         return {**self.specials, **{content: token.id for content, token in self.contextual.items()}}
+
+    def listed(self) -> list[Json]:
+        """The tokens in the order of their ids, as in a ``tokenizer.json``."""
+        plain, normalized, skipped = dict.fromkeys(CONTEXTUAL_FLAGS, False), {*self.normalized}, {*self.skipped}
+        flags = {content: {**plain, "normalized": number in normalized} for content, number in self.specials.items()}
+        flags |= {content: {flag: getattr(token, flag) for flag in CONTEXTUAL_FLAGS} for content, token in self.contextual.items()}
+        by_id = sorted(self.ids.items(), key=lambda token: token[1])
+        return [{"id": number, **flags[content], "content": content, "special": number in skipped} for content, number in by_id]
 
 
 Piece = tuple[tuple[int, ...] | str, int]  # ids of special tokens, or the text that stands there, FIRST or SECOND; and the type id of both
@@ -357,6 +370,10 @@ def _is_named(value: Any) -> bool:
     return isinstance(value, Mapping) and all(is_text(name) and is_text(token) for name, token in value.items())
 
 
+def _are_templates(value: Any) -> bool:
+    return _is_named(value) and sum(map(len, value.values())) <= MAX_TEMPLATES
+
+
 @dataclass(frozen=True)
 class Settings:
     """What a vocabulary's source asks for beside its ids. Tables keep and show it; only the decoder and the two sides apply unasked.
@@ -370,6 +387,7 @@ class Settings:
         model_input_names: the model's inputs.
         padding_side, truncation_side: where rows are padded and cut.
         clean_up_tokenization_spaces: whether blanks before punctuation are removed from decoded text once more.
+        chat_templates: the chat templates by their names, as text; nothing in this package runs them.
     """
 
     decoder: AnyDecoder | None = stored_as(or_null(DECODER))
@@ -386,6 +404,9 @@ class Settings:
     padding_side: str = stored_as(SIDE)
     truncation_side: str = stored_as(SIDE)
     clean_up_tokenization_spaces: bool = stored_as(FLAG)
+    chat_templates: Mapping[str, str] = stored_as(
+        Rule(_are_templates, f"a mapping of names to chat templates of at most {MAX_TEMPLATES:,} characters together")
+    )
 
 
 TOKENIZERS, SENTENCEPIECE = "tokenizers 0.23.3", "sentencepiece"  # the reference of most vocabularies, and one that counts in its own way

@@ -30,7 +30,7 @@ from fst import remote
 from fst.errors import TableError, quoted
 from fst.regular import need_regular
 
-FORMAT = 4
+FORMAT = 5
 MAX_FILE_BYTES = 1 << 30
 MAX_ABOUT_BYTES = 1 << 24  # parsed JSON takes up to twenty times its size in memory
 ALIGNMENT = 64

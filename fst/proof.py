@@ -88,8 +88,9 @@ def need_ids(numbers: Iterable[int], named: Array, name: str) -> None:
 
 
 def prove_around(added: AddedTokens, templates: Templates, named: Array) -> None:
-    """Prove that the ids that templates put around texts, and those that decoding leaves out, are ids of tokens."""
+    """Prove that the ids that templates put around texts, and those in lists of added tokens, are ids of tokens."""
     need_ids(added.skipped, named, "skipped")
+    need({*added.normalized} <= {*added.specials.values()}, "normalized_specials has the id of a token that specials does not have")
     for name, template in (("single", templates.single), ("pair", templates.pair)):
         for content, _ in template:
             need_ids(() if isinstance(content, str) else content, named, name)

@@ -31,7 +31,7 @@ from fst.runtime.rewriter import NOWHERE, Room, TextRewriter
 from fst.runtime.texts import UNIT_TYPES, Ints, Units, units
 
 NO_PATTERN = pattern([])
-NO_TOKENS = AddedTokens({}, {}, None, ())
+NO_TOKENS = AddedTokens({}, {}, None, (), ())
 Spans = NDArray[np.uint64]  # of characters or symbols, ``first | one past the last << 32``
 
 

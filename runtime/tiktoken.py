@@ -399,7 +399,7 @@ class Encoding:
     def _ordinary(self) -> BpeTokenizer:
         """The tokenizer that finds no special tokens. It shares the arrays of the table, which need no new proof."""
         metadata = self._table.metadata
-        about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={})).to_json()
+        about = replace(metadata, added_tokens=replace(metadata.added_tokens, specials={}, normalized=())).to_json()
         return BpeTokenizer(replace(self._table, about=about))
 
     @Lazy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -282,6 +283,45 @@ class Tokenizer(Encoder):
             return self._by_steps[skip_special_tokens].texts(sequences)
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
+    def with_added_tokens(self, tokens: Iterable[Any]) -> Tokenizer:
+        """A tokenizer with more added tokens, which are cut out of texts before the model reads them. This one stays as it is.
+
+        The ids are those of ``tokenizers`` after its ``add_tokens`` with the same tokens: a token that exists keeps its id, and others take
+        the ids after the number of tokens. The model is not compiled again.
+
+        Args:
+            tokens: each a str; or a mapping or an object, such as a ``tokenizers.AddedToken``, with the content of the token, and flags:
+                single_word, lstrip, rstrip, special, and normalized, which is the opposite of special unless it is given. Flags of an added
+                token that exists change. A new token with a usual name, such as [PAD] or <pad>, gets its role if no other token has it.
+
+        Returns:
+            A new tokenizer; this one if it has these tokens already.
+
+        Raises:
+            TypeError: an item is no token.
+            VocabularyError: a token has a lone surrogate.
+            UnsupportedError: no table finds the token as the reference does, for example because nothing is left of it in normalised text;
+                an id that it would take is that of another token; or the table has the ids of sentencepiece, which adds no tokens.
+
+        Example:
+            >>> from fst.compile import wordpiece
+            >>> tok = Tokenizer(wordpiece(["[UNK]", "un", "##able"]))
+            >>> more = tok.with_added_tokens(["<|user|>", {"content": "[PAD]", "special": True}])
+            >>> more.tokenize("<|user|>unable"), len(tok), len(more)
+            (['<|user|>', 'un', '##able'], 3, 5)
+        """
+        from fst.bridge.added_tokens import with_added_tokens
+
+        return with_added_tokens(self, tokens)
+
+    def save(self, path: str | Path) -> None:
+        """Write the table, such as one with added tokens, to a file that `fst.load` reads.
+
+        Raises:
+            OSError: `path` cannot be written.
+        """
+        self._table.save(path)
+
     def token_to_id(self, token: str) -> int | None:
         """The id of a token; None if there is no such token."""
         return self._ids_by_token.get(token)
@@ -316,13 +356,15 @@ class Tokenizer(Encoder):
 
     @Lazy
     def _skipped(self) -> frozenset[int]:
-        # The reference compares spellings: it skips a special token found in normalised text only if the decoded spelling is that of a
-        # special token. Pieces of sentencepiece for control are in no text, and skipped.
+        # The reference compares spellings: it skips a token found in normalised text only if the decoded spelling is that of a special
+        # token. Pieces of sentencepiece for control are in no text, and skipped.
         added = self._metadata.added_tokens
         if self._has_control:
             return frozenset(added.skipped)
-        written = {content for content, number in added.ids.items() if number in added.skipped}
-        return frozenset(number for number in added.skipped if self._tokens_by_id.get(number) in written)
+        skipped = {*added.skipped}
+        written = {content for content, number in added.ids.items() if number in skipped}
+        possible = skipped.union(token.id for token in added.contextual.values())
+        return frozenset(number for number in possible if self._tokens_by_id.get(number) in written)
 
 
 def face_of(table: Any) -> Any:

@@ -312,7 +312,7 @@ def drive_sums(draw: random.Random, texts: list[str]) -> None:
     listed = {word: draw.choice((1, 1, 3_000, 60_000)) * -draw.random() * len(word) for word in draw.sample(WORDS, 30) if word}
     types = [UNKNOWN, *draw.choices((NORMAL, NORMAL, USER_DEFINED, UNUSED), k=len(listed))]
     model = UnigramModel(["<unk>", *listed], [0.0, *map(float, map(np.float32, listed.values()))], 0, sums=WHOLE, types=types)
-    source = Source(model, TextPipeline([], []), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS)
+    source = Source(model, TextPipeline([], []), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with suppress(fst.VocabularyError):  # if no token can be in a text
         tok = fst.Tokenizer(assemble(source, "auto"))
         drive_batches(tok, texts, draw)
@@ -326,7 +326,7 @@ def drive_words(draw: random.Random, texts: list[str]) -> None:
     types = [UNKNOWN, *[NORMAL] * len(listed), *[BYTE] * 256][: len(names)]
     model = UnigramModel(names, [0.0] * len(names), 0, byte_fallback, WHOLE, types, has_words=True)
     to_symbol = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
-    source = Source(model, TextPipeline([to_symbol], [WORD_CUTS]), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS)
+    source = Source(model, TextPipeline([to_symbol], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     tok = fst.Tokenizer(assemble(source, "auto"))
     drive_batches(tok, texts, draw)
     drive_streams(tok, texts, draw)

@@ -103,6 +103,7 @@ def window(*symbols: int) -> int:
 BEGIN, BITS = int(sound().symbols[-1]), sound().metadata.automaton.window_bits
 HARM: dict[str, tuple[Harm, str]] = {
     "an id less": (resized("token_ids", lambda array: array[:-1]), "token_ends has 262 elements, token_ids 261"),
+    "fewer tokens in the vocabulary than in the model": (said(vocabulary_tokens=1), "vocabulary_tokens is 1; expected a number from "),
     "more tokens of the model": (said(model_tokens=263), "model_tokens is 263; there are 262 tokens"),
     "an id below 0": (put("token_ids", 3, -1), "token 3 has the id -1"),
     "an id above all": (put("token_ids", 3, MAX_OUTPUT + 1), f"token 3 has the id {MAX_OUTPUT + 1}"),

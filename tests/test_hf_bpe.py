@@ -253,11 +253,32 @@ def test_gpt2(tmp_path: Path) -> None:
     assert [tuple(pair) for pair in saved["model"]["merges"]] == stated
 
 
+@each_kind
+def test_tokens_are_added(two: Two, tmp_path: Path) -> None:
+    """Tokens for padding, chat and new words are added as to transformers' tokenizer: in calls, decoding, copies and saved folders."""
+    from tokenizers import AddedToken
+
+    table = two.other.fst
+    two.same(lambda tokenizer: tokenizer.add_special_tokens({"pad_token": "[PAD]", "extra_special_tokens": ["<|im_start|>", "<|im_end|>"]}))
+    two.same(lambda tokenizer: tokenizer.add_tokens(["naïve", AddedToken("world", lstrip=True)]))
+    two.same(lambda tokenizer: tokenizer.add_tokens("naïve"))
+    texts = ["<|im_start|>a naïve  world<|im_end|>", "hello", *MORE_TEXTS]
+    for made in (two, Two(two.own, pickle.loads(pickle.dumps(two.other)))):
+        for ask in (len, lambda tokenizer: tokenizer.get_added_vocab(), lambda tokenizer: tokenizer.pad_token_id):
+            made.same(ask)
+        made.same(lambda tokenizer: tokenizer(texts, padding=True, return_offsets_mapping=True, return_tensors="np"))
+        made.same(lambda tokenizer: tokenizer.batch_decode(tokenizer(texts)["input_ids"], skip_special_tokens=True))
+        made.same(lambda tokenizer: repr(tokenizer.added_tokens_decoder))
+    two.other.save_pretrained(tmp_path)
+    again = Two(two.own, library("transformers").AutoTokenizer.from_pretrained(tmp_path))
+    again.same(lambda tokenizer: tokenizer(texts, padding=True, return_tensors="np"))
+    again.same(lambda tokenizer: repr(tokenizer.added_tokens_decoder))
+    assert "<|im_start|>" not in table.get_vocab()
+
+
 def test_what_cannot_be(folders: dict[str, Path], tmp_path: Path) -> None:
-    """New tokens and other settings than the table's are refused; and a tokenizer.json of a pattern that tokenizers reads differently."""
+    """Other settings than the table's are refused; and a tokenizer.json of a pattern that tokenizers reads differently."""
     tok = fst.Tokenizer(bpe(folders["GPT2"]))
-    with pytest.raises(fst.UnsupportedError, match=r"^add_tokens \['<new>'\]: tables do not change"):
-        fst.hf(tok).add_tokens(["<new>"])
     with pytest.raises(fst.UnsupportedError, match=r"^add_prefix_space=True: the table has False, and does not change"):
         fst.hf(tok, add_prefix_space=True)
     tiktoken = pytest.importorskip("tiktoken")

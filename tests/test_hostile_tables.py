@@ -349,8 +349,8 @@ def memory_to_refuse(path: Path) -> int:
 @pytest.mark.parametrize(
     ("about", "message"),
     [
-        (b'{"format": 3, "kind": "wordpiece"}', "version 3; this version reads 4"),
-        (b'{"format": "4"}', "version '4'"),
+        (b'{"format": 4, "kind": "wordpiece"}', "version 4; this version reads 5"),
+        (b'{"format": "5"}', "version '5'"),
         (b'{"kind": "wordpiece"}', "version None"),
         (b"{}", "version None"),
         (b"[1]", "version None"),
@@ -358,15 +358,15 @@ def memory_to_refuse(path: Path) -> int:
         (b"null", "version None"),
         (b"", "'about' is not JSON"),
         (b"{", "'about' is not JSON"),
-        (b'{"format": 4} {}', "'about' is not JSON"),
-        (b'{"format": 4' + b"0" * 5000 + b"}", "'about' is not JSON"),
+        (b'{"format": 5} {}', "'about' is not JSON"),
+        (b'{"format": 5' + b"0" * 5000 + b"}", "'about' is not JSON"),
         (b'{"format": "\xff"}', "'about' is not JSON"),
         (b"[" * 100_000, "'about' is not JSON"),
         (b'{"a":' * 100_000, "'about' is not JSON"),
         (b"[" * 100_000 + b"]" * 100_000, "'about' is not JSON"),
-        (b'{"format": 4}', f"kind is None; this version reads {KNOWN}"),
-        (b'{"format": 4, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
-        (b'{"format": 4, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
+        (b'{"format": 5}', f"kind is None; this version reads {KNOWN}"),
+        (b'{"format": 5, "kind": "bpx"}', f"kind is 'bpx'; this version reads {KNOWN}"),
+        (b'{"format": 5, "kind": ["wordpiece"]}', "kind is .*wordpiece.*; this version reads"),
     ],
 )
 def test_other_version_or_kind_is_refused_by_name(about: bytes, message: str, data: bytes, tmp_path: Path) -> None:
@@ -973,6 +973,7 @@ PLACING: dict[str, Any] = {"kinds": {"NFD": COMPOSITION}, "steps": [STEP], "last
 NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(NUMBERS, NO_NUMBERS),
     "skipped": NO_LISTS_OF_IDS,
+    "normalized_specials": NO_LISTS_OF_IDS,
     "model_tokens": (*NO_NUMBERS, 0),
     "single": NO_SINGLES,
     "pair": NO_PAIRS,
@@ -1014,6 +1015,8 @@ NO_STATEMENTS: dict[str, tuple[Any, ...]] = {
     "padding_side": NO_SIDES,
     "truncation_side": NO_SIDES,
     "clean_up_tokenization_spaces": NO_FLAGS,
+    "trims_offsets": NO_FLAGS,
+    "chat_templates": (None, [], "{{ a }}", {"a": None}, {"a": "\ud800"}, {"a": "x" * (1 << 19), "b": "x" * (1 << 19 | 1)}),
     "composition": ([], 1, {}, COMPOSITION | {"first": {}}, *(COMPOSITION | {name: [row]} for name, row in NO_ROWS)),
     "placing": (
         *([], 1, {}, COMPOSITION),
@@ -1051,7 +1054,7 @@ def test_missing_statement_is_refused(name: str, good: Mapping[str, Tables], dat
     """Metadata has every key: an absent value is null."""
     said = {key: value for key, value in good["compact"].about.items() if key != name}
     path = tmp_path / "missing.npz"
-    path.write_bytes(with_about(data, json.dumps({"format": 4, **said}).encode()))
+    path.write_bytes(with_about(data, json.dumps({"format": npz.FORMAT, **said}).encode()))
     refused(path, path.read_bytes(), f"about lacks '{name}'|kind is None; this version reads {KNOWN}")
 
 

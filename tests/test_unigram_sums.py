@@ -50,7 +50,7 @@ def tables_of(model: UnigramModel, *, blanks: bool = False) -> UnigramTables:
     """The table of a model, for texts that are normalised; or with blanks for the symbol."""
     model.check("it")
     text = TextPipeline([TO_SYMBOL] * blanks, [])
-    return assemble(Source(model, text, AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto")
+    return assemble(Source(model, text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def reference(pieces: Sequence[Piece], *, byte_fallback: bool = False) -> Any:
@@ -154,7 +154,7 @@ def test_refusals(change: dict[str, Any], message: str) -> None:
 def test_cuts_are_refused() -> None:
     """Sums over whole texts go with no pre-tokenizer that cuts them."""
     text = TextPipeline([], [{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}])
-    source = Source(model_of([UNK, Piece("a", -1)]), text, AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS)
+    source = Source(model_of([UNK, Piece("a", -1)]), text, AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS)
     with pytest.raises(UnsupportedError, match="a pre_tokenizer that cuts texts"):
         assemble(source, "auto")
 
@@ -191,7 +191,7 @@ def test_damaged_tables_of_words_are_refused(said: dict[str, Any], message: str)
 def words() -> UnigramTables:
     """A table of whole words."""
     model = replace(model_of([UNK, Piece("▁a", -1), Piece("b", -1)]), has_words=True)
-    return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, ()), BARE, NO_SETTINGS), "auto")
+    return assemble(Source(model, TextPipeline([TO_SYMBOL], [WORD_CUTS]), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto")
 
 
 def test_words_are_explained() -> None:

@@ -74,6 +74,7 @@ def _of_model(model: SentencePieceModel) -> Source[Model]:
         contextual={piece: ContextualToken(number, False, False, False, True, piece) for piece, number in findable.items()},
         context=None,
         skipped=tuple(control),
+        normalized=(),
     )
     decoder = StepsDecoder((_decoder(model),))
     settings = replace(NO_SETTINGS, decoder=decoder, model_input_names=INPUTS, named_tokens={"unk_token": model.pieces[model.unk_id]})

@@ -73,6 +73,7 @@ NO_SETTINGS = Settings(
     padding_side="right",
     truncation_side="right",
     clean_up_tokenization_spaces=False,
+    chat_templates={},
 )
 
 TIKTOKEN, MISTRAL, SENTENCEPIECE = "tiktoken 0.14.0", "mistral-common 1.13.1", f"{metadata.SENTENCEPIECE} 0.2.3"

@@ -57,7 +57,7 @@ def _of_parts(document: Mapping[str, Any], path: Path) -> Source[BpeModel]:
     if len(model.names) < len(tokens) + len(names):
         raise ValueError("a token has the name of a special token")
     skipped = tuple(range(specials))
-    return source_of(model, pattern, AddedTokens(specials={}, contextual={}, context=None, skipped=skipped), MISTRAL)
+    return source_of(model, pattern, AddedTokens(specials={}, contextual={}, context=None, skipped=skipped, normalized=()), MISTRAL)
 
 
 def _special(listed: Any, most: int, version: Any) -> dict[str, int]:

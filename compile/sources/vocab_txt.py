@@ -46,5 +46,5 @@ def of_tokens(tokens: dict[str, int], given: Mapping[str, Any]) -> Source[WordPi
         named_tokens=named_tokens(specials, model.unk_token, None),
         model_input_names=model_input_names(templates.pair),
     )
-    added = AddedTokens(specials, contextual={}, context=None, skipped=tuple(sorted(specials.values())))
+    added = AddedTokens(specials, contextual={}, context=None, skipped=tuple(sorted(specials.values())), normalized=())
     return Source(model, BERT_TEXT, added, templates, settings)

@@ -86,6 +86,7 @@ def _told_apart(found: Mapping[str, ContextualToken], special: Iterable[str]) ->
         contextual=contextual,
         context=None,
         skipped=tuple(sorted(found[content].id for content in found.keys() & set(special))),
+        normalized=(),
     )
 
 
@@ -214,20 +215,19 @@ def _context(alphabet: Alphabet, contextual: Iterable[ContextualToken]) -> Conte
         return None
     is_word, is_ideograph = np.zeros((2, CODE_POINTS + 1), bool)
     is_word[characters.those("word")] = is_ideograph[characters.those("cjk")] = True
-    symbols = alphabet.symbols_of(np.arange(CODE_POINTS))
+    codes, symbols = alphabet.codes, alphabet.symbols  # all other characters stand for themselves
     normal = np.where(symbols >= ISOLATED, symbols - ISOLATED, np.where(symbols < CODE_POINTS, symbols, CODE_POINTS))
     sizes = counts(symbols >= 0)
-    first, last = normal[:, 0], normal[np.arange(CODE_POINTS), np.maximum(sizes, 1) - 1]
-    sets = {
-        "word": is_word[:-1],
-        "begins_word": (sizes > 0) & is_word[first],
-        "ends_word": (sizes > 0) & is_word[last],
-        "spaced": (symbols[:, 0] >= ISOLATED) & is_ideograph[first],
-    }
+    first, last = normal[:, 0], normal[np.arange(len(codes)), np.maximum(sizes, 1) - 1]
+    begins_word, ends_word, spaced = is_word[:-1].copy(), is_word[:-1].copy(), np.zeros(CODE_POINTS, bool)
+    begins_word[codes] = (sizes > 0) & is_word[first]
+    ends_word[codes] = (sizes > 0) & is_word[last]
+    spaced[codes] = (symbols[:, 0] >= ISOLATED) & is_ideograph[first]
     is_part = (symbols >= 0) & is_word[normal]
     parts = counts(is_part)
-    mixed = np.argwhere(is_part & ((parts > 0) & (parts < sizes))[:, None])
-    return Context(**{name: runs(found) for name, found in sets.items()}, mixed=mixed.ravel().tolist())
+    rows, places = np.nonzero(is_part & ((parts > 0) & (parts < sizes))[:, None])
+    sets = {"word": is_word[:-1], "begins_word": begins_word, "ends_word": ends_word, "spaced": spaced}
+    return Context(**{name: runs(found) for name, found in sets.items()}, mixed=np.column_stack([codes[rows], places]).ravel().tolist())
 
 
 def runs(flags: NDArray[np.bool_]) -> list[int]:

@@ -76,7 +76,9 @@ def told_apart(added: AddedTokens, by: Rewriting, *, are_normal: bool = False) -
     specials = {content: number for content, number in free.items() if content in raw or content in added.specials}
     left = {content: token for content, token in contextual.items() if content not in specials}
     context = _context() if any(token.single_word for token in left.values()) else None
-    return replace(added, specials=specials, contextual=left, context=context), None if by == NOTHING and not left else by
+    normalized = tuple(sorted(token.id for content, token in contextual.items() if token.normalized and content in specials))
+    found = replace(added, specials=specials, contextual=left, context=context, normalized=normalized)
+    return found, None if by == NOTHING and not left else by
 
 
 def _decoded(by: Rewriting, content: str, token: ContextualToken) -> str:

@@ -285,6 +285,8 @@ class BpeTables(PieceTable):
         ends, ids, known = self.token_ends, self.token_ids, self.metadata.model.model_tokens
         need(len(ids) == len(ends), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
         need(0 < known <= len(ids), f"model_tokens is {known}; there are {len(ids)} tokens")
+        stated = self.metadata.model.vocabulary_tokens
+        need(known <= stated <= len(ids), f"vocabulary_tokens is {stated}; expected a number from {known} to {len(ids)}")
         need_none((ids < 0) | (ids > MAX_OUTPUT), lambda token: f"token {token} has the id {ids[token]}; ids are 0 to {MAX_OUTPUT}")
         sizes = np.diff(ends, prepend=0)
         need_none((sizes < 0) | (sizes > merging.MAX_LENGTH), lambda token: f"token {token} has {sizes[token]} bytes")

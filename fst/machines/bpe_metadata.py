@@ -35,6 +35,8 @@ class BpeModel:
 
     Attributes:
         model_tokens: the number of tokens that the model has; the first ones of the table.
+        vocabulary_tokens: the number of tokens in the source's vocabulary: those of the model, and then other names. The tokens after them
+            are added ones.
         dropout: the probability to skip a merge that the source states, for information; 0 if it states none.
         ignore_merges: whether a whole piece that equals a token is that token, whatever the merges say.
         continuing_subword_prefix, end_of_word_suffix: see `fst.affixes`; empty if there is none.
@@ -52,6 +54,7 @@ class BpeModel:
     """
 
     model_tokens: int = stored_as(whole(1, 1 << 31))
+    vocabulary_tokens: int = stored_as(whole(1, 1 << 31))
     dropout: float = stored_as(number(0, 1))
     ignore_merges: bool = stored_as(FLAG)
     letters: Letters = stored_as(record(Letters, "a mapping of 'are_bytes', true or false, and 'symbol', a character or nothing"))

@@ -35,7 +35,7 @@ BORDER = 0xFF
 WORD = 1 << 21  # the bit above a code point: the character is one of words
 FOLDED, BORDERED = 2, 2  # the most bytes that folding makes of one, and that borders add to one
 ASCII = 128
-NO_TOKENS = AddedTokens({}, {}, None, [])
+NO_TOKENS = AddedTokens({}, {}, None, [], [])
 
 
 def _runs(size: int) -> Rule:

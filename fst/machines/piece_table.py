@@ -91,6 +91,11 @@ class PieceTable(Table):
 
     @property
     @abstractmethod
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens as users see them, in the order of ``token_ids``."""
+
+    @property
+    @abstractmethod
     def lengths(self) -> Array:
         """uint16[highest id + 1], the number of bytes that each token of the model stands for; 0 for other ids, and if it varies."""
 

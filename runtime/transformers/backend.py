@@ -20,7 +20,6 @@ from fst.live import compiled
 from fst.runtime.texts import listed
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.call import gathered, is_text, sample_of, singles
-from fst.runtime.transformers.document import added_tokens
 from fst.runtime.transformers.encoding import Encoding
 from fst.runtime.transformers.settings import Padding, Truncation
 
@@ -34,7 +33,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
 
     It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. Truncation
     and padding are in force as the vocabulary's source has them, until methods such as ``no_padding`` change this; the `fst.Tokenizer`
-    behind it, which may be shared, does not change. It can be pickled. Methods that change the vocabulary are refused.
+    behind it, which may be shared, does not change: ``add_tokens`` puts another one in its place. It can be pickled.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
@@ -188,7 +187,7 @@ class Backend:
         """Id → added token, an ``AddedToken`` of ``tokenizers``."""
         from tokenizers import AddedToken
 
-        listed = added_tokens(self.fst._metadata.added_tokens)
+        listed = self.fst._metadata.added_tokens.listed()
         return {token["id"]: AddedToken(**{name: value for name, value in token.items() if name != "id"}) for token in listed}
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
@@ -262,20 +261,33 @@ class Backend:
         return False
 
     def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """Refused, except for tokens that are there, of which it adds none.
+        """Add tokens, see `fst.Tokenizer.with_added_tokens`. The tokenizer behind this one is replaced, and does not change itself.
+
+        Args:
+            tokens: each a str or an ``AddedToken`` of ``tokenizers``.
+
+        Returns:
+            How many of them are new or have other flags than before.
 
         Raises:
-            UnsupportedError: a token is new.
+            UnsupportedError: as by `fst.Tokenizer.with_added_tokens`.
         """
-        known = self.fst._metadata.added_tokens.ids
-        new = [str(token) for token in tokens if str(token) not in known]
-        if new:
-            raise UnsupportedError(f"add_tokens {new}: tables do not change; add them to the tokenizer.json, and compile that")
-        return 0
+        return self._add(tokens, "add_tokens")
 
     def add_special_tokens(self, tokens: Sequence[Any]) -> int:
-        """The same."""
-        return self.add_tokens(tokens)
+        """The same, for special tokens: decoding leaves them out if it is asked to."""
+        return self._add(tokens, "add_special_tokens")
+
+    def _add(self, tokens: Sequence[Any], method: str) -> int:
+        """Add tokens. The reference, with added tokens alone, finds their flags."""
+        from tokenizers import Tokenizer, models
+
+        flags = Tokenizer(models.WordLevel({}, ""))
+        flags.add_tokens([*self.get_added_tokens_decoder().values()])
+        changed: int = getattr(flags, method)([*tokens])
+        if changed:
+            self.fst = self.fst.with_added_tokens(flags.get_added_tokens_decoder().values())
+        return changed
 
     def train(self, *_: Any, **__: Any) -> NoReturn:
         """Refused.

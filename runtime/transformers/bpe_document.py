@@ -10,7 +10,7 @@ from fst.machines.bpe import BpeTables
 from fst.machines.bpe_metadata import PREFIX_SPACE
 from fst.machines.piece_table import PieceTable
 from fst.metadata import SENTENCEPIECE, AnyDecoder, ByteLevelDecoder, StepsDecoder
-from fst.runtime.transformers.document import Json, added_tokens, sequence_of, template_processing
+from fst.runtime.transformers.document import Json, sequence_of, template_processing
 
 BARE = ((("A", 0),), (("A", 0), ("B", 1)))  # templates that add nothing
 
@@ -56,7 +56,7 @@ def beside(table: PieceTable) -> Json:
         "version": "1.0",
         "truncation": settings.truncation,
         "padding": settings.padding,
-        "added_tokens": added_tokens(metadata.added_tokens),
+        "added_tokens": metadata.added_tokens.listed(),
         "normalizer": sequence_of("normalizers", metadata.text.normalizers or ()),
         "pre_tokenizer": sequence_of("pretokenizers", _pre_tokenizers(metadata.text.pre_tokenizers or ())),
         "post_processor": _post_processor(table),
@@ -72,10 +72,9 @@ def decoder(found: AnyDecoder | None) -> Json | None:
 
 
 def vocabulary(table: BpeTables) -> dict[str, int]:
-    """Token → id, for the model's tokens and for other names in its vocabulary, but not for added tokens."""
-    known, added = table.metadata.model.model_tokens, table.metadata.added_tokens.ids
-    tokens = zip(table.tokens, table.token_ids.tolist(), strict=True)
-    return {token: number for place, (token, number) in enumerate(tokens) if place < known or token not in added}
+    """Token → id, for the model's tokens and for other names in its vocabulary, but not for other added tokens."""
+    known = table.metadata.model.vocabulary_tokens
+    return dict(zip(table.tokens[:known], table.token_ids[:known].tolist(), strict=True))
 
 
 def merges(table: BpeTables) -> list[Merge]:

@@ -1,6 +1,6 @@
 """Make a ``tokenizer.json`` from WordPiece tables. The reference reads it, and it compiles to the same tables again.
 
-`added_tokens`, `template_processing` and `sequence_of` make parts of the ``tokenizer.json`` of any machine.
+`template_processing` and `sequence_of` make parts of the ``tokenizer.json`` of any machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fst.machines.wordpiece import Tables
-from fst.metadata import CONTEXTUAL_FLAGS, AddedTokens, Normalizer, Piece, PreTokenizer
+from fst.metadata import Normalizer, Piece, PreTokenizer
 
 Json = dict[str, Any]
 BERT = ("clean_text", "handle_chinese_chars", "strip_accents", "lowercase")  # settings of BertNormalizer
@@ -30,7 +30,7 @@ def document(tables: Tables) -> Json:
         "version": "1.0",
         "truncation": settings.truncation,
         "padding": settings.padding,
-        "added_tokens": added_tokens(metadata.added_tokens),
+        "added_tokens": metadata.added_tokens.listed(),
         "normalizer": _normalizer(metadata.normalizer),
         "pre_tokenizer": _pre_tokenizer(metadata.pre_tokenizer),
         "post_processor": template_processing(tables),
@@ -43,14 +43,6 @@ def document(tables: Tables) -> Json:
             "vocab": dict(tokens[: model.model_tokens]),
         },
     }
-
-
-def added_tokens(added: AddedTokens) -> list[Json]:
-    """The added tokens in the order of their ids, as in a ``tokenizer.json``."""
-    flags = {content: dict.fromkeys(CONTEXTUAL_FLAGS, False) for content in added.specials}
-    flags |= {content: {flag: getattr(token, flag) for flag in CONTEXTUAL_FLAGS} for content, token in added.contextual.items()}
-    by_id = sorted(added.ids.items(), key=lambda token: token[1])
-    return [{"id": number, **flags[content], "content": content, "special": number in added.skipped} for content, number in by_id]
 
 
 def _normalizer(normalizer: Normalizer) -> Json | None:

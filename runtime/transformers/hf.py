@@ -31,7 +31,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> Any:
     collators, trainers, sentence-transformers and chat templates. A call takes the same arguments, and gives a
     ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
     `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads differently.
-    Methods that change the vocabulary, such as ``add_tokens``, are refused.
+    ``add_tokens`` and ``add_special_tokens`` make a new table; the `fst.Tokenizer` that was given does not change.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. Settings and the chat
@@ -237,8 +237,11 @@ class FastTokenizer:
         """The same."""
         return self.added_tokens_encoder
 
-    def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:  # noqa: ARG002
-        return self._tokenizer.add_tokens(new_tokens)
+    def _add_tokens(self, new_tokens: Sequence[Any], special_tokens: bool = False) -> int:
+        backend = self._tokenizer
+        changed = backend.add_special_tokens(new_tokens) if special_tokens else backend.add_tokens(new_tokens)
+        self.fst = backend.fst
+        return changed
 
     def num_special_tokens_to_add(self, pair: bool = False) -> int:
         """The number of special tokens around a text, or around a pair of texts."""

@@ -1,0 +1,116 @@
+"""Add tokens to a table: only the parts that depend on added tokens are compiled again, never the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fst.compile.bpe import with_added as with_added_to_bpe
+from fst.compile.sources.conventions import named_tokens
+from fst.compile.sources.special_tokens import AddedToken, added_token
+from fst.compile.text.added_tokens import added_tokens
+from fst.compile.unigram import with_added as with_added_to_unigram
+from fst.compile.wordpiece import with_added as with_added_to_wordpiece
+from fst.errors import FstError, TableError, UnsupportedError, VocabularyError, quoted, reason
+from fst.forms import is_text
+from fst.machines.bpe import BpeTables
+from fst.machines.unigram import UnigramTables
+from fst.machines.wordpiece import Tables
+from fst.metadata import CONTEXTUAL_FLAGS, SENTENCEPIECE, TOKENIZERS, AddedTokens
+from fst.rows import MAX_OUTPUT
+from fst.table import Table
+
+WITH_ADDED: Mapping[str, Callable[[Any, AddedTokens], Table]] = {
+    Tables.kind: with_added_to_wordpiece,
+    BpeTables.kind: with_added_to_bpe,
+    UnigramTables.kind: with_added_to_unigram,
+}
+FLAGS = (*CONTEXTUAL_FLAGS, "special")
+
+
+def add(table: Any, tokens: Iterable[Any]) -> Any:
+    """A table with more added tokens, or with other flags of those that it has.
+
+    Args:
+        table: a table of tokens.
+        tokens: as in `fst.Tokenizer.with_added_tokens`.
+
+    Returns:
+        A new table; the same one if nothing changes.
+
+    Raises:
+        UnsupportedError, VocabularyError, TypeError: as from `fst.Tokenizer.with_added_tokens`.
+        TableError: the table's components are not sound.
+    """
+    added, reference = table.metadata.added_tokens, _reference(table)
+    if reference.startswith(SENTENCEPIECE):
+        raise UnsupportedError("added tokens with the ids of sentencepiece, which adds none; compile what transformers makes of the model")
+    old = {part["content"]: part for part in added.listed()}
+    parts = old | {part["content"]: part for part in _stated(tokens)}
+    if all(old.get(content) == {**part, "id": old.get(content, {}).get("id")} for content, part in parts.items()):
+        return table
+    ids = _numbered(table, parts, reference)
+    try:
+        return WITH_ADDED[table.kind](_named(table, parts.keys() - old.keys()), added_tokens([*parts.values()], ids))
+    except FstError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        raise TableError(f"the components of the text are not sound: {reason(error)}; compile the table again") from None
+
+
+def _stated(tokens: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The tokens as a ``tokenizer.json`` states them, without ids. As in the reference, an empty one counts for nothing."""
+    if isinstance(tokens, str | Mapping):
+        raise TypeError(f"the tokens are a {type(tokens).__name__}; expected several of them; pass a list")
+    for token in tokens:
+        found = _token(token)
+        if not is_text(found.content):
+            raise VocabularyError(f"token {quoted(found.content)} is not text")
+        if found.content:
+            yield found.listed()
+
+
+def _token(token: Any) -> AddedToken:
+    """An added token from a string, from a mapping, or from an object with the same members."""
+    if isinstance(token, str):
+        return AddedToken(token)
+    stated = token if isinstance(token, Mapping) else {name: getattr(token, name, None) for name in ("content", *FLAGS)}
+    try:
+        return added_token(stated)
+    except (KeyError, TypeError, ValueError):
+        what = f"a str, or a mapping or an object with content and the flags {', '.join(FLAGS)}"
+        raise TypeError(f"a token to add is {quoted(token)}; expected {what}") from None
+
+
+def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
+    """The ids of added tokens. New ones take the ids after the number of tokens, as in ``tokenizers``; elsewhere those after the highest.
+
+    Raises:
+        UnsupportedError: one of these ids is that of another token, or too high.
+    """
+    known = dict(zip(table.tokens, table.token_ids.tolist(), strict=True))
+    following = len(known) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
+    new = [content for content in parts if content not in known]
+    taken = np.flatnonzero(np.isin(np.arange(following, following + len(new)), table.token_ids))
+    if len(taken):
+        content, number = quoted(new[taken[0]]), following + int(taken[0])
+        raise UnsupportedError(f"added token {content} with the id {number}, which another token has: number tokens without gaps")
+    if following + len(new) > MAX_OUTPUT + 1:
+        raise UnsupportedError(f"an added token with an id above {MAX_OUTPUT}")
+    known |= {content: following + place for place, content in enumerate(new)}
+    return {content: known[content] for content in parts}
+
+
+def _named(table: Any, new: Collection[str]) -> Any:
+    """The table with the usual names of new tokens, such as pad_token of [PAD], as far as no other token has them."""
+    metadata = table.metadata
+    named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
+    return replace(table, about=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())
+
+
+def _reference(table: Any) -> str:
+    """The library whose ids a table gives."""
+    return TOKENIZERS if table.kind == Tables.kind else table.metadata.text.reference
