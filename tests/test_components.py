@@ -608,7 +608,7 @@ def test_second_reading(normalizer: list[Part], tmp_path: Path) -> None:
     texts = [*COMPOSED_TEXTS, *mixtures(6, 1000), *map("[MASK]".join, itertools.pairwise(mixtures(7, 300)))]
     rows = rows_of(texts)
     gathered = rows.gather(0, len(rows), ONE_TEXT, np.empty(ROOMS["utf-16"], np.uint16), "strict")
-    reader = tokenizer._ids_runner.arguments.reader  # type: ignore[attr-defined]
+    reader = tokenizer._ids_runner.arguments.reader
     before = CompositionFallback(tokenizer._table, reader, Composition.from_stored(tokenizer.about["composition"]))
     suspected = before.suspected(*gathered, NO_SUSPECTS).tolist()
     assert 0 < sum(suspected) < len(texts)

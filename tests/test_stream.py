@@ -401,7 +401,7 @@ def counted(units: list[int], call: Callable[..., Any], text: Any, *arguments: A
 
 
 JIEBA = lattice.jieba([("研究", 9), ("研究生", 3)])
-PENDING = {
+PENDING: dict[str, tuple[Callable[[], Any], str]] = {
     "piece": (lambda: machine(("none", "none", False, True))[1].stream(offsets=True), "a"),
     "rewritten piece": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "a"),
     "no border": (lambda: machine(("NFC", "all", False, True))[1].stream(offsets=True), "e\u0301"),
