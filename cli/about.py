@@ -87,6 +87,7 @@ def _of_tokenizer(description: dict[str, Any]) -> dict[str, str]:
         **({"late tokens": _specials({name: token["id"] for name, token in description["late"].items()})} if description["late"] else {}),
         **{name: " ".join(map(_spelled, description[name])) for name in ("single", "pair")},
         "named tokens": ", ".join(f"{name} {token}" for name, token in description["named_tokens"].items()) or "none",
+        **({"chat templates": _templates(description["chat_templates"])} if description["chat_templates"] else {}),
         **({"more special tokens": " ".join(description["extra_special_tokens"])} if description["extra_special_tokens"] else {}),
         "model": _model(description),
         "decoder": json.dumps(description["decoder"], ensure_ascii=False),
@@ -126,6 +127,10 @@ def _specials(specials: dict[str, int]) -> str:
     first = [f"{token} {number}" for token, number in by_id[:MAX_LISTED]]
     more = len(specials) - len(first)
     return (", ".join(first) or "none") + (f", and {more} more" if more else "")
+
+
+def _templates(templates: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} ({len(text):,} characters)" for name, text in templates.items())
 
 
 def _model(description: dict[str, Any]) -> str:

@@ -59,14 +59,17 @@ class Tokenizer(Encoder):
             the normalizer; its parts are listed if it is not BERT's
         ``pre_tokenizer``, ``pre_tokenizer_parts``
             the pre-tokenizer
-        ``specials``, ``late``, ``context``, ``skipped``
-            added tokens found in raw text, contextual ones and what decides about them, and the ids that `decode` skips
+        ``specials``, ``late``, ``context``, ``skipped``, ``normalized_specials``
+            added tokens found in raw text, contextual ones and what decides about them, the ids that `decode` skips, and those of
+            ``specials`` that the source marks as normalized
         ``single``, ``pair``
             the templates of one text and of two: rows of [ids, type id] or ["A" or "B", type id]
         ``decoder``, ``clean_up_tokenization_spaces``
             how `decode` joins tokens
         ``named_tokens``, ``extra_special_tokens``, ``model_max_length``, ``model_input_names``
             settings of the model, from the vocabulary's source
+        ``chat_templates``
+            the chat templates of the source by their names, which `fst.hf` runs in transformers' sandbox; nothing else runs them
         ``truncation``, ``truncation_side``, ``padding``, ``padding_side``
             settings of calls, from the same source; of these, calls use only the sides by default
         """

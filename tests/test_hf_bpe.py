@@ -23,6 +23,7 @@ from tokenizers import ByteLevelBPETokenizer
 from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
 import fst
+from fst.cli.about import described, listed
 from fst.machines.bpe import BpeTables
 from fst.runtime.transformers.bpe_document import merges
 
@@ -274,6 +275,52 @@ def test_tokens_are_added(two: Two, tmp_path: Path) -> None:
     again.same(lambda tokenizer: tokenizer(texts, padding=True, return_tensors="np"))
     again.same(lambda tokenizer: repr(tokenizer.added_tokens_decoder))
     assert "<|im_start|>" not in table.get_vocab()
+
+
+TOOLS = "{% for tool in tools %}{{ tool['function']['name'] }} {% endfor %}{{ messages[0]['content'] }}"
+TOOL = {"type": "function", "function": {"name": "look_up", "description": "Look up.", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.mark.parametrize("form", ["files", "one file", "config", "list"])
+def test_chat_templates_of_a_folder(folders: dict[str, Path], form: str, tmp_path: Path) -> None:
+    """Tables keep a folder's chat templates, in each form that transformers knows, and saved folders have them, too."""
+    folder = shutil.copytree(folders["GPT2"], tmp_path / "own")
+    (folder / "chat_template.jinja").unlink()
+    named = {"default": CHAT, "tool_use": TOOLS} if form in ("files", "list") else {"default": CHAT}
+    config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    config["chat_template"] = [{"name": name, "template": text} for name, text in named.items()] if form == "list" else CHAT
+    if form in ("files", "one file"):
+        config["chat_template"] = "ignored"
+        (folder / "chat_template.jinja").write_bytes(CHAT.encode() + b"\r\n!")
+    if form == "files":
+        (folder / "additional_chat_templates").mkdir()
+        (folder / "additional_chat_templates" / "tool_use.jinja").write_text(TOOLS, "utf-8")
+    (folder / "tokenizer_config.json").write_text(json.dumps(config), "utf-8")
+    bpe(folder).save(tmp_path / "chat.npz")
+    two = Two(library("transformers").AutoTokenizer.from_pretrained(folder), fst.hf(fst.load(tmp_path / "chat.npz")))
+    two.other.save_pretrained(tmp_path / "saved")
+    for made in (two, Two(two.own, fst.hf(fst.Tokenizer(bpe(tmp_path / "saved"))))):
+        made.same(lambda tokenizer: tokenizer.chat_template)
+        made.same(lambda tokenizer: tokenizer.apply_chat_template(MESSAGES, tokenize=False, tools=[TOOL]))
+        made.same(lambda tokenizer: tokenizer.apply_chat_template(MESSAGES, chat_template="default" if len(named) > 1 else None))
+    assert fst.hf(two.own).fst.about["chat_templates"] == two.other.fst.about["chat_templates"]
+
+
+def test_chat_templates_are_shown(folders: dict[str, Path]) -> None:
+    """A person is told the names and sizes of chat templates, and a program their text."""
+    description = described(bpe(folders["GPT2"]), "a.npz", 1)
+    assert f"default ({len(CHAT)} characters)" in "\n".join(listed(description))
+    assert description["chat_templates"] == {"default": CHAT}
+
+
+@pytest.mark.parametrize("template", [3, {"a": 1}, [{"name": "a"}], ["x"], "x" * ((1 << 20) + 1)], ids=lambda template: str(template)[:12])
+def test_chat_templates_that_are_none(folders: dict[str, Path], template: Any, tmp_path: Path) -> None:
+    """A chat template that is no text, or longer than tables have room for, is refused by name."""
+    folder = shutil.copytree(folders["frame"], tmp_path / "own")
+    config = json.loads((folder / "tokenizer_config.json").read_text("utf-8"))
+    (folder / "tokenizer_config.json").write_text(json.dumps({**config, "chat_template": template}), "utf-8")
+    with pytest.raises(fst.VocabularyError, match="chat_template"):
+        bpe(folder)
 
 
 def test_what_cannot_be(folders: dict[str, Path], tmp_path: Path) -> None:

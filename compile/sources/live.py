@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fst.compile.sources import chat_templates
 from fst.errors import UnsupportedError, reason
 from fst.metadata import MAX_MODEL_LENGTH
 
@@ -47,6 +48,7 @@ def stated(source: Any) -> tuple[Json, Json]:
         "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
         "named_tokens": named,
         "extra_special_tokens": [*map(str, source.extra_special_tokens)],
+        "chat_templates": chat_templates.stated(source.chat_template),
     }
 
 

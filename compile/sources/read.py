@@ -11,6 +11,7 @@ from typing import Any
 
 from fst.compile.compilers import need_kind
 from fst.compile.sources import (
+    chat_templates,
     hub,
     live,
     pretrained,
@@ -76,7 +77,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
 def _found(source: str | Path) -> Path:
     path = Path(source)
     if hub.is_name(source) and not path.exists():
-        return hub.fetched(str(source), pretrained.FILES)
+        return hub.fetched(str(source), (*pretrained.FILES, *chat_templates.PATTERNS))
     return path
 
 
@@ -113,6 +114,13 @@ def is_model(path: Path) -> bool:
 
 
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    source = _without_templates(path, given, kind)
+    templates = chat_templates.of_folder(path, pretrained.json_object(path / pretrained.CONFIG) or {})
+    return replace(source, settings=replace(source.settings, chat_templates=templates))
+
+
+def _without_templates(path: Path, given: Given, kind: str | None) -> Source[Any]:
+    """The source of a folder without its chat templates."""
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")

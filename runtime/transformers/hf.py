@@ -116,7 +116,8 @@ class FastTokenizer:
             if settings.get(name, value) != value:
                 raise UnsupportedError(f"{name}={settings[name]!r}: the table has {value!r}, and does not change; compile it anew")
             setattr(self, name, value)
-        super().__init__(**{**said.named_tokens, **{name: getattr(said, name) for name in KEPT}, **fixed, **settings})
+        kept = {name: getattr(said, name) for name in KEPT} | _chat_template(said.chat_templates)
+        super().__init__(**{**said.named_tokens, **kept, **fixed, **settings})
 
     @property
     def _tokenizer(self) -> Backend:
@@ -299,6 +300,13 @@ class FastTokenizer:
         for path, content in ((Path(file_names[0]), settings), (written, self._tokenizer.document())):
             path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", "utf-8")
         return (*file_names, str(written))
+
+
+def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
+    """Chat templates as the setting of transformers: a text, or texts by their names."""
+    if not templates:
+        return {}
+    return {"chat_template": templates["default"] if templates.keys() == {"default"} else dict(templates)}
 
 
 class _Rows(Sequence[Encoding]):

@@ -1,0 +1,53 @@
+"""The chat templates of a folder or of a live tokenizer, as text. Tables keep them for `fst.hf`; nothing in this package runs them.
+
+``transformers`` takes those of files, if there are any, and else those of ``tokenizer_config.json``: a text, or a list of named texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fst.compile.sources.files import read_text
+from fst.errors import VocabularyError, quoted
+
+FILE, FOLDER, SUFFIX, DEFAULT = "chat_template.jinja", "additional_chat_templates", ".jinja", "default"
+PATTERNS = (FILE, f"{FOLDER}/*{SUFFIX}")
+
+
+def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    """The chat templates of a folder by their names.
+
+    Args:
+        folder: the folder.
+        config: its tokenizer_config.json.
+
+    Raises:
+        VocabularyError: one is no text.
+        OSError: a file cannot be read.
+    """
+    files = {DEFAULT: folder / FILE} if (folder / FILE).is_file() else {}
+    files |= {path.name.removesuffix(SUFFIX): path for path in sorted((folder / FOLDER).glob(f"*{SUFFIX}")) if path.is_file()}
+    texts = {name: read_text(path).replace("\r\n", "\n").replace("\r", "\n") for name, path in files.items()}
+    return texts or stated(config.get("chat_template"))
+
+
+def stated(template: Any) -> dict[str, str]:
+    """The chat templates that a setting or an attribute states: a text, a list of mappings with name and template, or a mapping.
+
+    Raises:
+        VocabularyError: it is none of these.
+
+    Example:
+        >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)
+        ({'default': '{{ messages }}'}, {'rag': '{{ documents }}'}, {})
+    """
+    try:
+        named = {part["name"]: part["template"] for part in template} if isinstance(template, list) else template
+    except (KeyError, TypeError):
+        named = template
+    texts = {DEFAULT: named} if isinstance(named, str) else {} if named is None else named
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for item in texts.items() for text in item):
+        raise VocabularyError(f"chat_template is {quoted(template)}; expected text, or mappings with name and template")
+    return dict(sorted(texts.items()))
