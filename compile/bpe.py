@@ -20,11 +20,13 @@ from fst.compile.merges import Canonical, Merges, canonical, pairs_of_ranks
 from fst.compile.pieces import more_tokens, splitter_arrays, word_table
 from fst.compile.sources.source import Source, TextPipeline
 from fst.compile.text import metaspace
+from fst.compile.text.automata import at_edges
+from fst.compile.text.budget import Budget
 from fst.compile.text.components import Component, field_of, mapping
 from fst.compile.text.joins import between_tokens
 from fst.compile.text.rewriting import rewriting, told_apart
 from fst.compile.text.separators import makes_white_space, need_without_effect, splitter_and_cuts
-from fst.compile.text.sequences import in_sequence
+from fst.compile.text.sequences import chained, in_sequence
 from fst.compile.text.splits import BYTES
 from fst.errors import UnsupportedError, quoted
 from fst.machines.bpe import BpeTables
@@ -32,7 +34,7 @@ from fst.machines.bpe_metadata import PREFIX_SPACE, BpeAutomaton, BpeMetadata, B
 from fst.machines.bpe_metadata import BpeModel as BpeModelMetadata
 from fst.machines.token_letters import Letters
 from fst.metadata import AddedTokens
-from fst.rewriting import NO_CUTS, NOTHING, Cuts, Rewriting, early, flagged, late
+from fst.rewriting import NOTHING, Rewriting, early, flagged, late
 from fst.rows import WHITE_SPACE
 from fst.splitting import Splitter
 from fst.trie import NULL
@@ -141,9 +143,13 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
     return np.array(merges, np.int32).reshape(-1, 3)
 
 
-def _adds_blank(text: TextPipeline) -> bool:
-    """Whether each stretch gets a leading blank before it is split."""
-    return bool(text.pre_tokenizers) and text.pre_tokenizers[0] == PREFIX_SPACE
+def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
+    """The splits before each piece gets a leading blank, whether it gets one, and the splits after that, or all splits."""
+    parts = [*text.pre_tokenizers]
+    count = parts.index(BYTES) if BYTES in parts else len(parts)
+    splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
+    place = splits.index(PREFIX_SPACE) if PREFIX_SPACE in splits else -1
+    return splits[: max(place, 0)], place >= 0, splits[place + 1 :]
 
 
 Text = tuple[AddedTokens, Rewriting | None, Splitter]
@@ -204,6 +210,8 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     kept = [part for part in text.normalizers if not makes_white_space(part)]
     added, by, split = _text_by(text, given, kept)
     whole = by or NOTHING
+    if whole.splitter:
+        raise UnsupportedError("a normalizer that makes white space of white space, and splits before add_prefix_space")
     late = {whole.normalized(content)[0]: token for content, token in given.contextual.items() if token.normalized}
     for place, part in enumerate(text.normalizers):
         if part not in kept:
@@ -214,28 +222,16 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
 
 def _text_by(text: TextPipeline, given: AddedTokens, normalizers: Sequence[Component]) -> Text:
     """The text pipeline with some normalizers."""
-    added, by = told_apart(given, rewriting(normalizers, Blanks(ALWAYS if _adds_blank(text) else NEVER)))
-    split, cuts = _splitter(text, added, by)
-    return added, replace(by, cuts=cuts) if by else None, split
-
-
-def _splitter(text: TextPipeline, added: AddedTokens, by: Rewriting | None) -> tuple[Splitter, Cuts]:
-    """The splitter of a text pipeline, for text without added tokens, and where it begins anew.
-
-    Raises:
-        UnsupportedError: no splitter does the same, or the pipeline has more than splits.
-    """
-    parts = [*text.pre_tokenizers[_adds_blank(text) :]]
-    count = parts.index(BYTES) if BYTES in parts else len(parts)
-    splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
-    others = [part["type"] for part in splits if part["type"] != "Split"]
-    if others:
-        raise UnsupportedError(f"pre_tokenizer {others[0]} before byte-level BPE")
+    before, adds_blank, splits = _around_blank(text)
+    added, by = told_apart(given, rewriting(normalizers, Blanks(ALWAYS if adds_blank else NEVER)))
     if by is None:
-        return in_sequence(splits, absent=[*added.specials]), NO_CUTS
+        return added, None, in_sequence(splits, absent=[*added.specials])
     # These are cut out before. Others may come to be by rewriting.
     absent, raw = ([spelling for spelling, token in found.items() if not flagged(token)] for found in (late(added), early(added)))
-    return splitter_and_cuts(splits, absent, raw)
+    if before:
+        return added, replace(by, splitter=in_sequence(before, absent)), chained([at_edges(), in_sequence(splits)], Budget())
+    split, cuts = splitter_and_cuts(splits, absent, raw)
+    return added, replace(by, cuts=cuts), split
 
 
 def _need_clear_blanks(added: AddedTokens, names: Collection[str]) -> None:

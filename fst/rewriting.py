@@ -3,7 +3,8 @@
 1. Added tokens are found in the raw text.
 2. Each stretch between them is normalised: it is edited, its marks are put in order, its characters composed and mapped, and edited again.
 3. Added tokens are found in each normalised stretch.
-4. The blanks of each remaining stretch are written, see `fst.blanks`: one with ``add_prefix_space`` gets a leading blank, for example.
+4. The blanks of each remaining stretch are written, see `fst.blanks`: one with ``add_prefix_space`` gets a leading blank, for example. If
+   splits come before ``add_prefix_space``, each of their pieces does, and an `EDGE` goes between two of them.
 5. A blank goes after each string at which the splitter is to begin anew, see `Cuts`.
 
 At each place the search finds the longest token that begins there, and goes on after it, like ``AddedVocabulary.find_matches`` of
@@ -28,8 +29,10 @@ from fst.lazy import Lazy
 from fst.matching import overlapping
 from fst.metadata import AddedTokens, ContextualToken
 from fst.rows import WHITE_SPACE
+from fst.splitting import Splitter
 
-KEYS = ["after", "before", "blanks", "composition", "cuts", "last"]
+KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
+EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins anew behind it
 MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, 1 << 14, 1 << 14
 
 
@@ -113,6 +116,7 @@ class Rewriting:
         blanks: how blanks are written.
         cuts: where the splitter begins anew.
         before, after: the edits before all these maps, and after them.
+        splitter: cuts a part into the pieces whose blanks are written each by itself; None: the part is one piece.
     """
 
     composition: Composition | None
@@ -121,12 +125,14 @@ class Rewriting:
     cuts: Cuts = NO_CUTS
     before: Edits = ()
     after: Edits = ()
+    splitter: Splitter | None = None
 
     def stored(self) -> dict[str, Any]:
         """The JSON form."""
         edits = {name: [edit.stored() for edit in found] for name, found in (("before", self.before), ("after", self.after))}
         composition = self.composition.stored() if self.composition else None
-        return {"composition": composition, "last": self.last.runs, "blanks": self.blanks.stored(), "cuts": self.cuts.stored(), **edits}
+        cut = {"cuts": self.cuts.stored(), **({"splitter": self.splitter.stored()} if self.splitter else {})}
+        return {"composition": composition, "last": self.last.runs, "blanks": self.blanks.stored(), **cut, **edits}
 
     @classmethod
     def from_stored(cls, stored: Any) -> Rewriting:
@@ -135,7 +141,7 @@ class Rewriting:
         Raises:
             ValueError: the JSON has another form than `stored` gives.
         """
-        if sorted(stored) != KEYS:
+        if sorted({*stored, "splitter"}) != KEYS:
             raise ValueError(f"rewriting has other keys than {', '.join(KEYS)}")
         composition = Composition.from_stored(stored["composition"]) if stored["composition"] is not None else None
         last = Images.from_stored(stored, "last")
@@ -152,7 +158,10 @@ class Rewriting:
         blanks, cuts = Blanks.from_stored(stored["blanks"]), Cuts.from_stored(stored["cuts"])
         if blanks.symbol and cuts != NO_CUTS:
             raise ValueError("rewriting has a symbol for blanks, and cuts")
-        return cls(composition, last, blanks, cuts, before, after)
+        splitter = Splitter.from_stored(stored["splitter"]) if "splitter" in stored else None
+        if splitter and (blanks.symbol or cuts != NO_CUTS):
+            raise ValueError("rewriting has a splitter, and cuts or a symbol for blanks")
+        return cls(composition, last, blanks, cuts, before, after, splitter)
 
     @property
     def edits(self) -> Edits:
@@ -194,11 +203,19 @@ class Rewriting:
 
     def _part(self, text: str, places: Sequence[Place]) -> Stretch:
         """A part of a normalised stretch, in which no token stands, with the blanks that it gets."""
+        if self.splitter:
+            return self._in_pieces(text, places, self.splitter)
         text, places = self.blanks.written(text, places)
         ends = [0, *self.cuts.ends(text), len(text)]
         parts = [text[begin:end] for begin, end in pairwise(ends)]
         parts_places = [place for begin, end in pairwise(ends) for place in (*places[begin:end], *places[max(end - 1, 0) :][:1])]
         return Stretch(BLANK.join(parts), parts_places[:-1], None)
+
+    def _in_pieces(self, text: str, places: Sequence[Place], splitter: Splitter) -> Stretch:
+        """The same, by pieces, each with the blank that it gets."""
+        written = [self.blanks.written(text[begin:end], places[begin:end]) for begin, end in splitter.pieces(text)]
+        own = [place for _, piece_places in written for place in (piece_places[0], *piece_places)]
+        return Stretch(EDGE.join(piece for piece, _ in written), own[1:], None)
 
 
 NOTHING = Rewriting(None, Images([]), NO_BLANKS)
@@ -238,6 +255,8 @@ def found(text: str, tokens: Mapping[str, ContextualToken], word: frozenset[int]
 
 def spread(by: Rewriting) -> int:
     """The most bytes that each byte of a part becomes when its blanks and cuts are written."""
+    if by.splitter:
+        return len(f"{EDGE}{BLANK}.".encode(errors="surrogatepass"))
     breaks = len(by.cuts.strings) > 0 or by.blanks.separator == BREAKS
     return (2 if breaks else 1) * (1 + len(by.blanks.symbol.encode()) if by.blanks.keeps_symbol else 1)
 

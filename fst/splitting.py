@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from itertools import pairwise
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fst.proof import need, need_none
+from fst.rows import CODE_POINTS
 
 Behavior = Literal["isolated", "removed", "merged_with_previous", "merged_with_next", "contiguous"]
 Span = tuple[int, int]
@@ -41,6 +43,34 @@ class Splitter:
     behavior: Behavior = "isolated"
     invert: bool = False
     dropped: frozenset[int] = frozenset()
+
+    def stored(self) -> dict[str, Any]:
+        """The JSON form of a splitter without gaps: where runs of code points begin, the class of each, moves and dropped classes."""
+        starts = np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
+        runs = {"starts": starts.tolist(), "numbers": self.classes[starts].tolist()}
+        return {**runs, "moves": self.moves.tolist(), "dropped": sorted(self.dropped)}
+
+    @classmethod
+    def from_stored(cls, stored: Any) -> Splitter:
+        """Read a splitter without gaps from its JSON form.
+
+        Raises:
+            ValueError: it is not a JSON form that `stored` gives.
+            TableError: its moves are not sound.
+        """
+        if not isinstance(stored, dict) or sorted(stored) != ["dropped", "moves", "numbers", "starts"]:
+            raise ValueError("a splitter has other keys than dropped, moves, numbers and starts")
+        starts, numbers, moves, dropped = (stored[name] for name in ("starts", "numbers", "moves", "dropped"))
+        if not isinstance(moves, list) or not moves or any(not _are_whole(row, 1 << 16) or len(row) != len(moves[0]) for row in moves):
+            raise ValueError("the moves of a splitter are not rows of one length with numbers of 16 bits")
+        classes = len(moves[0]) - 1
+        if not all(_are_whole(listed, classes) for listed in (numbers, dropped)) or not _are_whole(starts, CODE_POINTS):
+            raise ValueError("a splitter has other than lists of code points and of its classes")
+        if len(starts) != len(numbers) or starts[:1] != [0] or any(one >= other for one, other in pairwise(starts)):
+            raise ValueError("the runs of a splitter do not ascend from 0, or have no class each")
+        found = np.array(moves, np.uint16)
+        prove_moves(found)
+        return cls(np.repeat(np.array(numbers, np.uint8), np.diff(starts, append=CODE_POINTS)), found, dropped=frozenset(dropped))
 
     def pieces(self, text: str) -> list[Span]:
         """The spans of the pieces of a text, in characters."""
@@ -79,6 +109,11 @@ class Splitter:
             state = move >> 1
             place += 1
         return end
+
+
+def _are_whole(listed: Any, limit: int) -> bool:
+    """Whether a value is a list of whole numbers from 0 on, below a limit."""
+    return isinstance(listed, list) and all(type(number) is int and 0 <= number < limit for number in listed)
 
 
 def prove_moves(moves: NDArray[np.uint16]) -> None:

@@ -96,9 +96,9 @@ class PendingBorder:
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Always, since the text is left because no border is known after it. If spans lag behind in it, none ever is."""
+        """Always, since the text is left because no border is known after it. None ever is if spans lag behind or a splitter cuts it."""
         data = units(text, UTF_8)
-        self._has_lag = bool(has_lag.call(data, self._rewriter))
+        self._has_lag = len(self._rewriter.splitter.moves) > 0 or bool(has_lag.call(data, self._rewriter))
         self._before, self._noted[:] = b"", 0
         self._has_border(data)
         return True

@@ -19,6 +19,7 @@ from fst.blanks import FIRST, PREFIXES
 from fst.character_growth import CharacterGrowth
 from fst.jit import Deferred
 from fst.lazy import Lazy
+from fst.machines.bpe_arguments import FAILED, FAILED_BITS
 from fst.machines.kernel_call import BEFORE, KEPT, KEPT_CHARACTERS
 from fst.machines.rewriting_arguments import MARK_BYTES, PREFIX, PUTS_BEHIND, RANKS, RewritingWork, Rewritten, growth, rewriter
 from fst.metadata import AddedTokens
@@ -103,7 +104,7 @@ def _work(size: int) -> RewritingWork:
         spare_places=NOWHERE,
         memo=np.zeros(3, np.uint64),
         late_memo=np.zeros(3, np.uint64),
-        cut_memo=np.zeros(3, np.uint64),
+        cut_memo=np.zeros(FAILED + (1 << FAILED_BITS), np.uint64),
     )
 
 

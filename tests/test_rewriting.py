@@ -23,11 +23,13 @@ from machines import byte_level
 from shared_data import SHARED, needs_shared
 from test_bpe import ENGLISH_MERGES, hold_every_way, hold_in_pieces
 from test_sequences import byte_level_last, split
+from test_splitting import PATTERNS
 from tiers import examples, sample, thinned
 from tokenizers import Tokenizer
 
 import fst
 from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text.automata import whole
 from fst.compile.text.splits import GPT2
 from fst.errors import TableError, UnsupportedError
 from fst.machines.bpe import BpeTables
@@ -75,18 +77,29 @@ NORMALIZERS: dict[str, Json | None] = {
     "replace": in_turn(to("xyz", "a"), NFC, to("", "e")),
     "bert": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
     "clip": in_turn(NFC, replaced(" ", r"\s+"), LOWER),
+    "words": LOWER,
+    "digits": in_turn(NFC, replaced(" ", " {2,}")),
+    "dropped": None,
 }
 CLIP_PATTERN = r"<\|startoftext\|>|<\|endoftext\|>|<\|pad\|>|'s|'t|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+"
-PRE_TOKENIZERS = {"clip": byte_level_last(split(CLIP_PATTERN, "Removed", True), use_regex=True)}
+PRE_TOKENIZERS = {
+    "clip": byte_level_last(split(CLIP_PATTERN, "Removed", True), use_regex=True),
+    "words": byte_level_last(split(PATTERNS["llama3"]), add_prefix_space=True),
+    "digits": byte_level_last(split(r"\p{N}{1,3}"), split("é", form="String"), use_regex=True, add_prefix_space=True),
+    "dropped": byte_level_last({"type": "Whitespace"}, split("[!é]", "MergedWithNext"), use_regex=True, add_prefix_space=True),
+}
 ADDED = {"none": (), "raw": RAW, "late": LATE, "all": (*RAW, *LATE, *STRIPS), "clip": CLIP}
 CASES = [
-    *((name, "late", False, True) for name in NORMALIZERS if name != "clip"),
+    *((name, "late", False, True) for name in NORMALIZERS if name not in PRE_TOKENIZERS),
     *(("none", added, adds_blank, trims) for added in ADDED for adds_blank in (False, True) for trims in (False, True)),
     ("NFC", "all", False, True),
     ("NFC lower", "all", True, False),
     ("lower NFKC", "raw", True, True),
     ("NFD", "all", True, True),
     ("clip", "clip", False, False),
+    ("words", "all", True, True),
+    ("digits", "late", True, False),
+    ("dropped", "raw", True, True),
 ]
 some_cases = pytest.mark.parametrize("case", thinned([pytest.param(case, id="-".join(map(str, case))) for case in CASES], 9))
 
@@ -292,7 +305,7 @@ def test_marks_are_all_different() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"normalizer": in_turn(NFD, NFC)}, "several normalizers that order marks"),
+        ({"normalizer": in_turn(NFD, NFC)}, "normalizers 'NFD', 'NFC', each of which orders marks"),
         ({"normalizer": in_turn(*[to("aa", "a")] * 100)}, r"normalizers make 64 symbols of U\+0061; at most 62 are possible"),
         ({"normalizer": in_turn(*[to("abab", "ab")] * 100)}, "normalizers may make more than 256 bytes of one"),
         ({"normalizer": LOWER, "added_tokens": [token("A", "normalized"), token("a", "normalized")]}, "equal once normalised"),
@@ -305,6 +318,9 @@ def test_refusals(parts: Json, message: str) -> None:
     whole["added_tokens"] = [{"id": 10_000 + place, **part} for place, part in enumerate(whole["added_tokens"])]
     with pytest.raises(UnsupportedError, match=message):
         assemble(of_document(whole, Path("tokenizer.json")), "auto")
+
+
+SPLITTER = whole().stored()
 
 
 @pytest.mark.parametrize(
@@ -322,6 +338,12 @@ def test_refusals(parts: Json, message: str) -> None:
         (lambda stored: {**stored, "cuts": {"strings": ["é"], "inside": []}}, "no ASCII character"),
         (lambda stored: {**stored, "cuts": {"strings": ["a"], "inside": [[5, 4]]}}, "not a first and a last"),
         (lambda stored: {**stored, "cuts": {"strings": ["a" * (1 << 15)], "inside": []}}, "more than 16384 characters"),
+        (lambda stored: {**stored, "splitter": {}}, "other keys than dropped, moves"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "numbers": [1]}}, "code points and of its classes"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "starts": [1]}}, "do not ascend from 0"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "moves": [[0, 0], [8, 0], [4, 1]]}}, "leads to a state past the last"),
+        (lambda stored: {**stored, "splitter": {**SPLITTER, "moves": [[0, 0], [4], [4, 1]]}}, "rows of one length"),
+        (lambda stored: {**stored, "splitter": SPLITTER, "cuts": {"strings": ["a"], "inside": []}}, "a splitter, and cuts"),
     ],
 )
 def test_hostile_tables_are_refused(harm: Any, message: str, tmp_path: Path) -> None:

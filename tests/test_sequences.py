@@ -46,9 +46,9 @@ def split(pattern: str, behavior: str = "Isolated", invert: bool = False, form: 
     return {"type": "Split", "pattern": {form: pattern}, "behavior": behavior, "invert": invert}
 
 
-def byte_level_last(*parts: Json, use_regex: bool = False) -> Json:
+def byte_level_last(*parts: Json, use_regex: bool = False, add_prefix_space: bool = False) -> Json:
     """Pre-tokenizers, and ByteLevel behind them."""
-    last = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+    last = {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
     return {"type": "Sequence", "pretokenizers": [*parts, last]}
 
 
@@ -244,15 +244,6 @@ def test_absent_strings() -> None:
         in_sequence(splits_of("clip"))
     with pytest.raises(UnsupportedError, match="splits in sequence"):
         in_sequence(splits_of("clip"), absent=["<|endoftext|>"])
-
-
-def test_others_than_splits_are_refused() -> None:
-    """`add_prefix_space` after another split is refused, and the message names it."""
-    parts = byte_level("a", [])
-    blank = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True}
-    parts["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [split("a"), blank]}
-    with pytest.raises(UnsupportedError, match="pre_tokenizer PrefixSpace"):
-        assemble(of_document(parts, Path("tokenizer.json")), "auto")
 
 
 # Matches that are certain only at their end.

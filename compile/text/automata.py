@@ -14,6 +14,7 @@ from fst.compile.text import code_points
 from fst.compile.text.budget import Budget
 from fst.compile.text.subsets import minimal
 from fst.errors import UnsupportedError
+from fst.rewriting import EDGE
 from fst.rows import CODE_POINTS
 from fst.splitting import DEAD, MAX_CLASSES, START, Splitter
 
@@ -125,3 +126,13 @@ def whole() -> Splitter:
     moves = np.array([[DEAD, DEAD], [START + 1, DEAD], [START + 1, DEAD]]) * 2
     moves[-1, -1] += 1
     return Splitter(np.zeros(CODE_POINTS, np.uint8), moves.astype(np.uint16))
+
+
+def at_edges() -> Splitter:
+    """The splitter that cuts a text at each `fst.rewriting.EDGE`, which it drops."""
+    classes = np.zeros(CODE_POINTS, np.uint8)
+    classes[ord(EDGE)] = 1
+    in_piece, behind_edge = START + 1, START + 2
+    targets = np.array([[DEAD] * 3, [in_piece, behind_edge, DEAD], [in_piece, DEAD, DEAD], [DEAD] * 3])
+    ends = np.array([[False] * 3, [False] * 3, [False, True, True], [True] * 3])
+    return Splitter(classes, (targets * 2 + ends).astype(np.uint16), dropped=frozenset([1]))

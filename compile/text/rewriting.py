@@ -16,9 +16,9 @@ from fst.compile.text.compositions import images_of, seconds, step_of
 from fst.compile.text.edit_order import in_three
 from fst.compile.text.edits import edit_of
 from fst.compile.text.maps import union
-from fst.compile.text.normalizers import Normalization, decomposition, normalization
+from fst.compile.text.normalizers import Normalization, decomposition, normalization, strips
 from fst.composition import Composition
-from fst.errors import UnsupportedError, quoted
+from fst.errors import UnsupportedError, listed, quoted
 from fst.machines.rewriting_arguments import MAX_GROWTH, growth
 from fst.metadata import AddedTokens, Context, ContextualToken
 from fst.rewriting import NO_CUTS, NOTHING, Rewriting, without_context
@@ -40,10 +40,11 @@ def rewriting(normalizers: Sequence[Component], blanks: Blanks) -> Rewriting:
     before, maps, after = in_three(normalizers)
     normal = normalization(maps)
     if len(normal.steps) > 1:
-        raise UnsupportedError("several normalizers that order marks, before byte-level BPE")
+        names = [part["type"] for part in maps if part["type"].startswith("NF") or strips(part)]
+        raise UnsupportedError(f"normalizers {listed(names)}, each of which orders marks; one is supported")
     last = images_of(normal.second if normal.steps else normal.first)
-    edits = (tuple(map(edit_of, part)) for part in (before, after))
-    by = Rewriting(_composition(normal) if normal.steps else None, last, blanks, NO_CUTS, *edits)
+    composition = _composition(normal) if normal.steps else None
+    by = Rewriting(composition, last, blanks, NO_CUTS, tuple(map(edit_of, before)), tuple(map(edit_of, after)))
     if growth(by) > MAX_GROWTH:
         raise UnsupportedError(f"normalizers may make more than {MAX_GROWTH} bytes of one; at most {MAX_GROWTH} are possible")
     return by

@@ -19,12 +19,14 @@ from fst.charsmap import Charsmap
 from fst.composition import ITSELF, Composition, Images
 from fst.edits import ALL_KINDS, PREPEND, REPLACE, RUNS, SPACES, STRIP, Edit, charsmap_of, edits_before_charsmap
 from fst.machines.added_tokens import MAX_OVERLAPS
+from fst.machines.bpe_arguments import COLUMNS
 from fst.machines.charsmap_arguments import CharsmapArguments, charsmap_arguments
 from fst.matching import FIRST, NO_NODE, SECOND, STOP, Trie, hashed_edges, trie
 from fst.metadata import AddedTokens, ContextualToken
 from fst.proof import need
 from fst.rewriting import Rewriting, early, late, without_context
-from fst.rows import CODE_POINTS, WHITE_SPACE, Array
+from fst.rows import CODE_POINTS, PAGE_BITS, WHITE_SPACE, Array
+from fst.splitting import Splitter
 
 # Kinds of a code point, as bits: it or the text before it may change; it is of a word; it is white space; as in `fst.rewriting.Cuts`; a
 # charsmap may make it vanish.
@@ -64,6 +66,23 @@ class EditArguments(NamedTuple):
     bytes: Array
 
 
+class SplitterArguments(NamedTuple):
+    """A splitter of parts, see `fst.splitting.Splitter`; all arrays are empty if there is none.
+
+    Attributes:
+        params: uint64[3], at `COLUMNS` the number of columns of `moves`.
+        pages, blocks: the class of each code point, as in `fst.machines.piece_table.PieceTable`.
+        moves: uint16[states * columns].
+        drops: uint8[classes], 1 if pieces that begin with a character of the class are dropped.
+    """
+
+    params: Array
+    pages: Array
+    blocks: Array
+    moves: Array
+    drops: Array
+
+
 class Rewriter(NamedTuple):
     """The arrays by which kernels rewrite texts.
 
@@ -101,6 +120,7 @@ class Rewriter(NamedTuple):
         charsmap: the charsmap among the edits.
         lead: uint8[n], ASCII, what an edit prepends.
         blank: uint8[n], UTF-8, the character as which a blank is written.
+        splitter: the splitter whose pieces have blanks of their own.
     """
 
     params: Array
@@ -126,6 +146,7 @@ class Rewriter(NamedTuple):
     charsmap: CharsmapArguments
     lead: Array
     blank: Array
+    splitter: SplitterArguments
 
 
 class RewritingWork(NamedTuple):
@@ -137,7 +158,7 @@ class RewritingWork(NamedTuple):
         origins: uint32[room], the index in the raw text of each character that the items take.
         stretch: uint8[room], a normalised stretch; stretch_places: uint64[room], the span of each of its characters; empty without spans.
         spare, spare_places: the same, for a stretch that is not yet edited.
-        memo, late_memo, cut_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`.
+        memo, late_memo: uint64[3], see `fst.runtime.kernels.tries.match_at`; cut_memo: as `memo` of `fst.machines.bpe_arguments.Work`.
     """
 
     items: Array
@@ -203,7 +224,18 @@ def rewriter(by: Rewriting, added: AddedTokens, trimming: bool | None) -> Rewrit
         charsmap_arguments(charsmap_of(by.edits)),
         np.frombuffer(_lead(by).encode(), np.uint8),
         np.frombuffer(by.blanks.blank.encode(), np.uint8),
+        _splitter(by.splitter),
     )
+
+
+def _splitter(split: Splitter | None) -> SplitterArguments:
+    if split is None:
+        bytes_, units = np.empty(0, np.uint8), np.empty(0, np.uint16)
+        return SplitterArguments(np.zeros(COLUMNS + 1, np.uint64), units, bytes_, units, bytes_)
+    columns = split.moves.shape[1]
+    drops = np.isin(np.arange(columns - 1), [*split.dropped]).astype(np.uint8)
+    params = np.array([0] * COLUMNS + [columns], np.uint64)
+    return SplitterArguments(params, np.arange(CODE_POINTS >> PAGE_BITS, dtype=np.uint16), split.classes, split.moves.ravel(), drops)
 
 
 def _edits(by: Rewriting) -> EditArguments:
@@ -304,7 +336,7 @@ def _copies(by: Rewriting, added: AddedTokens) -> bool:
     maps = by.composition is not None or len(by.last.runs) > 0 or edits or by.blanks.prefix != NEVER
     does_more = not _lead(by).isascii() or maps or len(late(added)) > 0 or by.blanks.separator != KEEPS
     puts_behind = any(map(_puts_behind, by.edits))
-    writes = by.blanks.separator == BREAKS or by.blanks.keeps_symbol or puts_behind
+    writes = by.blanks.separator == BREAKS or by.blanks.keeps_symbol or puts_behind or by.splitter is not None
     return len(by.cuts.strings) == 0 and not writes and not (_lead(by) and does_more)
 
 

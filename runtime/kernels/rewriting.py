@@ -11,15 +11,17 @@ from fst.jit import inlined, kernel, part
 from fst.machines import rewriting_arguments as of
 from fst.machines.rewriting_arguments import EDITS, LAGS, LONGEST, PREFIX, REACH, SYMBOL, TRIMS
 from fst.matching import LENGTH, VALUE
+from fst.rewriting import EDGE as EDGE_CHARACTER
 from fst.runtime.kernels.blanks import BLANK_BYTE, copy_place, put_byte, put_words, takes_prefix
 from fst.runtime.kernels.charsmap import are_apart
 from fst.runtime.kernels.edits import normalise_and_edit
 from fst.runtime.kernels.normalisation import code_at, normalise, put_place, start_before
 from fst.runtime.kernels.numbers import HALF, LOW_HALF, U0, U1, U3
+from fst.runtime.kernels.searches import class_at, forget, search
 from fst.runtime.kernels.tries import match_at, reset
 from fst.runtime.kernels.unchanged import copy_row, may_begin, may_copy
 from fst.runtime.kernels.unicode import CONTINUATION, ITEMS
-from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters
+from fst.runtime.kernels.utf_8 import LOW_6, copy_run, count_characters, put_code
 
 CHANGES, WORD, WHITE, INSIDE, DROPS = (np.uint8(kind) for kind in (of.CHANGES, of.WORD, of.WHITE, of.INSIDE, of.DROPS))
 CHANGES_OR_WHITE = CHANGES | WHITE
@@ -29,6 +31,7 @@ KEEPS_FIRST = np.uint64(of.KEEPS_FIRST)
 MARK, MARK_BITS, DIGITS = np.uint8(of.MARK), np.uint64(of.MARK_BITS), np.uint64(of.MARK_BYTES - 1)
 FOUND_ALONE, NO_SYMBOL = np.int32(of.FOUND_ALONE), np.uint64(of.NO_SYMBOL)
 NONE = np.uint64(1 << 32)  # no token
+EDGE = np.uint64(ord(EDGE_CHARACTER))
 GOES_ON = ~U0  # in place of a number of characters
 NEAR = np.uint64(1 << 10)  # bytes before the end of a text, among which a border is sought first
 
@@ -136,6 +139,28 @@ def next_cut(text, begin, stop, rewriter, memo):
 
 
 @part
+def put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written):
+    """Write a part of a normalised stretch by pieces of the rewriter's splitter. The arguments are as in `put_part`."""
+    splitter, is_first = rewriter.splitter, True
+    forget(memo)
+    while begin < stop:
+        end, _ = search(text, begin, stop, True, splitter, memo)
+        number, _ = class_at(text, begin, splitter)
+        count = count_characters(text, begin, end)
+        if not splitter.drops[number]:
+            if not is_first:
+                filled, written = put_code(EDGE, into, filled), copy_place(own, index, index, places, written)
+            if text[begin] != BLANK_BYTE and takes_prefix(index, own, rewriter):
+                filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
+            filled = copy_run(text, begin, end, into, filled)
+            for place in range(count if len(places) else U0):
+                written = copy_place(own, index + np.uint64(place), index + np.uint64(place), places, written)
+            is_first = False
+        begin, index = end, index + count
+    return filled, written
+
+
+@part
 def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, filled, places, written):
     """Write a part of a normalised stretch that holds no token, with its blanks.
 
@@ -148,6 +173,8 @@ def put_part(text, own, begin, stop, index, goes_on, rewriter, memo, into, fille
     """
     if rewriter.params[SYMBOL] != NO_SYMBOL:
         return put_words(text, own, begin, stop, index, goes_on, rewriter, into, filled, places, written)
+    if len(rewriter.splitter.moves):
+        return put_pieces(text, own, begin, stop, index, rewriter, memo, into, filled, places, written)
     if not goes_on and text[begin] != BLANK_BYTE and takes_prefix(index, own, rewriter):
         filled, written = put_byte(BLANK_BYTE, own, index, into, filled, places, written)
     reset(begin, memo)
@@ -281,11 +308,13 @@ def last_border(text, begin, stop, rewriter, memo):
 
     No token spans a border or touches it. The characters on both sides, as far as a token of normalised text may reach, stay as they are;
     those beside the border are not white space. If there are edits, no text that tokens or edits may take stays as it is, nor does white
-    space after it.
+    space after it. If a splitter cuts parts, there is no border: where a piece begins may depend on all text before it.
 
     Returns:
         The border; `begin` if there is none.
     """
+    if len(rewriter.splitter.moves):
+        return begin
     reach = rewriter.params[REACH]
     if rewriter.params[LAGS]:
         stop = first_lag(text, begin, stop, rewriter)

@@ -16,7 +16,7 @@ import numpy as np
 
 from fst.jit import inlined, part
 from fst.machines.bpe_arguments import COLUMNS, FAILED, FAILED_BITS, HAS_FAILED, STRETCH
-from fst.runtime.kernels.numbers import HASH_MULTIPLIER, LOW_7, U0, U1, U4, U7, U15
+from fst.runtime.kernels.numbers import HASH_MULTIPLIER, LOW_7, U0, U1, U3, U4, U7, U15
 from fst.runtime.kernels.unicode import CONTINUATION, character_at
 from fst.splitting import START
 
@@ -32,6 +32,7 @@ def class_at(text, at, machine):
     code, length = np.uint64(text[at]), U1
     if code >= CONTINUATION:
         code, length = character_at(text, at, U4)
+        length = length if length else U3  # a surrogate: `fst.rewriting.EDGE`
     return np.uint64(machine.blocks[np.uint64(machine.pages[code >> U7]) << U7 | code & LOW_7]), at + length
 
 
