@@ -19,7 +19,8 @@ import secrets
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -29,6 +30,11 @@ from numpy.typing import NDArray
 from fst import remote
 from fst.errors import TableError, quoted
 from fst.regular import need_regular
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where unfinished files stay
+    fcntl = None  # type: ignore[assignment]
 
 FORMAT = 5
 MAX_FILE_BYTES = 1 << 30
@@ -41,6 +47,7 @@ CENTRAL = struct.Struct("<4s6H3L5H2L")
 END_RECORD = struct.Struct("<4s4H2LH")
 ZIP_VERSION, DOS_1980 = 20, 0x21
 PADDING_FIELD = 0xD935  # the extra field that Android's zipalign uses to the same end
+LEFTOVER = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.part", re.DOTALL)  # the name of an unfinished file
 SHAPE = re.compile(rb"'shape': \((\d{1,10}),(?: (\d{1,10}))?\), }")
 
 
@@ -91,14 +98,43 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     path = Path(path).resolve()
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "not a regular file: it would be replaced by one", str(path))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+    remove_leftovers(path.parent)
+    temporary, file = _begun(path)
+    lock = os.dup(file.fileno()) if fcntl else None  # which lasts until the file has its name
     try:
-        with temporary.open("xb") as file:
+        with file:
             yield file
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _begun(path: Path) -> tuple[Path, IO[bytes]]:
+    """A new file beside a path, locked, so that no other process takes it for a leftover."""
+    while True:
+        temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
+        file = temporary.open("xb")
+        with suppress(OSError):  # a file system may have no locks
+            if fcntl:
+                fcntl.flock(file, fcntl.LOCK_EX)
+        if temporary.exists():  # no other process was quicker
+            return temporary, file
+        file.close()
+
+
+@cache
+def remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished files of killed processes from a folder, once in a process. Those of other processes are locked."""
+    for path in folder.glob(".*.part") if fcntl else ():
+        with suppress(OSError):
+            if LEFTOVER.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+                with path.open("r+b") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
 
 
 def mapped(path: str | Path) -> memoryview:

@@ -23,6 +23,7 @@ from click.testing import CliRunner
 from commands import FST, INTERRUPTIBLE, TIMEOUT, call, error_of, ids_of, posix, run, written
 from tiers import thinned
 
+from fst import npz
 from fst.cli.lines import MOST_BYTES
 from fst.cli.main import main
 
@@ -280,6 +281,30 @@ class TestSignals:
             process.stdout.close()
             assert process.wait(TIMEOUT) == 0
             assert process.stderr.read() == b""
+
+
+KILLED = """
+import os, signal, sys
+from fst.npz import replacing
+with replacing(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@posix
+def test_what_a_killed_process_has_left(tmp_path: Path) -> None:
+    """The unfinished file of a killed process is removed by the next process that writes to its folder; that of a living one stays."""
+    with npz.replacing(tmp_path / "other") as file:
+        file.write(b"whole")
+        subprocess.run([sys.executable, "-c", KILLED, tmp_path / "x"], check=False)
+        written(tmp_path / ".mine.part", b"")
+        assert len([*tmp_path.iterdir()]) == 3
+        npz.remove_leftovers.cache_clear()
+        with npz.replacing(tmp_path / "x") as again:
+            again.write(b"whole")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"other": b"whole", "x": b"whole", ".mine.part": b""}
 
 
 def waited(happened: Callable[[], Any]) -> None:
