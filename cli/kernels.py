@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import numpy as np
 from fst.jit import destination, no_collector
 
 if TYPE_CHECKING:
+    from fst.machines.wordpiece import Tables
     from fst.table import Table
 MECAB = {  # a dictionary, as small as it can be
     "words.csv": "ab,0,0,1,\n",
@@ -43,64 +44,103 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
     return face
 
 
-def compile_all(*, backward: bool = False) -> tuple[bool, str]:
-    """Compile every kernel by using it as with a table file. Return the result of `fst.jit.destination`.
+def compile_all(*, backward: bool = False) -> None:
+    """Compile every kernel by using it as with a table file.
 
     Args:
-        backward: begin with the last group of kernels. Of two processes that start together, one should: a process waits for a kernel that
-            another one compiles.
+        backward: begin with the last part. Of two processes that start together, one should: a process waits for a kernel that another one
+            compiles.
     """
-    from fst.runtime.kernels import wordpiece as kernels
+    compiler = Compiler()
+    for part in reversed(PARTS) if backward else PARTS:
+        compiler.compile(part)
 
-    groups = [_compile_wordpiece, _compile_bpe, _compile_unigram, _compile_search, _compile_segmentation]
-    with TemporaryDirectory() as folder:
-        for compile_group in reversed(groups) if backward else groups:
-            compile_group(Path(folder))
-    return destination(kernels.encode_rows)
+
+class Compiler:
+    """Compiles kernels."""
+
+    def compile(self, part: str) -> tuple[bool, str]:
+        """Compile the kernels of a part, a key of `PARTS`. Returns the result of `fst.jit.destination`."""
+        from fst.runtime.kernels import wordpiece as kernels
+
+        with TemporaryDirectory() as folder:
+            PARTS[part](Path(folder))
+        return destination(kernels.encode_rows)
 
 
 def _compile_wordpiece(folder: Path) -> None:
+    tokenizer = _used(_wordpiece(), folder)
+    tokenizer(["ab"], return_tensors="np")
+
+
+def _compile_composed(folder: Path) -> None:
+    _read_twice(folder, {"normalizer": {"type": "NFC"}}, "a\u0301")
+
+
+def _compile_long(folder: Path) -> None:
+    # an added token of too many nodes for `matching.link`, with a word too long for a kernel
+    _read_twice(folder, {"added_tokens": [{"id": 3, "content": "a" * 600, "normalized": True}]}, "a" * 101)
+
+
+def _wordpiece() -> Tables:
+    from fst.compile import wordpiece
+
+    return wordpiece(["[UNK]", "a", "##b"], layout="compact")
+
+
+def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
+    """Use WordPiece with another part of its tokenizer.json, for which some texts are read twice, with one of them."""
     from fst import Tokenizer
     from fst.compile import wordpiece
     from fst.runtime.transformers.document import document
 
-    tables, source = wordpiece(["[UNK]", "a", "##b"], layout="compact"), folder / "tokenizer.json"
-    tokenizer = _used(tables, folder)
-    tokenizer(["ab"], return_tensors="np")
-    # Letters that compose; and an added token of too many nodes for `matching.link`, with a word too long for a kernel.
-    added = {"id": 3, "content": "a" * 600, "normalized": True}
-    for part, text in (({"normalizer": {"type": "NFC"}}, "a\u0301"), ({"added_tokens": [added]}, "a" * 101)):
-        source.write_text(json.dumps({**document(tables), **part}))
-        read_twice = Tokenizer(wordpiece(source))
-        for offsets in (False, True):
-            read_twice.encode_batch([text], offsets=offsets)
+    source = folder / "tokenizer.json"
+    source.write_text(json.dumps({**document(_wordpiece()), **part}))
+    read_twice = Tokenizer(wordpiece(source))
+    for offsets in (False, True):
+        read_twice.encode_batch([text], offsets=offsets)
 
 
 def _compile_bpe(folder: Path) -> None:
     from fst.compile import bpe
-    from fst.machines.byte_letters import spelled
     from fst.runtime import decoding
 
-    source, letters = folder / "tokenizer.json", [spelled(bytes([byte])) for byte in range(256)]
-    model: Any = {"type": "BPE", "vocab": {token: number for number, token in enumerate([*letters, "ab"])}, "merges": [["a", "b"]]}
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
-    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level}))
-    tokenizer = _used(bpe(source), folder)
+    tokenizer = _used(bpe(_bpe(folder)), folder)
     _streamed(tokenizer)
     for dtype in decoding.TYPES:
         tokenizer.decode_bytes(np.zeros(1, dtype))
-    for offsets in (False, True):
-        tokenizer.encode_batch(["ab"], offsets=offsets, dropout=1)
-    model["merges"] = [["ab", "a"], ["a", "b"]]  # of which no automaton is exact
-    model["vocab"]["aba"] = 257
-    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, "normalizer": {"type": "NFC"}}))
-    tokenizer = _used(bpe(source), folder)
-    for offsets in (False, True):
-        tokenizer.encode_batch(["a\u0301"], offsets=offsets)
-    _streamed(tokenizer)
     source = folder / "letters.tiktoken"
     source.write_text("".join(f"{b64encode(bytes([byte])).decode()} {byte}\n" for byte in range(256)))
     bpe(source, encoding="gpt2", no_special=True)
+
+
+def _compile_dropout(folder: Path) -> None:
+    from fst import Tokenizer
+    from fst.compile import bpe
+
+    for offsets in (False, True):
+        Tokenizer(bpe(_bpe(folder))).encode_batch(["ab"], offsets=offsets, dropout=1)
+
+
+def _compile_merges(folder: Path) -> None:
+    from fst.compile import bpe
+
+    # merges of which no automaton is exact
+    tokenizer = _used(bpe(_bpe(folder, ["ab", "aba"], [["ab", "a"], ["a", "b"]], normalizer={"type": "NFC"})), folder)
+    for offsets in (False, True):
+        tokenizer.encode_batch(["a\u0301"], offsets=offsets)
+    _streamed(tokenizer)
+
+
+def _bpe(folder: Path, tokens: Sequence[str] = ("ab",), merges: Sequence[Sequence[str]] = (("a", "b"),), **parts: Any) -> Path:
+    """A tokenizer.json of byte-level BPE."""
+    from fst.machines.byte_letters import spelled
+
+    vocab = {token: number for number, token in enumerate([*(spelled(bytes([byte])) for byte in range(256)), *tokens])}
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": True}
+    source, model = folder / "tokenizer.json", {"type": "BPE", "vocab": vocab, "merges": merges}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": byte_level, **parts}))
+    return source
 
 
 def _streamed(tokenizer: Any) -> None:
@@ -111,6 +151,30 @@ def _streamed(tokenizer: Any) -> None:
 
 def _compile_unigram(folder: Path) -> None:
     from fst.compile import tokenizer
+
+    _used(tokenizer(_unigram(folder)), folder)
+
+
+def _compile_sampling(folder: Path) -> None:
+    from fst import Tokenizer
+    from fst.compile import tokenizer
+
+    used: Any = Tokenizer(tokenizer(_unigram(folder)))
+    used.nbest("ab", 2)
+    for offsets in (False, True):
+        for nbest_size in (-1, 2):
+            used.encode_batch(["ab"], offsets=offsets, sample=True, nbest_size=nbest_size)
+
+
+def _unigram(folder: Path) -> Path:
+    """A tokenizer.json of Unigram."""
+    source = folder / "tokenizer.json"
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["ab", -3]]}
+    source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
+    return source
+
+
+def _compile_sentencepiece(folder: Path) -> None:
     from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
     from fst.compile.sources.templates import BARE
     from fst.compile.text.sentencepiece import WORD_CUTS
@@ -118,17 +182,9 @@ def _compile_unigram(folder: Path) -> None:
     from fst.metadata import AddedTokens
     from fst.unigram import NORMAL, UNKNOWN, WHOLE
 
-    source = folder / "tokenizer.json"
-    model = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["ab", -3]]}
-    source.write_text(json.dumps({"model": model, "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581"}}))
     for has_words, cuts in ((False, ()), (True, (WORD_CUTS,))):
         whole = UnigramModel(["<unk>", "a"], [0.0, -1.0], 0, sums=WHOLE, types=[UNKNOWN, NORMAL], has_words=has_words)
         _used(assemble(Source(whole, TextPipeline([], cuts), AddedTokens({}, {}, None, (), ()), BARE, NO_SETTINGS), "auto"), folder)
-    used = _used(tokenizer(source), folder)
-    used.nbest("ab", 2)
-    for offsets in (False, True):
-        for nbest_size in (-1, 2):
-            used.encode_batch(["ab"], offsets=offsets, sample=True, nbest_size=nbest_size)
 
 
 def _compile_search(folder: Path) -> None:
@@ -142,6 +198,12 @@ def _compile_search(folder: Path) -> None:
         searcher.count([b"ab"])
         searcher.find("ab")
     fst.Searcher(keywords(["ab"])).replace(["ab" * 99], "b")
+
+
+def _compile_spelling(_: Path) -> None:
+    import fst
+    from fst.compile import keywords
+
     for options in ({"ignore_case": True}, {"whole_words": True, "normalizer": {"type": "NFC"}}):
         searcher = fst.Searcher(keywords(["ab"], **options))
         stream = searcher.stream()
@@ -150,18 +212,35 @@ def _compile_search(folder: Path) -> None:
         searcher.count(["a\u0301"])
 
 
-def _compile_segmentation(folder: Path) -> None:
-    import fst
-    from fst.compile import lattice, maxmatch
+def _compile_maxmatch(folder: Path) -> None:
+    from fst.compile import maxmatch
+
+    for direction in ("forward", "backward"):
+        _segment(maxmatch(["ab", "b"], direction), folder)
+
+
+def _compile_jieba(folder: Path) -> None:
+    from fst.compile import lattice
+
+    _segment(lattice.jieba([("ab", 1)]), folder)
+
+
+def _compile_mecab(folder: Path) -> None:
+    from fst.compile import lattice
 
     for name, content in MECAB.items():
         (folder / name).write_text(content)
-    directions = ("forward", "backward")
-    for table in (*(maxmatch(["ab", "b"], direction) for direction in directions), lattice.jieba([("ab", 1)]), lattice.mecab(folder)):
-        table.save(folder / "dictionary.npz")
-        segmenter = fst.load(folder / "dictionary.npz")
-        segmenter.segment("ab")
-        segmenter.count([b"ab"])
+    _segment(lattice.mecab(folder), folder)
+
+
+def _segment(table: Table, folder: Path) -> None:
+    """Use the table of a dictionary."""
+    import fst
+
+    table.save(folder / "dictionary.npz")
+    segmenter = fst.load(folder / "dictionary.npz")
+    segmenter.segment("ab")
+    segmenter.count([b"ab"])
 
 
 def _used(tables: Table, folder: Path) -> Any:
@@ -177,3 +256,21 @@ def _used(tables: Table, folder: Path) -> Any:
     room = np.empty(2 + texts.PAST_END, texts.UNIT_TYPES[tables.unit])
     texts.of_utf_8(np.frombuffer(b"ab", np.uint8), np.array([0, 2]), room)  # a column
     return tokenizer
+
+
+PARTS: dict[str, Callable[[Path], None]] = {  # those that take longest first
+    "bpe": _compile_bpe,
+    "unigram": _compile_unigram,
+    "wordpiece": _compile_wordpiece,
+    "sampling of unigram": _compile_sampling,
+    "dropout of bpe": _compile_dropout,
+    "search": _compile_search,
+    "unigram of sentencepiece": _compile_sentencepiece,
+    "bpe by merges": _compile_merges,
+    "mecab": _compile_mecab,
+    "jieba": _compile_jieba,
+    "maxmatch": _compile_maxmatch,
+    "search of spelled texts": _compile_spelling,
+    "wordpiece with composed letters": _compile_composed,
+    "wordpiece with long added tokens": _compile_long,
+}

@@ -971,6 +971,9 @@ def explain_command(table: str, text: str) -> None:
 def warmup_command() -> None:
     """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
 
+    Up to eight processes compile at the same time, as many as there are cores, or as FST_NUM_THREADS says. A line counts each part that is
+    ready. Kernels that are there already are not compiled again.
+
     They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
     cache if that folder cannot be written. If no folder can be written, the exit code is 1.
 
@@ -978,11 +981,6 @@ def warmup_command() -> None:
     Example:
       RUN pip install ./fst-toolkit && fst warmup
     """
-    from fst.cli.kernels import compile_all
+    from fst.cli.warmup import warm_up
 
-    click.echo("making the kernels ready: up to two minutes, or less if some are kept already", err=True)
-    begun = monotonic()
-    kept, told = compile_all()
-    if not kept:
-        raise click.ClickException(f"kernels are {told}")
-    click.echo(f"ready, in {monotonic() - begun:.1f} s; {told}", err=True)
+    warm_up()

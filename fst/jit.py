@@ -23,14 +23,15 @@ import gc
 import logging  # before `_before_fork` is registered, see there
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import resolve_name
 from threading import RLock
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -153,6 +154,55 @@ def _exists(name: str) -> bool:
     return True
 
 
+@dataclass
+class Steps:
+    """The kernels of a machine, which its first call compiles one after the other.
+
+    Attributes:
+        machine: the kind of the machine.
+        count: the number of kernels.
+        compiled: those that this process has compiled.
+        seconds: the time that this took.
+    """
+
+    machine: str
+    count: int
+    compiled: int = 0
+    seconds: float = 0.0
+
+
+class Step(NamedTuple):
+    """The place of a kernel among those of a machine, from 1."""
+
+    steps: Steps
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.number} of {self.steps.count} for {self.steps.machine}"
+
+    def add(self, seconds: float) -> None:
+        """Count a kernel that was compiled; after the last one, log the time of all."""
+        steps = self.steps
+        steps.compiled, steps.seconds = steps.compiled + 1, steps.seconds + seconds
+        if self.number == steps.count:
+            what = "1 kernel" if steps.compiled == 1 else f"{steps.compiled} kernels"
+            logging.getLogger("fst").warning("fst: compiled %s for %s in %.1f s", what, steps.machine, steps.seconds)
+            steps.compiled, steps.seconds = 0, 0.0
+
+
+def number_kernels(machine: str, kernels: Sequence[Sequence[Deferred]]) -> None:
+    """Number the kernels that a machine calls, in the order of their calls, for what is logged when they are compiled.
+
+    Args:
+        machine: the kind of the machine.
+        kernels: the kernels; of those in one list, a call takes one. A kernel of several machines is numbered for the last one.
+    """
+    steps = Steps(machine, len(kernels))
+    for number, alternatives in enumerate(kernels, 1):
+        for kernel in alternatives:
+            kernel.step = Step(steps, number)
+
+
 class Deferred:
     """A kernel that is imported, and numba with it, when it is first called.
 
@@ -165,17 +215,24 @@ class Deferred:
 
     Attributes:
         call: the kernel; before the first call, a function that imports and calls it.
+        step: its place among the kernels of a machine, for what is logged; None: it belongs to none.
     """
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
         self.call: Callable[..., Any] = self._import_and_call
+        self.step: Step | None = None
         self._code: Callable[..., Any] | None = None
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it was called in this process."""
+        return self._code is not None
 
     def _import_and_call(self, *arguments: Any) -> Any:
         with _first_call, no_collector():
             if self._code is None:  # no other thread has been here meanwhile
-                self._code = _compiled(getattr(import_module(self._module), self._name), arguments)
+                self._code = _compiled(getattr(import_module(self._module), self._name), arguments, self.step)
             self.call = self._code
             return self.call(*arguments)
 
@@ -202,7 +259,7 @@ def destination(function: Any) -> tuple[bool, str]:
     return bool(folder), f"kept in {folder}" if folder else "not kept"
 
 
-def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+def _compiled(function: Any, arguments: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
     """The machine code of a kernel for arguments of these types; the kernel itself if numba has to find that."""
     if not hasattr(function, "py_func") or not has_private_parts():  # numba's compiler is switched off, or not as expected
         found: Callable[..., Any] = function
@@ -210,7 +267,7 @@ def _compiled(function: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     from fst.borrowed import kind_of
 
     kinds = tuple(map(kind_of, arguments))
-    return _kept_code(function, kinds) or _compiled_once(function, kinds)
+    return _kept_code(function, kinds) or _compiled_once(function, kinds, step)
 
 
 def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | None:
@@ -226,18 +283,25 @@ def _kept_code(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any] | No
     return code
 
 
-def _compiled_once(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+def _compiled_once(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
     """The machine code of a kernel, compiled by this process, or by another one that is at it."""
     with function._cache.turn():
-        return _kept_code(function, kinds) or _newly_compiled(function, kinds)
+        return _kept_code(function, kinds) or _newly_compiled(function, kinds, step)
 
 
-def _newly_compiled(function: Any, kinds: tuple[Any, ...]) -> Callable[..., Any]:
+def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) -> Callable[..., Any]:
     """The machine code of a kernel, compiled now. A warning is logged first; without handlers, logging writes to standard error."""
-    log, name, begun = logging.getLogger("fst"), function.__name__, monotonic()
+    log, begun = logging.getLogger("fst"), monotonic()
+    name = f"{step} ({function.__name__})" if step else function.__name__
     log.warning("fst: compiling kernel %s, up to 20 s; %s", name, destination(function)[1])
-    code: Callable[..., Any] = function.compile(kinds)
+    try:
+        code: Callable[..., Any] = function.compile(kinds)
+    except (KeyboardInterrupt, SystemExit):
+        log.warning("fst: interrupted while compiling kernel %s; the next run compiles it", name)
+        raise
     log.info("fst: compiled kernel %s in %.1f s", name, monotonic() - begun)
+    if step:
+        step.add(monotonic() - begun)
     return code
 
 

@@ -22,6 +22,7 @@ SEED_BYTES = 8
 class Kernel(NamedTuple):
     """What a runner must know of a table, for another kernel than the table's own."""
 
+    kind: str
     unit: str
     kernel: str
     ids_per_unit: int
@@ -43,7 +44,7 @@ class DroppingRunners:
     def __init__(self, table: BpeTables, plain: Runner, workspaces: Workspaces) -> None:
         own = plain.arguments
         self._merging: MergeArguments = merge_arguments(table, own) if isinstance(own, Arguments) else own
-        self._kernel = Kernel(table.unit, "fst.runtime.kernels.dropout", table.growth * SCRATCH)
+        self._kernel = Kernel("bpe with dropout", table.unit, "fst.runtime.kernels.dropout", table.growth * SCRATCH)
         self._rewriter, self._workspaces = plain.rewriter, workspaces
 
     def runner(self, dropout: Dropout, *, with_spans: bool) -> Runner:

@@ -114,10 +114,12 @@ class KeepingRewriter:
     Attributes:
         arguments: the kernels' argument ``machine`` for rewritten texts.
         growth: the most bytes that one byte becomes.
+        kernels: those that a call takes, in the order of their calls.
     """
 
     arguments: Any
     growth: int
+    kernels: tuple[Deferred, ...]
 
     def pending(self) -> Pending | None:
         """Recognises raw text that is left because it goes on."""
@@ -156,6 +158,8 @@ class TextRewriter(KeepingRewriter):
         added: the added tokens.
         trimming: as in `fst.machines.bpe_metadata.BpeText`.
     """
+
+    kernels = (is_unchanged, rewrite)
 
     def __init__(self, arguments: Any, by: Rewriting, added: AddedTokens, trimming: bool | None) -> None:
         self.arguments, self.growth, self._rewriter = arguments, growth(by), rewriter(by, added, trimming)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.errors import TextError
-from fst.jit import Deferred
+from fst.jit import Deferred, number_kernels
 from fst.machines.kernel_call import BEFORE, COUNT, KEPT, KEPT_CHARACTERS, MOST_UNITS, OPEN, SLACK, IdsOutput, Output, SpansOutput
 from fst.runtime.fallback import Fallback
 from fst.runtime.rewriter import TextRewriter, grown, restore
 from fst.runtime.speller import Folder, Speller
-from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, lay_out
+from fst.runtime.texts import UNIT_TYPES, Ints, Limits, Strings, Units, characters, gather_bytes, gather_strings, lay_out
 from fst.runtime.workspace import Frame, Ids, Workspace, Workspaces
 
 NO_MORE, MORE = np.uint64(0), np.uint64(1)
@@ -101,6 +101,15 @@ class Runner:
         self._output: type[Output] = SpansOutput if with_spans or self.is_noted else IdsOutput
         self._rows, self._read = (kernel_of(table.kernel, name, len(self._output._fields)) for name in ("encode_rows", "encode_read"))
         self._find = kernel_of(table.kernel, "find_in_string", len(self._output._fields))
+        if not self._rows.is_ready:
+            number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
+
+    def _kernels(self) -> list[list[Deferred]]:
+        """The kernels in the order of their calls, as `number_kernels` takes them."""
+        reader = self.rewriter or self._folder
+        before = [[kernel] for kernel in reader.kernels] if reader else []
+        after = [[restore]] if self.with_spans and self.rewriter else []
+        return [[gather_strings[self.unit_type], gather_bytes[self.unit_type]], *before, [self._rows, self._find], *after]
 
     def room(self, units: int, rows: int, frame: Frame) -> int:
         """`room_for` the runner's machine."""

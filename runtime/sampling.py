@@ -56,8 +56,9 @@ class SamplingRunners:
 
     def __init__(self, table: UnigramTables, plain: Runner, short: int) -> None:
         self._table, self._plain = table, plain
-        kernels = "fst.runtime.kernels.sampling", "fst.runtime.kernels.nbest"
-        self._of_all, self._of_best = (Kernel(table.unit, kernel, table.ids_per_unit) for kernel in kernels)
+        self._of_all, self._of_best = (
+            Kernel(f"unigram with {name}", table.unit, f"fst.runtime.kernels.{name}", table.ids_per_unit) for name in ("sampling", "nbest")
+        )
         longest = table.metadata.automaton.longest
         self._workspaces = Workspaces(lambda: Workspace(sampling_work(table.work(), longest), table.unit, short))
         self._best_workspaces = Workspaces(lambda: Workspace(nbest_work(table.work(), longest), table.unit, short))

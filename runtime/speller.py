@@ -18,7 +18,7 @@ from fst.machines.keywords import IN_WORD, KeywordTables
 from fst.machines.rewriting_arguments import Rewritten
 from fst.rewriting import Rewriting
 from fst.runtime.pending import Pending
-from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter
+from fst.runtime.rewriter import NOWHERE, KeepingRewriter, Room, TextRewriter, rewrite
 from fst.runtime.texts import Ints, Units, characters
 
 fold, back, cover, spell = (Deferred("fst.runtime.kernels.spelling", name) for name in ("fold", "back", "cover", "spell"))
@@ -35,6 +35,8 @@ def reading_of(table: KeywordTables) -> dict[str, Any]:
 
 class Folder:
     """Folds the case of texts."""
+
+    kernels = (fold,)
 
     def __init__(self, text: KeywordText) -> None:
         self._codes = text.codes()
@@ -64,6 +66,7 @@ class Speller(KeepingRewriter):
         self._codes, self.growth, self._own_growth = text.codes(), text.growth, text.spelling_growth
         self._spells = bool(text.folds or text.words)
         self._normalizer = _normalizer(arguments, text.rewriting) if text.rewriting else None
+        self.kernels = (*((rewrite,) if text.rewriting else ()), spell) if self._spells else TextRewriter.kernels
 
     def leaves(self, text: Units, starts: Ints, state: Any, memo: Any) -> bool:
         """Whether texts need no rewriting, and none is kept from the last call. Nearly all have words, or capitals."""

@@ -27,6 +27,7 @@ from tokenizers import Tokenizer
 import fst
 from fst import jit
 from fst.cli import bench, progress
+from fst.cli.kernels import PARTS
 from fst.cli.main import main
 from fst.cli.packing import CHUNK
 from fst.runtime.run import kernel_of
@@ -895,10 +896,26 @@ class TestManners:
         assert error_of(done) == f"{stream}: it is closed"
 
     def test_warmup(self) -> None:
-        """`fst warmup` compiles the kernels, and says on standard error how long it took and where they are kept."""
+        """`fst warmup` counts what it compiles, and says on standard error how long it took and where kernels are kept."""
         done = run("warmup")
+        _, *counted, last = done.stderr.decode().splitlines()
         assert done.stdout == b""
-        assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", done.stderr.decode().splitlines()[1])
+        assert [line.partition(":")[0] for line in counted] == [f"{number} of {len(PARTS)}" for number in range(1, len(PARTS) + 1)]
+        assert {line.partition(": ")[2] for line in counted} == {*PARTS}
+        assert re.fullmatch(r"ready, in [\d.]+ s; kept in .+", last)
+
+    @posix
+    @pytest.mark.parametrize("command", ["encode", "warmup"])
+    def test_a_signal_while_kernels_are_compiled(self, command: str, table: Path, tmp_path: Path) -> None:
+        """A signal while kernels are compiled ends the command with one more line."""
+        words, cold = [FST, command, *[str(table)] * (command == "encode")], {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=cold) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline().startswith((b"fst: compiling kernel 1 of 2 for wordpiece (gather_bytes)", b"compiling"))
+            process.send_signal(signal.SIGTERM)
+            (line,) = process.stderr.read().decode().splitlines()
+            assert process.wait(TIMEOUT) == 143
+        assert "interrupted" in line
 
     @pytest.mark.slow
     @posix
@@ -907,7 +924,10 @@ class TestManners:
         cold: dict[str, Any] = {"stdin": b"un\n", "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}}
         done = run("encode", table, **cold)
         kept = f"up to 20 s; kept in {tmp_path / CACHE}"
-        assert done.stderr.decode().splitlines() == [f"fst: compiling kernel {name}, {kept}" for name in ("gather_bytes", "encode_rows")]
+        *compiling, last = done.stderr.decode().splitlines()
+        names = ("1 of 2 for wordpiece (gather_bytes)", "2 of 2 for wordpiece (encode_rows)")
+        assert compiling == [f"fst: compiling kernel {name}, {kept}" for name in names]
+        assert re.fullmatch(r"fst: compiled 2 kernels for wordpiece in [\d.]+ s", last)
         assert done.stdout == ids_of(table, ["un"])
         assert on_terminal("encode", table, **cold) == b""
 
@@ -915,7 +935,7 @@ class TestManners:
     def test_commands_with_kernels(
         self, command: str, table: Path, texts: Path, tmp_path: Path, reference: Callable[..., Tokenizer], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Every command that uses kernels tells when they are not there."""
+        """Every command that uses kernels tells when they are not there, which of how many it compiles, and how long that took."""
         monkeypatch.setattr(jit, "_kept_code", lambda *_: None)
         kernel_of.cache_clear()
         words: list[str | Path] = [table, texts]
@@ -923,7 +943,9 @@ class TestManners:
             reference(TOKENS).save(str(tmp_path / "tokenizer.json"))
             wordpiece(tmp_path / "tokenizer.json").save(tmp_path / "t.npz")
             words = [tmp_path / "t.npz", "--against", tmp_path / "tokenizer.json", texts]
-        assert call(command, *words).stderr.startswith("fst: compiling kernel encode_rows, up to 20 s; ")
+        compiling, compiled, *_ = call(command, *words).stderr.splitlines()
+        assert compiling.startswith("fst: compiling kernel 2 of 2 for wordpiece (encode_rows), up to 20 s; ")
+        assert re.fullmatch(r"fst: compiled 1 kernel for wordpiece in [\d.]+ s", compiled)
 
     def test_the_collector_goes_on(self, table: Path, texts: Path) -> None:
         """Garbage is collected again when kernels are there."""
