@@ -1,6 +1,6 @@
 """Classes of transformers that rebuild a tokenizer of byte-level BPE from its tokens, its merges and the settings of its folder.
 
-Source: transformers 5.23, ``models/*/tokenization_*.py``.
+Source: transformers 5.24, ``models/*/tokenization_*.py``.
 """
 
 from __future__ import annotations

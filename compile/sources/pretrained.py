@@ -1,6 +1,6 @@
 """Read a folder as ``save_pretrained`` writes it: several files that define one tokenizer together.
 
-The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.23. The class that the files name decides what counts. Some
+The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class that the files name decides what counts. Some
 classes take a ``tokenizer.json`` as it is; ConvBERT's ignores its post-processor. BERT's and its other relatives take only the tokens from
 it and rebuild the rest from the settings in ``tokenizer_config.json``. In every case one ``tokenizer.json`` can state the outcome; this
 module makes it. For a class that it does not know, ``transformers`` does, where it is installed. A folder of ``vocab.json`` and
