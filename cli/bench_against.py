@@ -150,7 +150,7 @@ def _readable(name: str, by_kind: Mapping[str, Path], names: Sequence[str]) -> P
 def _need_some(found: Collection[str]) -> None:
     if not found:
         names = ", ".join(peers.LIBRARIES)
-        raise UnsupportedError(f"none of {names} is installed and reads the source; to install them: {EXTRA}")
+        raise UnsupportedError(f"none of {names} is installed and reads the source; install {EXTRA}")
 
 
 def _left_out(name: str, error: FstError, names: Sequence[str]) -> None:

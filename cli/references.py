@@ -18,7 +18,7 @@ from fst.machines.byte_letters import spelled
 
 DOCUMENT, RANKS, MODEL = "tokenizer.json", tiktoken.SUFFIX, sentencepiece_model.SUFFIX  # the kinds of files
 NAME_ONE = f"name the model's {DOCUMENT}, or save one with BertTokenizerFast of transformers"
-EXTRA = "pip install 'fst-toolkit[bench]'"
+EXTRA = "the extra bench, in the repository pip install '.[bench]'"
 EXCERPT = 60  # characters of a message of the reference
 
 
@@ -94,7 +94,7 @@ def library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        way = f"pip install {name}, or all that can be compared: {EXTRA}"
+        way = f"pip install {name}, or all that can be compared with {EXTRA}"
         raise UnsupportedError(f"--against needs {name}, which is not installed: {way}") from None
 
 

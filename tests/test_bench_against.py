@@ -170,16 +170,16 @@ class TestSources:
         """A library that is named and not installed is an error that says how to get it."""
         monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, texts, "--against", name, "--source", ranks(tmp_path), code=1))
-        told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared: "
-        assert said == told + "pip install 'fst-toolkit[bench]'"
+        told = f"--against needs {name}, which is not installed: pip install {name}, or all that can be compared with "
+        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_nothing_is_installed(self, table: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """With "all", too, it is an error if no library is left."""
         for name in peers.LIBRARIES:
             monkeypatch.setitem(sys.modules, name, None)
         said = error_of(call("bench", table, texts, "--against", "all", "--source", ranks(tmp_path), code=1))
-        told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; to install them: "
-        assert said == told + "pip install 'fst-toolkit[bench]'"
+        told = "none of tokenizers, tiktoken, sentencepiece, gigatoken is installed and reads the source; install "
+        assert said == told + "the extra bench, in the repository pip install '.[bench]'"
 
     def test_source_of_another_kind(self, table: Path, texts: Path, tmp_path: Path) -> None:
         """A library that does not read such a source is an error that says what it reads."""

@@ -156,7 +156,7 @@ def test_jieba_model_is_that_of_an_installed_jieba(monkeypatch: pytest.MonkeyPat
     """Without jieba, its model is refused, and the message names the extra."""
     for name in ("jieba", "jieba.finalseg"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install 'fst-toolkit\[jieba\]'"):
+    with pytest.raises(fst.UnsupportedError, match=r"jieba, which is not installed: pip install jieba==0.42.1, which the extra jieba has"):
         lattice.jieba(JIEBA, hmm=True)
 
 

@@ -13,7 +13,7 @@ from fst.errors import UnsupportedError
 from fst.machines.jieba_model import BEFORE, HAN
 
 LETTERS = "BMES"  # of the states, in the order of `fst.machines.jieba_model.STATES`
-EXTRA = "pip install 'fst-toolkit[jieba]'"
+EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
