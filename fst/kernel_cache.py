@@ -30,8 +30,8 @@ from numba.core import config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-import fst
-from fst import borrowed
+from fst import borrowed, cache_folder
+from fst.cache_folder import is_safe
 
 try:
     import fcntl
@@ -43,7 +43,6 @@ REDUCE: Any = CompileResult._reduce
 REBUILD: Any = CompileResult._rebuild
 # `from fst.x import a, b`, also in parentheses over several lines; and `import fst.x`.
 IMPORT = re.compile(r"\n(?:from (fst(?:\.\w+)*) import (\([^)]*|.*)|import (fst(?:\.\w+)*))")
-WRITABLE_BY_ALL = 0o002
 PATIENCE = 60.0  # seconds after which a process compiles a kernel although another one does
 
 _full: dict[Path, str | None] = {}  # folders in which a kernel could not be written, and why
@@ -108,7 +107,7 @@ class KernelCache:
         """The first folder that can be written, and why each folder before it cannot."""
         obstacles: list[str] = []
         for folder in folders(self._source):
-            obstacle = _full.get(folder) or _obstacle(folder)
+            obstacle = _full.get(folder) or cache_folder.obstacle(folder)
             if obstacle is None:
                 return folder, obstacles
             obstacles.append(f"{folder}: {obstacle}")
@@ -190,40 +189,17 @@ def keep(compiled: Any) -> None:
 
 def folders(source: Path) -> list[Path]:
     """The folders for kernels of a source file: in NUMBA_CACHE_DIR if that is set, else beside the file and in the user's cache."""
-    own = f"fst-toolkit-{fst.__version__}"
     named: str = vars(config)["CACHE_DIR"]
     if named:
-        return [Path(named, own)]
-    users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), own)  # noqa: PTH111 - which raises where there is no home
-    return [source.parent / "__pycache__", *[users] * users.is_absolute()]
-
-
-def _obstacle(folder: Path) -> str | None:
-    """Why kernels cannot be kept in a folder; None if they can. A missing folder is made."""
-    try:
-        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        if not _is_safe(folder.stat()):
-            return "another user can write to it"
-    except OSError as error:
-        return error.strerror
-    return None if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written"
-
-
-def _is_safe(status: os.stat_result) -> bool:
-    """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
-
-    A kept kernel is a program: whoever can write it acts as the user who reads it.
-    """
-    if os.name != "posix":
-        return True
-    trusted = {0, os.geteuid(), Path(__file__).stat().st_uid}
-    return status.st_uid in trusted and not status.st_mode & WRITABLE_BY_ALL
+        return [Path(named, cache_folder.OWN)]
+    users = cache_folder.users()
+    return [source.parent / "__pycache__", *([users] if users else [])]
 
 
 def _read(path: Path) -> bytes:
     """The contents of a file; nothing if the file or its folder is not safe."""
     with path.open("rb") as file:
-        return file.read() if _is_safe(path.parent.stat()) and _is_safe(os.fstat(file.fileno())) else b""
+        return file.read() if is_safe(path.parent.stat()) and is_safe(os.fstat(file.fileno())) else b""
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -1,19 +1,63 @@
-"""Live tokenizers where a tokenizer of this package is expected: they are compiled at once. The compiler is imported for these alone."""
+"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can state what they do.
+
+Where a tokenizer of this package is expected they are compiled at once. The compiler is imported for these alone.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
+
+from fst.errors import UnsupportedError, cut
+from fst.metadata import MAX_MODEL_LENGTH
 
 if TYPE_CHECKING:
     from fst.runtime.tokenizer import Tokenizer
 
 
+SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_template")
+
+
+def is_live(source: object) -> bool:
+    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. There is none before they are imported."""
+    library = sys.modules.get("tokenizers")
+    return library is not None and (isinstance(source, library.Tokenizer) or _is_fast(source))
+
+
+def _is_fast(source: object) -> bool:
+    library = sys.modules.get("transformers")
+    return library is not None and isinstance(source, library.PreTrainedTokenizerBase)
+
+
+def statement(source: Any) -> tuple[str, dict[str, Any]]:
+    """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.metadata.Settings`.
+
+    Chat templates are as transformers has them.
+
+    Raises:
+        UnsupportedError: it runs in Python.
+    """
+    if not _is_fast(source):
+        return source.to_str(), {}
+    if not source.is_fast:
+        raise UnsupportedError(f"{type(source).__name__}, which transformers runs in Python: only its fast tokenizers can be compiled")
+    length = source.model_max_length
+    named = {name: str(token) for name, token in source.special_tokens_map.items() if isinstance(token, str)}
+    return source.backend_tokenizer.to_str(), {
+        **{name: getattr(source, name) for name in SETTINGS},
+        "model_input_names": [*source.model_input_names],
+        "model_max_length": None if length is None or length > MAX_MODEL_LENGTH else int(length),
+        "named_tokens": named,
+        "extra_special_tokens": [*map(str, source.extra_special_tokens)],
+    }
+
+
 def compiled(tokenizer: Any, asker: str) -> Tokenizer:
-    """A tokenizer as it is, or compiled from a live one.
+    """A tokenizer as it is, or compiled from a live one. Its table is kept on disk, see `fst.bridge.table_cache`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers``,
-            ``transformers`` or ``tiktoken``.
+        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers`` or
+            ``transformers``.
         asker: the function that asks, for the message.
 
     Raises:
@@ -26,11 +70,22 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
     found = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "fst", None)
     if isinstance(found, Tokenizer):
         return found
-    from fst.compile.api import tokenizer as compile_tokenizer
-    from fst.compile.sources.live import is_live
-    from fst.compile.sources.tiktoken import is_encoding
-
-    if not is_live(tokenizer) and not is_encoding(tokenizer):
-        what = "an fst.Tokenizer, or a live tokenizer of tokenizers, transformers or tiktoken"
+    if not is_live(tokenizer):
+        what = "an fst.Tokenizer, or a live tokenizer of tokenizers or transformers"
         raise TypeError(f"{asker} takes {what}, not {type(tokenizer).__name__}: compile a source first, or fst.load a table")
-    return Tokenizer(compile_tokenizer(tokenizer))
+    from fst.bridge.table_cache import table_of
+
+    return Tokenizer(table_of(_named(tokenizer), statement(tokenizer), lambda: _table(tokenizer)))
+
+
+def _named(tokenizer: Any) -> str:
+    """A live tokenizer as messages name it: its class, where it is from if it says so, and its size."""
+    size = len(tokenizer) if _is_fast(tokenizer) else tokenizer.get_vocab_size()
+    where = str(getattr(tokenizer, "name_or_path", ""))
+    return f"a live {type(tokenizer).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"
+
+
+def _table(tokenizer: Any) -> Any:
+    from fst.compile.api import tokenizer as compile_tokenizer
+
+    return compile_tokenizer(tokenizer)

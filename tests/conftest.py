@@ -90,6 +90,7 @@ def _kept_tables(tmp_path_factory: pytest.TempPathFactory) -> None:
     base = tmp_path_factory.getbasetemp()
     kept.FOLDER = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kept"
     kept.FOLDER.mkdir(exist_ok=True)
+    os.environ["XDG_CACHE_HOME"] = str(base / "cache")  # of tables of live tokenizers
 
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gzip
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from tiers import examples, thinned
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 import fst
+from fst.bridge import table_cache
 from fst.compile import tokenizer as compiled
 
 BYTES = [(f"<0x{byte:02X}>", -9.0) for byte in range(256)]
@@ -438,3 +440,75 @@ def test_real_vocabularies(name: str) -> None:
     assert ours.get_vocab() == theirs.get_vocab()
     assert ours.get_vocab(with_added_tokens=False) == theirs.get_vocab(with_added_tokens=False)
     assert ours.get_vocab_size(False) == theirs.get_vocab_size(False)
+
+
+@pytest.fixture
+def tables_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for tables of live tokenizers, which is empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / f"fst-toolkit-{fst.__version__}" / "tables"
+
+
+def compiles(kind: str, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Make a stand-in for a live tokenizer of a kind, with equal ids, and return what it says of compiling."""
+    caplog.clear()
+    assert fst.tokenizers(source(kind)).encode("ab a").ids == source(kind).encode("ab a").ids
+    return [record.getMessage() for record in caplog.records if "compiling a live" in record.getMessage()]
+
+
+def test_tables_of_live_tokenizers_are_kept(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A live tokenizer is compiled once, after a line that says so and where its table is kept; another one has a table of its own."""
+    assert compiles("wordpiece", caplog) == [f"fst: compiling a live Tokenizer of 17 tokens, up to 20 s; kept in {tables_folder}"]
+    assert not compiles("wordpiece", caplog)
+    assert compiles("unigram", caplog)
+    assert len([*tables_folder.iterdir()]) == 2
+
+
+@pytest.mark.usefixtures("tables_folder")
+def test_kept_tables_need_no_compiler() -> None:
+    """A table that is kept is loaded without the compiler."""
+    code = "import fst, sys; from tokenizers import Tokenizer, models; "
+    code += "fst.tokenizers(Tokenizer(models.WordLevel({'[UNK]': 0}, '[UNK]'))); print('fst.compile' in sys.modules)"
+    told = [subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout for _ in range(2)]
+    assert told == ["True\n", "False\n"]
+
+
+@pytest.mark.parametrize("harm", ["damaged", "cut", "of strangers", "stale"])
+def test_kept_tables_are_not_trusted(
+    harm: str, tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kept table is not used if it is damaged, if a stranger can write to it, or if the compiler has changed."""
+    compiles("unigram", caplog)
+    (path,) = tables_folder.iterdir()
+    data = path.read_bytes()
+    if harm == "damaged":
+        path.write_bytes(data[:-2000] + bytes(1000) + data[-1000:])
+    elif harm == "cut":
+        path.write_bytes(data[:-1])
+    elif harm == "of strangers":
+        path.chmod(0o666)
+    else:
+        monkeypatch.setattr(table_cache, "_sources", lambda: b"changed")
+    assert compiles("unigram", caplog)
+    assert not compiles("unigram", caplog)
+
+
+def test_folders_of_strangers_keep_no_tables(tables_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A folder that everybody can write to is neither read nor written, and a line says why."""
+    compiles("unigram", caplog)
+    (path,) = tables_folder.iterdir()
+    tables_folder.chmod(0o777)
+    before = path.stat().st_mtime_ns
+    assert [line.partition("; ")[2] for line in compiles("unigram", caplog)] == ["not kept: another user can write to it"]
+    assert path.stat().st_mtime_ns == before
+
+
+def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables beyond the limit are removed, those first that were used longest ago."""
+    compiles("unknown_unigram", caplog)
+    (old,) = tables_folder.iterdir()
+    os.utime(old, (1, 1))
+    monkeypatch.setattr(table_cache, "MAX_BYTES", old.stat().st_size + 1)
+    compiles("unigram", caplog)
+    assert not old.exists()
+    assert len([*tables_folder.iterdir()]) == 1

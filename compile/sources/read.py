@@ -29,6 +29,7 @@ from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.forms import is_text, written
+from fst.live import is_live
 from fst.metadata import FLAGS, RULES
 from fst.rows import MAX_OUTPUT
 
@@ -67,7 +68,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         need_kind("BPE", kind)
         _refuse(given, "a tiktoken.Encoding says it itself")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
-    if live.is_live(source):
+    if is_live(source):
         return _checked(_of_statement(live.stated(source), Path(LIVE), given, kind), LIVE)
     need_kind("WordPiece", kind)
     tokens = {token: number for number, token in enumerate(source)}

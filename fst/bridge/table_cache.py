@@ -1,0 +1,87 @@
+"""Tables of live tokenizers on disk, so that the next process does not compile them again.
+
+A file is named by a digest of the tokenizer and of the sources of the compiler, so that a stale one is never read. Its table is proven like
+any other. A damaged file, or one that a stranger can write to, is ignored.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import fst
+from fst import cache_folder, machines
+from fst.errors import TableError
+
+MAX_BYTES = 1 << 29  # of all tables in the folder; the one that was used longest ago goes first
+SOURCES = {"fst": ("*.py", "machines/*.py"), "fst.compile": ("**/*.py", "**/*.tsv")}  # files that decide about a table, by their package
+
+
+def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
+    """The table of a live tokenizer: a kept one, or one that is compiled now and kept, after a line that says so.
+
+    Args:
+        name: the tokenizer, for the line.
+        statement: all that the table follows from, as `fst.live.statement` has it.
+        compile_it: compiles it.
+    """
+    users = cache_folder.users()
+    path = users / "tables" / f"{_digest(statement)}.npz" if users else None
+    if path and (found := _kept(path)) is not None:
+        return found
+    obstacle = cache_folder.obstacle(path.parent) if path else "there is no home"
+    told = f"not kept: {obstacle}" if path is None or obstacle else f"kept in {path.parent}"
+    logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, told)
+    table = compile_it()
+    if path and not obstacle:
+        _keep(table, path)
+    return table
+
+
+def _digest(statement: tuple[str, Any]) -> str:
+    text, settings = statement
+    return sha256(b"\0".join([_sources(), text.encode(), repr(settings).encode(errors="surrogatepass")])).hexdigest()
+
+
+@cache
+def _sources() -> bytes:
+    """The digest of the files that decide what a table is compiled to."""
+    digest = sha256(fst.__version__.encode())
+    for package, patterns in SOURCES.items():
+        spec = find_spec(package)  # does not import the compiler
+        folders = [Path(spec.origin).parent] if spec and spec.origin else []
+        for path in sorted(path for folder in folders for pattern in patterns for path in folder.glob(pattern)):
+            digest.update(sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+def _kept(path: Path) -> Any | None:
+    """The table in a file, proven; None if there is none."""
+    with suppress(OSError, TableError):
+        if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
+            table = machines.load(path)
+            with suppress(OSError):
+                os.utime(path)
+            return table
+    return None
+
+
+def _keep(table: Any, path: Path) -> None:
+    """Write a table, whole or not at all, and remove those that were used longest ago beyond `MAX_BYTES`."""
+    try:
+        table.save(path)
+        files = sorted(((file.stat(), file) for file in path.parent.iterdir()), key=lambda one: one[0].st_mtime, reverse=True)
+        total = 0
+        for status, file in files:
+            total += status.st_size
+            if total > MAX_BYTES:
+                file.unlink()
+    except OSError as error:
+        logging.getLogger("fst").warning("fst: the table is not kept: %s: %s", path.parent, error.strerror)

@@ -1,0 +1,39 @@
+"""Folders and files that a process keeps for the next one: only those that no stranger can write to are read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import fst
+
+WRITABLE_BY_ALL = 0o002
+OWN = f"fst-toolkit-{fst.__version__}"
+
+
+def users() -> Path | None:
+    """The folder of this package in the user's cache; None where there is no home."""
+    found = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), OWN)  # noqa: PTH111 - which raises where there is no home
+    return found if found.is_absolute() else None
+
+
+def obstacle(folder: Path) -> str | None:
+    """Why nothing can be kept in a folder; None if something can. A missing folder is made."""
+    try:
+        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+        if not is_safe(folder.stat()):
+            return "another user can write to it"
+    except OSError as error:
+        return error.strerror
+    return None if os.access(folder, os.W_OK | os.X_OK) else "it cannot be written"
+
+
+def is_safe(status: os.stat_result) -> bool:
+    """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
+
+    A kept kernel is a program, and a kept table decides about ids: whoever can write it acts as the user who reads it.
+    """
+    if os.name != "posix":
+        return True
+    trusted = {0, os.geteuid(), Path(__file__).stat().st_uid}
+    return status.st_uid in trusted and not status.st_mode & WRITABLE_BY_ALL
