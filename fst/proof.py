@@ -116,13 +116,14 @@ class Tokens:
         need(len(ids), "there are no tokens")
         need(len(ends) == len(ids), f"token_ends has {len(ends)} elements, token_ids {len(ids)}")
         need_none((ids < 0) | (ids > MAX_OUTPUT), lambda token: f"token {token} has the id {ids[token]}; ids are 0 to {MAX_OUTPUT}")
-        need_none(ends < np.append(0, ends[:-1]), lambda token: f"token {token} ends at byte {ends[token]}, before it begins")
+        starts = np.append(0, ends[:-1])
+        need_none(ends < starts, lambda token: f"token {token} ends at byte {ends[token]}, before it begins")
         need(ends[-1] == len(data), f"the last token ends at byte {ends[-1]} of {len(data)}")
         try:
             str(data.data, "utf-8")
         except UnicodeDecodeError as error:
             raise TableError(f"token_bytes is not UTF-8 at byte {error.start}") from None
-        self._prove_distinct()
+        self._prove_distinct(starts)
         self._token_of = np.full(int(ids.max()) + 1, -1, np.int32)
         self._token_of[ids] = np.arange(len(ids), dtype=np.int32)
         self.named: Array = self._token_of >= 0
@@ -141,13 +142,12 @@ class Tokens:
         need(found, f"token {quoted(name)} has the id {number}, which is that of {quoted(self.name(token))}")
         return found[0]
 
-    def _prove_distinct(self) -> None:
+    def _prove_distinct(self, starts: Array) -> None:
         """Prove that tokens are whole characters, and no two are the same. Only tokens with equal hashes are compared.
 
         The hash covers the length, the first and the last eight bytes, and eight bytes in the middle of a long token.
         """
         data, ends = np.append(self._data, np.zeros(8, np.uint8)), self._ends
-        starts = np.append(0, ends[:-1])
         sizes = ends - starts
         eight_from = np.ndarray(len(data) - 7, "<u8", data.data, strides=(1,))
         masks = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
@@ -162,7 +162,10 @@ class Tokens:
         ascending = np.sort(hashes)
         twice = ascending[1:][ascending[1:] == ascending[:-1]]
         if len(twice):
-            self._need_different(np.flatnonzero(np.isin(hashes, twice)).tolist())
+            shares = np.zeros(1 << 16, np.bool_)  # the upper half of a hash with one of these; few others have such a half
+            shares[twice >> 16] = True
+            suspects = np.flatnonzero(shares.take(hashes >> 16))
+            self._need_different(suspects[np.isin(hashes[suspects], twice)].tolist())
 
     def _need_different(self, tokens: list[int]) -> None:
         seen: dict[str, int] = {}
