@@ -14,7 +14,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from fst.composition import Composition, Images
 from fst.machines import MACHINES, load
 from fst.machines.added_tokens import MAX_CONTEXTUAL
 from fst.machines.wordpiece import Tables, Walk
+from fst.proof import Tokens
 from fst.rows import (
     CONTINUES_RUN,
     FAIL,
@@ -1327,3 +1328,15 @@ def test_any_table_of_words_is_safe(draw: st.DataObject, layout: str, good: Mapp
         assert found == tokenizer._table.run(text)
         assert len(found) <= len(text.encode())
         assert all(0 <= number <= highest for number in found)
+
+
+@pytest.mark.parametrize("equal", [(), (0, 1), (7, 199_999)])
+def test_equal_tokens_among_many_are_refused(equal: tuple[int, ...]) -> None:
+    """Two equal tokens among so many that others have equal hashes are refused by name, and different ones are not."""
+    names = [f"w{number:x}".encode() for number in range(200_000)]
+    for number in equal:
+        names[number] = b"the same, and longer than sixteen bytes"
+    arrays = np.frombuffer(b"".join(names), np.uint8), np.cumsum([*map(len, names)]), np.arange(len(names), dtype=np.int32)
+    refused = pytest.raises(fst.TableError, match=f"tokens {' and '.join(map(str, equal))} are both") if equal else nullcontext()
+    with refused:
+        Tokens(*arrays)
