@@ -91,8 +91,8 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
     Raises:
         UnsupportedError: one of these ids is that of another token, or too high.
     """
-    known = dict(zip(table.tokens, table.token_ids.tolist(), strict=True))
-    following = len(known) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
+    known = {content: number for content, number in zip(table.tokens, table.token_ids.tolist(), strict=True) if content in parts}
+    following = len(table.token_ids) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
     new = [content for content in parts if content not in known]
     taken = np.flatnonzero(np.isin(np.arange(following, following + len(new)), table.token_ids))
     if len(taken):

@@ -34,7 +34,7 @@ def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[d
 
 def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """The arrays of a table's tokens, by their names, with those among some added tokens that it lacks, which go to the end."""
-    known = {*table.tokens}
+    known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
     encoded, end = [name.encode() for name in more], int(table.token_ends[-1])
     return {

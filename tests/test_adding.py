@@ -156,6 +156,18 @@ def test_ids_after_those_of_tiktoken() -> None:
     assert tok.encode("<end><y>a<x>").tolist() == [300, 302, 97, 301]
 
 
+@pytest.mark.filterwarnings("default")  # transformers warns of itself
+def test_embeddings_have_room_for_all_ids() -> None:
+    """The size that is asked of embeddings is above the highest id, also where ids of tiktoken have gaps."""
+    pytest.importorskip("transformers")
+    tiktoken = pytest.importorskip("tiktoken")
+    ranks = {bytes([byte]): byte for byte in range(256)}
+    tok = fst.Tokenizer(bpe(tiktoken.Encoding("bytes", pat_str=r"\s+|\S+", mergeable_ranks=ranks, special_tokens={"<end>": 300})))
+    made = fst.hf(tok)
+    made.add_tokens(["<x>"])
+    assert made.convert_tokens_to_ids("<x>") == len(made) - 1 == 301
+
+
 def test_names_with_white_space_keep_their_ids() -> None:
     """A token of the vocabulary that spells no bytes keeps its id in a tokenizer.json, also if it is an added token."""
     names = {"<a b>": 0, **{letter: number for number, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()), 1)}}

@@ -76,10 +76,15 @@ class BpeTables(PieceTable):
     @Lazy
     def tokens(self) -> tuple[str, ...]:
         """The tokens as users see them: those of the model in its letters."""
-        model, contents = self.metadata.model, self.contents
-        known, spelled = model.model_tokens, model.model_tokens - model.fallbacks
-        names = map(model.letters.spelled, contents[:spelled])
-        return (*names, *(fallback(byte) for (byte,) in contents[spelled:known]), *(content.decode() for content in contents[known:]))
+        model, known = self.metadata.model, self.metadata.model.model_tokens
+        others = (self.content(token).decode() for token in range(known, len(self.token_ids)))
+        if model.letters.are_bytes:  # a letter for each byte
+            ends = self.token_ends[:known].tolist()
+            letters = model.letters.spelled(self.token_bytes[: ends[-1]].tobytes())
+            return (*(letters[begin:end] for begin, end in zip([0, *ends], ends, strict=False)), *others)
+        spelled = known - model.fallbacks
+        names = map(model.letters.spelled, self.contents[:spelled])
+        return (*names, *(fallback(byte) for (byte,) in self.contents[spelled:known]), *others)
 
     @Lazy
     def lengths(self) -> Array:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fst.cores import thread_count
 from fst.errors import UnsupportedError
 from fst.live import compiled
+from fst.metadata import TOKENIZERS
 from fst.runtime.tokenizer import Tokenizer
 from fst.runtime.transformers.backend import Backend, backend_of
 from fst.runtime.transformers.encoding import BatchEncoding, Encoding
@@ -208,7 +209,10 @@ class FastTokenizer:
         return self.unk_token_id if number is None else number
 
     def __len__(self) -> int:
-        return self.fst.vocab_size
+        # ``resize_token_embeddings`` takes this. Ids of tiktoken have gaps, which transformers fills with tokens.
+        if self.fst.about.get("reference", TOKENIZERS) == TOKENIZERS:
+            return self.fst.vocab_size
+        return 1 + int(self.fst._table.token_ids.max())
 
     @property
     def vocab_size(self) -> int:
