@@ -12,15 +12,15 @@ from fst.cli.streams import STANDARD
 
 
 class Name(click.Path):
-    """The name of a file, which may be a URL, or "-"."""
+    """The name or the URL of a file, or "-"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path of a file of this machine, also for its URL."""
+        """Replace the URL of a file on this machine by its path."""
         return super().convert(remote.plain(value), param, ctx)
 
 
 class FileName(Name):
-    """The name of a file; standard input and output cannot take its place."""
+    """The name or the URL of a file; not "-"."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Refuse "-"."""
@@ -30,17 +30,17 @@ class FileName(Name):
 
 
 class Number(click.FloatRange):
-    """A number of some range, which NaN is not."""
+    """A number in a range; not NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse what is no number."""
+        """Refuse NaN."""
         if isnan(number := super().convert(value, param, ctx)):
-            self.fail(f"{value!r} is no number", param, ctx)
+            self.fail(f"{value!r} is not a number", param, ctx)
         return number
 
 
 def special_tokens(_ctx: click.Context, _param: click.Parameter, given: tuple[str, ...]) -> dict[str, int] | None:
-    """Split each TOKEN=ID at its last "="; None if none is given."""
+    """Split each TOKEN=ID at its last "="; None without any."""
     found = {}
     for text in given:
         token, _, number = text.rpartition("=")

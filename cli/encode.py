@@ -27,7 +27,7 @@ class Encoding:
         outputs: what is written.
         how: how files are read.
         errors: what to do with documents that are not text, as in `Policy`.
-        rows: the rows to write, as `Rows` takes them, but for the form.
+        rows: the arguments of `Rows`, without the form.
 
     Attributes:
         done: the number of documents or rows and of tokens so far.
@@ -50,7 +50,7 @@ class Encoding:
     def run(
         self, tokenizer: Tokenizer, threads: int | None, at_random: Mapping[str, Any], seed: int | None, advance: Callable[[int], None]
     ) -> None:
-        """Write all outputs. Random ids are those of the output's own documents: those of other outputs do not change them."""
+        """Write all outputs. Random ids of an output depend on its own documents alone."""
         for output in self._outputs:
             rows = self._rows[output.form]
             pieces = output.form in TAKE_PIECES and rows.takes_pieces and takes_pieces(tokenizer) and not at_random

@@ -1,7 +1,7 @@
 """Outputs of a command: one file, or a folder with a file for each input.
 
-A file is written whole or not at all, so an output that exists is complete. As for make, it is out of date if its input or the table was
-modified later.
+A file is written whole or not at all, so an output that exists is complete. As with make, an output is out of date if its input or the
+table was modified later.
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class Output:
     inputs: Sequence[str]
 
     def is_there(self) -> bool:
-        """Whether it exists, or a file beside it."""
+        """Whether one of its files exists."""
         return any(map(is_there, files_of(self.name, self.form)))
 
     def is_complete(self, table: str) -> bool:
-        """Whether it exists and is not older than its input and the table."""
+        """Whether all its files exist and are not older than its input and the table."""
         files = files_of(self.name, self.form)
         return all(map(is_there, files)) and modified(self.name) >= max(map(modified, (table, *self.inputs)))
 
 
 @dataclass(frozen=True)
 class Target:
-    """What the command line asks of the output.
+    """The options of the command line for the output.
 
     Attributes:
         name: a file, "-", or a folder.
-        form: the form; None: by the name of a file; in a folder, the form of each input.
+        form: the form; None: the form that the name of the file implies, or in a folder the form of each input.
         overwrite: whether files that exist in the folder are replaced.
         resume: whether complete files in the folder are kept.
 
@@ -82,17 +82,17 @@ class Target:
         return self.name.endswith(("/", os.sep)) or Path(self.name).is_dir()
 
     def outputs(self, forms: Forms, inputs: Sequence[str], table: str, how: Reading, of_text: str | None = None) -> list[Output]:
-        """The files to write. Those that cannot be written are refused before any input is read.
+        """The files to write. Files that cannot be written are refused before any input is read.
 
         Args:
             forms: the forms of the command.
             inputs: the files that are read.
             table: the file of the table.
             how: how inputs are read.
-            of_text: the form of plain text in a folder; None: the default of the command.
+            of_text: the form of outputs for plain text in a folder; None: the default of the command.
 
         Raises:
-            click.UsageError: an output cannot have its form, is one of the inputs, or exists; or two have the same name.
+            click.UsageError: an output cannot have its form, is one of the inputs, or exists; or two outputs have the same name.
             OSError: a folder is missing or cannot be written.
         """
         if not self.is_folder:
@@ -108,9 +108,9 @@ class Target:
         return found if self.overwrite else self._wanted(found, table)
 
     def _output(self, file: str, how: Reading, of_text: str) -> Output:
-        """The output for an input: named like it, with the ending of the form if one is asked for."""
+        """The output for an input. It has the name of the input, with another ending if the command line states a form."""
         if file == STANDARD:
-            raise click.UsageError(f"{self.name} is to have a file for each input, and standard input has no name; name a file with -o")
+            raise click.UsageError(f"standard input has no name for a file in {self.name}; name a file with -o")
         name = Path(remote.file_of(file)).name
         kind, packing = ending(file)
         form = self.form
@@ -136,7 +136,7 @@ class Target:
 
 
 def how_for(output: Output, how: Reading, *, in_pieces: bool = False) -> Reading:
-    """How the inputs of an output are read, if it keeps their texts when it keeps their other fields or columns."""
+    """How to read the inputs of an output that keeps their texts along with their other fields or columns."""
     keeps_others = output.form in KEEP_OTHERS
     return replace(how, others=keeps_others, with_text=keeps_others, in_pieces=in_pieces)
 
@@ -147,10 +147,10 @@ def inputs_of(outputs: Iterable[Output]) -> list[str]:
 
 
 def _apart(outputs: list[Output]) -> list[Output]:
-    """The outputs, whose names are different."""
+    """The outputs, if all their names are different; else an error."""
     found: dict[str, Output] = {}
     for output in outputs:
         if (other := found.setdefault(output.name, output)) is not output:
             (first,), (second,) = other.inputs, output.inputs
-            raise click.UsageError(f"{first} and {second} would both be written to {output.name}; write them one after the other")
+            raise click.UsageError(f"{first} and {second} would both be written to {output.name}; write them to different folders")
     return outputs

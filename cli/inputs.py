@@ -88,11 +88,11 @@ class Reading:
                 yield from self._of_kind(kind, source)
 
     def kind(self, name: str) -> str:
-        """The kind of a file, a key of `KINDS`: by its first bytes if it is a regular file of this machine, else by its name alone.
+        """The kind of a file, a key of `KINDS`. The first bytes decide for a regular file of this machine, and the name alone for others.
 
         Raises:
-            TextError: it is damaged.
-            click.UsageError: it is of a kind that is not read.
+            TextError: the file is damaged.
+            click.UsageError: the kind of the file is not supported.
         """
         if self.input_format is None and Path(name).is_file():
             with opened(name, lambda _: None) as source:

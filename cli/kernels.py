@@ -45,11 +45,11 @@ def ready(tables: Table, first_use: Callable[[Any], object] = lambda tokenizer: 
 
 
 def compile_all(*, backward: bool = False) -> None:
-    """Compile every kernel by using it as with a table file.
+    """Compile every kernel by a first use on tables of each kind.
 
     Args:
-        backward: begin with the last part. Of two processes that start together, one should: a process waits for a kernel that another one
-            compiles.
+        backward: begin with the last part. Two processes that start together should go in opposite directions, since a process waits for
+            a kernel that the other one compiles.
     """
     compiler = Compiler()
     for part in reversed(PARTS) if backward else PARTS:
@@ -78,7 +78,7 @@ def _compile_composed(folder: Path) -> None:
 
 
 def _compile_long(folder: Path) -> None:
-    # an added token of too many nodes for `matching.link`, with a word too long for a kernel
+    # an added token with too many nodes for `matching.link`, and a word that is too long for a kernel
     _read_twice(folder, {"added_tokens": [{"id": 3, "content": "a" * 600, "normalized": True}]}, "a" * 101)
 
 
@@ -89,7 +89,7 @@ def _wordpiece() -> Tables:
 
 
 def _read_twice(folder: Path, part: dict[str, Any], text: str) -> None:
-    """Use WordPiece with another part of its tokenizer.json, for which some texts are read twice, with one of them."""
+    """Use a WordPiece tokenizer with one more part in its tokenizer.json, on a text that it reads twice."""
     from fst import Tokenizer
     from fst.compile import wordpiece
     from fst.runtime.transformers.document import document

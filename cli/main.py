@@ -235,9 +235,9 @@ def main() -> None:
     callback=special_tokens,
     metavar="TOKEN=ID",
     show_default="none",
-    help="A special token and its id, besides the encoding's; may be repeated.",
+    help="Add a special token with this id to those of the encoding; may be repeated.",
 )
-@click.option("--no-special", is_flag=True, default=None, help="Leave out the encoding's own special tokens, which then are text.")
+@click.option("--no-special", is_flag=True, default=None, help="Leave out the encoding's own special tokens; they are then plain text.")
 @click.option(
     "--layout",
     type=click.Choice(["auto", "dense", "compact", "linked"]),
@@ -257,7 +257,7 @@ def main() -> None:
 )
 @click.option("--column", metavar="NAME", show_default="the first of CSV, the only one", help="The column of words.")
 @click.option("--user", type=FileName(), metavar="FILE", show_default="none", help="A user dictionary for jieba or mecab.")
-@click.option("--hmm", is_flag=True, default=None, help="Find unknown words as jieba does by default; takes an installed jieba.")
+@click.option("--hmm", is_flag=True, default=None, help="Find unknown words as jieba does by default; needs an installed jieba.")
 def compile_command(source: str, output: str, kind: str, user: str | None, **options: Any) -> None:
     """Compile a vocabulary, keywords or a dictionary, SOURCE, into a table file.
 
@@ -273,13 +273,13 @@ def compile_command(source: str, output: str, kind: str, user: str | None, **opt
                        sentencepiece reads it
       a folder         that holds a tokenizer.json, a vocab.txt, or vocab.json and merges.txt,
                        tokenizer_config.json and the like; it is read as by
-                       AutoTokenizer.from_pretrained of transformers; one without these
-                       may hold a tekken.json, a NAME.tiktoken or a NAME.model, the last
-                       maybe with tokenizer_config.json or config.json
+                       AutoTokenizer.from_pretrained of transformers; without these files
+                       it may hold a tekken.json, a NAME.tiktoken, or a NAME.model, which
+                       may have a tokenizer_config.json or config.json next to it
       a model's name   on the Hugging Face Hub, if no such file exists; huggingface_hub
                        fetches its folder, or finds it in its cache
 
-    An option overrides SOURCE. --encoding to --no-special are for a .tiktoken file alone, the others up to --layout for WordPiece.
+    An option overrides SOURCE. --encoding to --no-special are only for a .tiktoken file; the others up to --layout are for WordPiece.
     A vocab.txt alone does not say how it is to be used, so BERT's own settings are the default: --lowercase to --handle-chinese-chars are
     on.
 
@@ -480,10 +480,10 @@ def encode_command(
     A folder as input stands for all files in it, and a quoted pattern such as "books/**/*.jsonl" for the files that match. TABLE
     and each input or output may be a URL, such as s3://bucket/x.txt. The package fsspec reads it, with a plug-in: pip install fsspec s3fs.
 
-    A folder as output, which ends with / if it is to be made, has a file for each input. Without --format, this file has the name, the
-    format and the packing of the input: ids for text, JSON lines for JSON lines, with their other fields. Files that exist are refused.
-    With --overwrite they are replaced. With --resume they are kept, since each is written whole or not at all; but a file is written again
-    if its input or TABLE has been modified since. Give a resumed run the options of the first run.
+    A folder as output has a file for each input; if its name ends with /, a missing folder is made. Without --format, a file has the name,
+    the format and the packing of its input: ids for text, JSON lines for JSON lines, with their other fields. Files that exist are
+    refused. --overwrite replaces them. --resume keeps them, since each is written whole or not at all, but writes a file again if its
+    input or TABLE was modified later. Give a resumed run the options of the first run.
 
     A null stays null in JSON, Arrow and Parquet, and has no ids in other formats. In JSON, dates, times and decimals of other columns
     become strings, and NaN becomes null; a column of bytes, durations or maps is refused.
@@ -971,8 +971,8 @@ def explain_command(table: str, text: str) -> None:
 def warmup_command() -> None:
     """Compile all kernels ahead of time and keep them on disk, for images and installers (see docs/containers.md).
 
-    Up to eight processes compile at the same time, as many as there are cores, or as FST_NUM_THREADS says. A line counts each part that is
-    ready. Kernels that are there already are not compiled again.
+    One process for each core compiles, at most eight; FST_NUM_THREADS overrides the number of cores. A line counts each finished part.
+    Kernels that are already kept are not compiled again.
 
     They are kept in the folder that NUMBA_CACHE_DIR names. If it is not set, they are kept beside the installed package, or in the user's
     cache if that folder cannot be written. If no folder can be written, the exit code is 1.

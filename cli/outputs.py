@@ -91,7 +91,7 @@ def files_of(name: str, form: str) -> list[str]:
 
 
 def check_writable(name: str, form: str) -> None:
-    """Check that the files of an output can be written, as far as that is known before.
+    """Check that the files of an output can be written, as far as this can be checked in advance.
 
     Raises:
         OSError: the folder of the file is missing or cannot be written.

@@ -80,10 +80,9 @@ class Policy:
 
         Args:
             documents: the documents.
-            work: the function for documents, with its own `errors`, "strict" or "replace"; it raises TextError for a document that is not
-                text.
-            is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that the result for one does not
-                depend on its neighbours.
+            work: a function of documents and of `errors`, "strict" or "replace"; it raises TextError for a document that is not text.
+            is_partial: whether `work` may stop before the end of a text. Texts are then checked first, so that no result depends on other
+                documents.
         """
         return ahead(self._results(ahead(documents), work, is_partial))
 

@@ -49,7 +49,7 @@ class Search:
         show(lines)
 
     def find(self, output: Output, advance: Advance, *, names: bool, color: str) -> None:
-        """Write what is found in the inputs of an output."""
+        """Write the matches in the inputs of an output."""
         form, how = output.form, how_for(output, self._how, in_pieces=output.form in TAKE_PIECES)
         colored = is_colored(color, output.name)
         name = how.text_name if how.others else None

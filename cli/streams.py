@@ -252,7 +252,7 @@ def is_there(name: str) -> bool:
 
 
 def modified(name: str) -> float:
-    """The time when a file was changed last, in seconds; that of a file whose server does not state it is long ago."""
+    """The time of the last change of a file, in seconds; a time long ago if its server does not state it."""
     return remote.modified(name) if remote.is_remote(name) else Path(name).stat().st_mtime
 
 

@@ -14,11 +14,11 @@ from fst.cli.kernels import PARTS
 from fst.cli.workers import Process
 from fst.cores import thread_count
 
-MOST_PROCESSES = 8  # each takes some 400 MB; the part that takes longest takes as long as all others on the other seven
+MOST_PROCESSES = 8  # each takes some 400 MB; the longest part takes as long as all other parts together on seven processes
 
 
 def warm_up() -> None:
-    """Compile all kernels, and tell of each part.
+    """Compile all kernels, with a line for each part.
 
     Raises:
         click.ClickException: no folder can be written.
@@ -37,16 +37,16 @@ def warm_up() -> None:
 
 @contextmanager
 def _telling() -> Iterator[None]:
-    """Tell of an interruption."""
+    """Write a line if the run is interrupted."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit):
-        click.echo("interrupted; kernels that are ready are kept, and the next run goes on", err=True)
+        click.echo("interrupted; finished kernels are kept, and the next run compiles the others", err=True)
         raise
 
 
 def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
-    """Each part, compiled by one of some processes, with the result of `fst.jit.destination`."""
+    """Compile the parts in `count` processes. Yields each finished part with the result of `fst.jit.destination`."""
     idle: SimpleQueue[Process] = SimpleQueue()
 
     def compile_part(part: str) -> tuple[str, bool, str]:
@@ -56,7 +56,7 @@ def _compiled(count: int) -> Generator[tuple[str, bool, str], None, None]:
         finally:
             idle.put(process)
 
-    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # which end first, so that no thread waits for an answer
+    with ThreadPoolExecutor(count) as threads, ExitStack() as processes:  # processes end first, so that no thread waits for an answer
         for number in range(count):
             process = Process(f"compiler {number + 1}", "fst.cli.kernels:Compiler")
             processes.callback(process.end)

@@ -1,4 +1,4 @@
-"""Add tokens to a table: only the parts that depend on added tokens are compiled again, never the model."""
+"""Add tokens to a table. Only the parts that depend on added tokens are compiled again, never the model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FLAGS = (*CONTEXTUAL_FLAGS, "special")
 
 
 def add(table: Any, tokens: Iterable[Any]) -> Any:
-    """A table with more added tokens, or with other flags of those that it has.
+    """A table with more added tokens, or with other flags of the tokens that it already has.
 
     Args:
         table: a table of tokens.
@@ -47,7 +47,7 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
     """
     added, reference = table.metadata.added_tokens, _reference(table)
     if reference.startswith(SENTENCEPIECE):
-        raise UnsupportedError("added tokens with the ids of sentencepiece, which adds none; compile what transformers makes of the model")
+        raise UnsupportedError("the table has the ids of sentencepiece, which adds no tokens; compile what transformers makes of the model")
     old = {part["content"]: part for part in added.listed()}
     parts = old | {part["content"]: part for part in _stated(tokens)}
     if all(old.get(content) == {**part, "id": old.get(content, {}).get("id")} for content, part in parts.items()):
@@ -62,9 +62,9 @@ def add(table: Any, tokens: Iterable[Any]) -> Any:
 
 
 def _stated(tokens: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The tokens as a ``tokenizer.json`` states them, without ids. As in the reference, an empty one counts for nothing."""
+    """The tokens in the form of a ``tokenizer.json``, without ids. Empty tokens are skipped, as in the reference."""
     if isinstance(tokens, str | Mapping):
-        raise TypeError(f"the tokens are a {type(tokens).__name__}; expected several of them; pass a list")
+        raise TypeError(f"tokens is {type(tokens).__name__}; expected an iterable of tokens; pass a list")
     for token in tokens:
         found = _token(token)
         if not is_text(found.content):
@@ -86,10 +86,10 @@ def _token(token: Any) -> AddedToken:
 
 
 def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str, int]:
-    """The ids of added tokens. New ones take the ids after the number of tokens, as in ``tokenizers``; elsewhere those after the highest.
+    """The ids of added tokens. New ids begin with the number of tokens, as in ``tokenizers``; for other references, after the highest id.
 
     Raises:
-        UnsupportedError: one of these ids is that of another token, or too high.
+        UnsupportedError: a new id is already the id of another token, or is too high.
     """
     known = {content: number for content, number in zip(table.tokens, table.token_ids.tolist(), strict=True) if content in parts}
     following = len(table.token_ids) if reference == TOKENIZERS else 1 + int(table.token_ids.max())
@@ -97,20 +97,20 @@ def _numbered(table: Any, parts: Mapping[str, Any], reference: str) -> dict[str,
     taken = np.flatnonzero(np.isin(np.arange(following, following + len(new)), table.token_ids))
     if len(taken):
         content, number = quoted(new[taken[0]]), following + int(taken[0])
-        raise UnsupportedError(f"added token {content} with the id {number}, which another token has: number tokens without gaps")
+        raise UnsupportedError(f"the id of added token {content} is {number}, which another token has; number tokens without gaps")
     if following + len(new) > MAX_OUTPUT + 1:
-        raise UnsupportedError(f"an added token with an id above {MAX_OUTPUT}")
+        raise UnsupportedError(f"the ids of added tokens are up to {following + len(new) - 1:,}; at most {MAX_OUTPUT:,} is possible")
     known |= {content: following + place for place, content in enumerate(new)}
     return {content: known[content] for content in parts}
 
 
 def _named(table: Any, new: Collection[str]) -> Any:
-    """The table with the usual names of new tokens, such as pad_token of [PAD], as far as no other token has them."""
+    """The table with the usual roles of new tokens, such as pad_token for [PAD], unless another token has the role."""
     metadata = table.metadata
     named = {**named_tokens(new, None, None), **metadata.settings.named_tokens}
     return replace(table, about=replace(metadata, settings=replace(metadata.settings, named_tokens=named)).to_json())
 
 
 def _reference(table: Any) -> str:
-    """The library whose ids a table gives."""
+    """The library that defines the ids of a table."""
     return TOKENIZERS if table.kind == Tables.kind else table.metadata.text.reference

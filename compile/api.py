@@ -105,8 +105,8 @@ def bpe(
             names no file but a model on the Hugging Face Hub.
         encoding: the encoding of a ``.tiktoken`` file: "cl100k_base", "o200k_base", "p50k_base", "r50k_base" or "gpt2".
         pattern: the regular expression that matches the pieces of a text, as tiktoken takes it, instead of the encoding's.
-        special: special tokens and their ids, besides the encoding's.
-        no_special: leave out the encoding's own special tokens, which then are text.
+        special: special tokens and their ids, in addition to those of the encoding.
+        no_special: leave out the encoding's own special tokens; they are then plain text.
 
     Raises:
         VocabularyError: the source is not a vocabulary, or does not say enough, or the Hub does not have it or is out of reach.

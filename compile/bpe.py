@@ -99,7 +99,7 @@ def assemble(source: Source[BpeModel], layout: str) -> BpeTables:  # noqa: ARG00
 
 
 def with_added(table: BpeTables, added: AddedTokens) -> BpeTables:
-    """The table with other added tokens. Its merges stay as they are, and its splitter unless an added token decides about it.
+    """The table with other added tokens. Its merges do not change, and its splitter changes only if it depends on an added token.
 
     Raises:
         UnsupportedError: as from the compiler of the whole source.
@@ -144,7 +144,7 @@ def _merges(model: BpeModel) -> NDArray[np.int32]:
 
 
 def _around_blank(text: TextPipeline) -> tuple[Sequence[Component], bool, Sequence[Component]]:
-    """The splits before each piece gets a leading blank, whether it gets one, and the splits after that, or all splits."""
+    """The splits before pieces get a leading blank; whether they get one; and the splits after that, or all splits if they get none."""
     parts = [*text.pre_tokenizers]
     count = parts.index(BYTES) if BYTES in parts else len(parts)
     splits = [*parts[:count], *splits_of_text(parts[count + 1 :])]
@@ -189,7 +189,7 @@ def _text_of_characters(source: Source[BpeModel]) -> Text:
 
 
 def _line(source: Source[BpeModel]) -> metaspace.Pipeline:
-    """The text pipeline before BPE over characters. If no name spells a blank by the symbol, texts keep the symbol."""
+    """The text pipeline before BPE over characters. If no token contains the symbol for blanks, texts keep the symbol."""
     return metaspace.pipeline(source.text.normalizers, source.text.pre_tokenizers, keeps_symbol=not source.model.letters.symbol)
 
 
@@ -211,7 +211,7 @@ def _without_white_space(text: TextPipeline, given: AddedTokens) -> Text:
     added, by, split = _text_by(text, given, kept)
     whole = by or NOTHING
     if whole.splitter:
-        raise UnsupportedError("a normalizer that makes white space of white space, and splits before add_prefix_space")
+        raise UnsupportedError("a normalizer that replaces white space by white space, together with splits before add_prefix_space")
     late = {whole.normalized(content)[0]: token for content, token in given.contextual.items() if token.normalized}
     for place, part in enumerate(text.normalizers):
         if part not in kept:
@@ -265,7 +265,7 @@ def _word_table(model: BpeModel, tokens: Canonical) -> tuple[NDArray[np.uint64],
 
 
 def _model_metadata(source: Source[BpeModel], tokens: Canonical, words: NDArray[np.uint64], named: int) -> BpeModelMetadata:
-    """The metadata of a model; `named` is the number of names in its vocabulary that are none of its tokens."""
+    """The metadata of a model; `named` is the number of names in its vocabulary that are not tokens of the model."""
     model = source.model
     return BpeModelMetadata(
         model_tokens=len(model.vocabulary),

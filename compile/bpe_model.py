@@ -105,7 +105,7 @@ class BpeModel:
             others: tokens that no text has → id.
         """
         names = {spelled(token): number for token, number in ranks.items()}
-        vocabulary = {token: number for token, number in ranks.items() if token}  # no text has the empty one
+        vocabulary = {token: number for token, number in ranks.items() if token}  # no text contains the empty token
         return cls(vocabulary, merges=None, ignore_merges=True, names={**names, **others})
 
     @property

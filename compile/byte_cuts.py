@@ -1,7 +1,7 @@
-"""What the compiler makes of pre-tokenizers after ``ByteLevel``: merges that join nothing across cuts, and splits of text.
+"""Pre-tokenizers after ``ByteLevel``: they become a list of merges that join nothing across cuts, or splits of text.
 
-`fst.machines.byte_cuts` has the cuts of Digits. Without the merges that would join tokens across them, BPE makes of a piece what it would
-make of its parts. A Split of printable ASCII finds the same in the text as in the letters for its bytes.
+`fst.machines.byte_cuts` defines the cuts of Digits. Without the merges across cuts, BPE gives a whole piece the tokens of its parts.
+A Split of printable ASCII has the same matches in the text as in the letters for its bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
         parts: the pre-tokenizers, in the form of `fst.compile.text.splits`.
 
     Raises:
-        UnsupportedError: not only merges tell what becomes of a piece.
+        UnsupportedError: the tokens of a piece do not depend on merges alone.
     """
     kinds = kinds_of_bytes(parts)
     if not len(kinds):
@@ -43,7 +43,7 @@ def without_cuts(model: BpeModel, parts: Sequence[Component]) -> BpeModel:
 
 
 def splits_of_text(parts: Sequence[Component]) -> Iterator[Component]:
-    """The splits of text that do what those of letters for bytes do.
+    """The splits of text that are equal to splits of the letters for its bytes.
 
     Args:
         parts: the pre-tokenizers after ``ByteLevel``, in the form of `fst.compile.text.splits`.

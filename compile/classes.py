@@ -54,7 +54,7 @@ class Classes:
 
 
 class Letters(NamedTuple):
-    """The letters of which words are made, as the machine knows them.
+    """The letters of the words of a machine.
 
     Attributes:
         records: uint64[letters, 2], records A and B of each.
@@ -66,7 +66,7 @@ class Letters(NamedTuple):
 
     @classmethod
     def of_machine(cls, transducer: Transducer, rows: Rows) -> Letters:
-        """The letters of a transducer, which are the labels of its trie, and of its layout."""
+        """The letters of a transducer and its layout: the labels of its trie."""
         default, first = rows.slots[transducer.default], rows.slots[transducer.first]
         kinds = np.where(rows.columns, NONE, OTHER)
         records = np.column_stack([pack(default, rows.columns, 0, kinds), first.astype(np.uint64)])
@@ -74,13 +74,13 @@ class Letters(NamedTuple):
 
     @classmethod
     def of_table(cls, table: ReadingTable, alphabet: Alphabet) -> Letters:
-        """The letters of a table, which are its classes of parts of words; `alphabet` has the symbols of its characters."""
+        """The letters of a table: its classes of parts of words. `alphabet` has the symbols of its characters."""
         records = table.classes.reshape(-1, 2)
         is_list = field_kind(records[:, 0]) == LIST
         first = np.where(is_list, field_next(records[:, 0]).astype(np.int64) + 1, 0)
         listed = np.append(table.symbols, 1).astype(np.int64) & 0xFFFF
         number = table.classes_of(np.arange(CODE_POINTS)).astype(np.int64)
-        of_symbol = np.where(is_list[number], listed[first[number]], number)  # right for characters that are one symbol, themselves
+        of_symbol = np.where(is_list[number], listed[first[number]], number)  # correct for characters that are their own single symbol
         own, used = number[alphabet.codes], alphabet.symbols >= 0
         place = np.cumsum(used, axis=1) - 1 + (listed[first[own]] == 0)[:, None]  # a list may begin with class 0, a mark without a symbol
         found = np.where(is_list[own][:, None], listed.take(first[own][:, None] + place * used, mode="clip"), own[:, None])

@@ -1,4 +1,4 @@
-"""The trie of keywords, in few bytes for each node: there is one for nearly every byte of the keywords."""
+"""The trie of keywords, with few bytes a node, since there are nearly as many nodes as bytes of keywords."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class KeywordTrie(NamedTuple):
     Attributes:
         parents: int32[nodes], the node above each one; `NULL` for the root.
         bytes_read: uint8[nodes], the byte that leads to each node; 0 for the root.
-        levels: int32[nodes], the bytes that lead there from the root.
-        tokens: int32[nodes], the number of the keyword that ends there, or `NULL`.
+        levels: int32[nodes], the number of bytes from the root to each node.
+        tokens: int32[nodes], the number of the keyword that ends at each node, or `NULL`.
     """
 
     parents: NDArray[np.int32]
@@ -33,13 +33,13 @@ class KeywordTrie(NamedTuple):
 
     @property
     def starts(self) -> Ints:
-        """int64[nodes + 1], where the children of each node begin among all nodes but the root, and where the last ones end."""
+        """int64[nodes + 1], the index of the first child of each node among all nodes but the root; then the number of these."""
         counts = np.bincount(self.parents[1:], minlength=len(self))
         return np.concatenate([[0], np.cumsum(counts)])
 
 
 def trie_of(numbers: Mapping[bytes, int]) -> KeywordTrie:
-    """The trie of different keywords, none of them empty, by their numbers.
+    """The trie of different keywords that are not empty, from their numbers.
 
     The nodes of a level are the different pairs of parent and byte among the keywords that reach it.
     """

@@ -40,8 +40,8 @@ from fst.npz import MAX_FILE_BYTES
 from fst.trie import NULL, Ints
 
 MAX_BYTES = 1 << 16  # of a keyword: the compiler visits a trie level by level
-MAX_TOTAL = 1 << 27  # bytes of all keywords together; compiling takes up to 100 bytes of memory for each
-MAX_SLOTS = MAX_FILE_BYTES // 12  # of the automaton: an entry and a depth each
+MAX_TOTAL = 1 << 27  # bytes of all keywords together; compiling takes up to 100 bytes of memory for each byte
+MAX_SLOTS = MAX_FILE_BYTES // 12  # slots of the automaton; each has an entry and a depth
 CHUNK = 1 << 20  # entries that are packed at a time
 MAX_MATCHES = 1 << 24  # that the outputs of a table list
 link_longest, link_standard, link_overlapping = (
@@ -129,8 +129,9 @@ def keywords(
     Raises:
         VocabularyError: there are no keywords, or one is empty or no text, or the normalizer leaves nothing of it; or the file is not of
             its format; the message says where.
-        UnsupportedError: a keyword has more than 65,536 bytes, or all together have too many; or they have too many matches in each other;
-            or no table can hold the normalizer; or `format` or `column` does not go with the source.
+        UnsupportedError: a keyword has more than 65,536 bytes, or all together have more than 134,217,728 bytes (compiling takes up to 100
+            bytes of memory for each of these); or they have too many matches in each other; or no table can hold their automaton or the
+            normalizer; or `format` or `column` does not go with the source.
         ValueError: `match_kind` has another value, or `normalizer` is none.
         OSError: the file cannot be read.
 

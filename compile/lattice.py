@@ -44,13 +44,13 @@ def jieba(
         dictionary: the path of a file in jieba's format, ``word frequency part-of-speech`` a line, such as jieba's ``dict.txt``; or pairs
             of a word and its frequency. The number of a word is its place.
         user: more words, as after ``jieba.add_word(word, frequency)``; they go on with the numbers. Of equal words the last one counts.
-        hmm: find words that the dictionary lacks, as jieba does by default, with its hidden Markov model. The table keeps the model, which
-            comes from an installed jieba, so segmenting needs none.
+        hmm: also find words that the dictionary lacks, by jieba's hidden Markov model, as jieba does by default. The compiler takes the
+            model from an installed jieba. The table contains it, so segmenting needs no jieba.
 
     Raises:
         VocabularyError: a word is empty or no text, or a frequency is no whole number; or no frequency is above 0. The message says where.
-        UnsupportedError: a word has more than 511 UTF-16 units, or there are more than 4 million words; or `hmm` is asked for, and jieba is
-            not installed.
+        UnsupportedError: a word has more than 511 UTF-16 units; or there are more than 4 million words; or `hmm` is True and jieba is not
+            installed.
         OSError: a file cannot be read.
 
     Example:
@@ -76,7 +76,7 @@ def jieba(
         raise VocabularyError("there is no word with a frequency above 0")
     places = np.fromiter(numbers.values(), np.int64, len(numbers))
     different, values = np.unique(np.array(frequencies)[places], return_inverse=True)
-    # The model does not find words that were added with no frequency, even if they have one later.
+    # The model does not find words that were added with frequency 0, even if they get another one later.
     apart = {word for word, number in zip(words[own:], frequencies[own:], strict=True) if not number} if hmm and user is not None else set()
     listed = [*numbers, *sorted(apart - numbers.keys())]
     trie = unit_trie(listed, np.append(1 + values, np.zeros(len(listed) - len(numbers), np.int64)))

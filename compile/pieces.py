@@ -17,11 +17,11 @@ from fst.trie import Ints
 
 
 def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[dict[str, NDArray[Any]], int]:
-    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the bits of a symbol in windows.
+    """The arrays of a `fst.machines.piece_table.PieceTable` that cut texts, by their names; and the number of bits of a symbol in windows.
 
     Args:
         split: the splitter.
-        known: a table whose windows are taken, if it has the same splitter: they take longest to find.
+        known: a table from which windows are copied if it has the same splitter, since finding them takes longest.
     """
     pages, blocks = paged(split.classes)
     drops = np.isin(np.arange(split.moves.shape[1] - 1), [*split.dropped]).astype(np.uint8)
@@ -33,7 +33,7 @@ def splitter_arrays(split: Splitter, known: PieceTable | None = None) -> tuple[d
 
 
 def more_tokens(table: PieceTable, added: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The arrays of a table's tokens, by their names, with those among some added tokens that it lacks, which go to the end."""
+    """The arrays of a table's tokens, by their names; added tokens that the table lacks are appended."""
     known = {name for name in table.tokens if name in added}
     more = {name: number for name, number in added.items() if name not in known}
     encoded, end = [name.encode() for name in more], int(table.token_ends[-1])

@@ -196,7 +196,7 @@ def assemble(source: Source[UnigramModel], layout: str) -> UnigramTables:  # noq
 
 
 def with_added(table: UnigramTables, added: AddedTokens) -> UnigramTables:
-    """The table with other added tokens. Its trie and its splitter stay as they are.
+    """The table with other added tokens. Its trie and its splitter do not change.
 
     Raises:
         UnsupportedError: as from the compiler of the whole source.

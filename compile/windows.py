@@ -26,7 +26,7 @@ from fst.machines.bpe_windows import AROUND, BEGINS, INSIDE, MAX_WINDOW, UNDECID
 from fst.splitting import DEAD, START, Splitter
 
 SYMBOL_BITS = (3, 4, 5, 6)  # the numbers of bits of a symbol that are tried
-MAX_STEPS = 8_000_000  # of simulations: some ten seconds; o200k's pattern takes 4.7 million, and most others less than one
+MAX_STEPS = 8_000_000  # of simulation, some ten seconds; o200k's pattern takes 4.7 million, and most others less than one million
 ROUNDS = 50  # of power iteration, more than enough for states that a text leaves within a few characters
 # The expected share of an ASCII character, in percent: that of the first string that holds it. Only speed depends on it.
 FREQUENCIES = ((" etaoinshrdlu", 5.0), ("cmfwypvbgkjqxz", 1.0), (".,\n", 1.0), ("0123456789'\"-()", 0.2), ("", 0.05))
@@ -151,7 +151,7 @@ class _Simulation:
     """Simulations of a splitter over windows.
 
     Attributes:
-        is_over: whether no steps are left, so that all further windows are undecided.
+        is_over: whether no steps are left; all further windows are then undecided.
     """
 
     def __init__(self, moves: NDArray[np.uint16], symbols: NDArray[np.uint8], steps: Iterator[int]) -> None:

@@ -39,7 +39,7 @@ def word_table(trie: Trie, class_of_label: Ints, forbidden: Sequence[tuple[int, 
 
 
 def renumbered(words: NDArray[np.uint64], classes: Ints, forbidden: Sequence[tuple[int, ...]]) -> WordTable:
-    """Build the table of other classes from one that exists.
+    """Build the table for other classes from an existing one.
 
     Args:
         words: the existing table.

@@ -159,7 +159,7 @@ def assemble(source: Source[WordPieceModel], layout: str) -> Tables:
 
 
 def with_added(tables: Tables, added: AddedTokens) -> Tables:
-    """The tables with other added tokens. The trie and its transitions stay as they are.
+    """The tables with other added tokens. The trie and its transitions do not change.
 
     Raises:
         UnsupportedError: as from the compiler of the whole source.
@@ -181,7 +181,7 @@ def with_added(tables: Tables, added: AddedTokens) -> Tables:
 def _classes(
     source: Source[WordPieceModel], alphabet: Alphabet, letters: Letters, normalization: Normalization
 ) -> tuple[Classes, list[tuple[int, ...]]]:
-    """The classes of characters, and the strings of classes of the contextual tokens that may stand in a word."""
+    """The classes of characters, and the strings of classes of the contextual tokens that may occur in a word."""
     model, contextual = source.model, source.added.contextual
     strings = patterns(alphabet, contextual, normalization)
     other_ids = [model.unk_id, *(token.id for token in contextual.values())]
@@ -191,7 +191,7 @@ def _classes(
 
 
 def _arrays(source: Source[WordPieceModel], classes: Classes) -> dict[str, NDArray[Any]]:
-    """The arrays of the table that depend on added tokens, other than those of words."""
+    """The arrays of the table that depend on added tokens, except those of words."""
     everything = {**source.model.tokens, **source.added.ids}
     encoded = [token.encode() for token in everything]
     return {

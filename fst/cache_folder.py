@@ -1,4 +1,4 @@
-"""Folders and files that a process keeps for the next one: only those that no stranger can write to are read."""
+"""Folders and files that a process keeps for the next one. Files that a stranger can write to are never read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ OWN = f"fst-toolkit-{fst.__version__}"
 
 
 def users() -> Path | None:
-    """The folder of this package in the user's cache; None where there is no home."""
+    """The folder of this package in the user's cache; None if the user has no home folder."""
     found = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), OWN)  # noqa: PTH111 - which raises where there is no home
     return found if found.is_absolute() else None
 
 
 def obstacle(folder: Path) -> str | None:
-    """Why nothing can be kept in a folder; None if something can. A missing folder is made."""
+    """The reason why a folder cannot keep files; None if it can. A missing folder is made."""
     try:
         folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not is_safe(folder.stat()):
@@ -31,7 +31,7 @@ def obstacle(folder: Path) -> str | None:
 def is_safe(status: os.stat_result) -> bool:
     """Whether a file or folder belongs to root, to this user or to the owner of this package, and is not writable by everybody.
 
-    A kept kernel is a program, and a kept table decides about ids: whoever can write it acts as the user who reads it.
+    A kept kernel is a program, and a kept table determines ids. Whoever can write to them can run code, or change ids, in other processes.
     """
     if os.name != "posix":
         return True

@@ -1,9 +1,9 @@
-"""How much one text may grow by rewriting: a bound for each of its characters, where `fst.growth` has a single one for all characters.
+"""Upper bounds on the rewritten size of one text, from a bound for each character; `fst.growth` has a single bound for all characters.
 
-Few characters grow much: U+FDFA becomes 18 letters. Room for a long text is counted by what it consists of.
+Few characters grow much: U+FDFA becomes 18 letters. The room for a long text is the sum over its characters.
 
-Bounds go backwards, from the last step of rewriting to the first. A string that is replaced counts for its first character, and a composite
-for the first of its parts. Cuts and tokens of normalised text are rare, and multiply the sum.
+Bounds are computed backwards, from the last step of rewriting to the first. A replaced string counts at its first character, and a
+composite at its first part. Cuts and tokens of normalised text are rare, so they simply multiply the sum.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from fst.rewriting import Rewriting, spread
 from fst.rows import CODE_POINTS
 
 BLOCK = 1 << 20  # bytes of a text that are counted at a time
-MAX_PASSES = 8  # over the pairs that compose: more than any letter has marks in a composite
+MAX_PASSES = 8  # over the pairs that compose; no composite has as many marks
 
-Bounds = NDArray[np.int64]  # by code point, the bytes that become of the character
+Bounds = NDArray[np.int64]  # by code point, the most bytes that a character becomes
 
 
 class CharacterGrowth:
-    """Bounds the bytes that rewriting makes of a text.
+    """Bounds the number of bytes of a rewritten text.
 
     Args:
         by: the rewriting.
         early, late: the added tokens of raw and of normalised text.
-        token: the most bytes that become of a token.
+        token: the most bytes that an added token becomes.
     """
 
     def __init__(self, by: Rewriting, early: Sequence[str], late: Sequence[str], token: int) -> None:
@@ -42,7 +42,7 @@ class CharacterGrowth:
         self._factor = max((ceil(token / len(content.encode())) for content in late), default=1) * spread(by)
 
     def bytes_of(self, text: bytes) -> int:
-        """At least as many bytes as the text has once it is rewritten, without what is put at its ends.
+        """Upper bound on the bytes of the rewritten text, without additions at its ends.
 
         Args:
             text: UTF-8.
@@ -74,12 +74,12 @@ class CharacterGrowth:
 
 
 def sizes() -> Bounds:
-    """The bytes of each character."""
+    """The number of bytes of each character."""
     return character_sizes(np.arange(CODE_POINTS))
 
 
 def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds, int]:
-    """The bounds of characters before an edit, by those after it; and of what this edit and later ones put at the ends of a stretch."""
+    """The bounds of characters before an edit, from those after it; and of what this and later edits add at the ends of a stretch."""
     if isinstance(edit, Charsmap):
         return with_strings(edit.strings, bounds), at_ends
     content, found = sum(int(bounds[ord(char)]) for char in edit.content), bounds.copy()
@@ -95,7 +95,7 @@ def edited(edit: Edit | Charsmap, bounds: Bounds, at_ends: int) -> tuple[Bounds,
 
 
 def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
-    """The bounds of characters before some strings are replaced. The other characters of a string count for themselves."""
+    """The bounds of characters before some strings are replaced. Other characters than the first of a string keep their own bounds."""
     found, most = bounds.copy(), int(np.max(-(-bounds // sizes())))
     for codes, lengths in strings.lengths():
         np.maximum.at(found, codes, lengths * most)
@@ -103,7 +103,7 @@ def with_strings(strings: DoubleArray, bounds: Bounds) -> Bounds:
 
 
 def mapped(images: Images, bounds: Bounds) -> Bounds:
-    """The bounds of characters that become others, by the bounds of these."""
+    """The bounds of characters before a map, from the bounds of their images."""
     found = bounds.copy()
     for first, last, *image in images.runs:
         own = slice(first, last + 1)
@@ -112,7 +112,7 @@ def mapped(images: Images, bounds: Bounds) -> Bounds:
 
 
 def composed(composition: Composition, bounds: Bounds) -> Bounds:
-    """The bounds of characters before a composition, by those after it."""
+    """The bounds of characters before a composition, from those after it."""
     if composition.pairs:
         bounds = _before_composing(composition, bounds)
     found, index = bounds.copy(), np.arange(SYLLABLES)

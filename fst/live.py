@@ -1,6 +1,6 @@
-"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can state what they do.
+"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write their own tokenizer.json.
 
-Where a tokenizer of this package is expected they are compiled at once. The compiler is imported for these alone.
+Functions that take a tokenizer of this package compile a live one. Only then is the compiler imported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SETTINGS = ("padding_side", "truncation_side", "clean_up_tokenization_spaces", "
 
 
 def is_live(source: object) -> bool:
-    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. There is none before they are imported."""
+    """Whether a source is a tokenizer of ``tokenizers`` or ``transformers``. None of them exists before these are imported."""
     library = sys.modules.get("tokenizers")
     return library is not None and (isinstance(source, library.Tokenizer) or _is_fast(source))
 
@@ -32,10 +32,10 @@ def _is_fast(source: object) -> bool:
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
     """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.metadata.Settings`.
 
-    Chat templates are as transformers has them.
+    Chat templates have the form of transformers.
 
     Raises:
-        UnsupportedError: it runs in Python.
+        UnsupportedError: transformers runs the tokenizer in Python.
     """
     if not _is_fast(source):
         return source.to_str(), {}
@@ -79,7 +79,7 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
 
 
 def _named(tokenizer: Any) -> str:
-    """A live tokenizer as messages name it: its class, where it is from if it says so, and its size."""
+    """A live tokenizer in messages: its class, its name or path if it has one, and its size."""
     size = len(tokenizer) if _is_fast(tokenizer) else tokenizer.get_vocab_size()
     where = str(getattr(tokenizer, "name_or_path", ""))
     return f"a live {type(tokenizer).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"

@@ -109,7 +109,7 @@ class Encoder:
         """The ids of many texts.
 
         Args:
-            texts: a list, a Series, an array, a generator, or another iterable, all str or all bytes of UTF-8.
+            texts: an iterable, such as a list, a Series, an array or a generator; its items are all str, or all bytes of UTF-8.
             add_special_tokens: as in `encode`.
             max_length: the maximum number of ids in a row, special tokens included; ids beyond it are cut off at the end. Little of the
                 text after the cut is read. So a long text takes no longer than a short one, and malformed text after the cut may go
@@ -129,7 +129,7 @@ class Encoder:
             The ids of all texts, where each row begins, and with `offsets` the span and the word of each id.
 
         Raises:
-            TextError: a row is not text; the message names it. Or `texts` is one text, a data frame or no iterable.
+            TextError: a row is not text; the message names it. Or `texts` is a single text, a data frame, or not iterable.
             UnsupportedError: `offsets` is asked for, but two tokens of different lengths have one id; or `dropout` and
                 `sample` as in `encode`.
             ValueError: `threads` or ``FST_NUM_THREADS`` is not a whole number of at least 1, `max_length` is less than the special tokens
@@ -360,8 +360,8 @@ class Encoder:
     def _streaming_runner(self, with_spans: bool) -> Runner:
         return self._spans_runner if with_spans else self._ids_runner
 
-    def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - of machines that have runs of marks
-        """Recognises text that a stream must hold back; None if that is never long."""
+    def _pending(self, with_spans: bool) -> Pending | None:  # noqa: ARG002 - for machines with runs of marks
+        """An object that recognises text that a stream must hold back; None if such text is never long."""
         rewriter = self._ids_runner.rewriter
         return rewriter.pending() if rewriter else None
 

@@ -1,6 +1,6 @@
 """The composition fallback: reads texts whose normalisation composes characters or orders marks in several steps, see `fst.composition`.
 
-Nearly all texts need neither. The others are found by their units, and read through the kernels that rewrite texts before BPE and Unigram.
+Nearly all texts need neither. The others are found by their units. The kernels that rewrite texts before BPE and Unigram then rewrite them.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class Step:
     """Rewrites rows of text.
 
     Args:
-        composition: how; None if only tokens are marked.
-        added: tokens to be marked.
+        composition: the composition to apply; None: only mark tokens.
+        added: the tokens to mark.
     """
 
     def __init__(self, composition: Composition | None, added: AddedTokens = NO_TOKENS) -> None:
@@ -71,10 +71,10 @@ class Step:
         self._rewriter = TextRewriter(None, by, added, None)
 
     def rewrite(self, text: str, ends: Ints) -> tuple[Rows, Ints]:
-        """Rewrite rows that end at some characters of a text.
+        """Rewrite the rows of a text.
 
         Returns:
-            The rows, with a NUL in place of each token that is marked; and the indices of these.
+            The rows, with a NUL in place of each marked token; and the indices of these NULs.
         """
         sizes = np.append(0, np.cumsum(character_sizes(_codes(text).astype(np.int64))))
         data, state = units(text, UNIT_TYPES["utf-8"]), np.zeros(16, np.uint64)
@@ -123,7 +123,7 @@ class CompositionFallback:
 
     @Lazy
     def _lengths(self) -> Ints:
-        """By character, how many symbols become of it after the last step."""
+        """The number of symbols that each character becomes after the last step."""
         lengths = np.ones(CODE_POINTS, np.int64)
         for first, last, *image in self._placing.last.runs if self._placing else ():
             lengths[first : last + 1] = len(image)
@@ -153,7 +153,7 @@ class CompositionFallback:
         return np.concatenate([numbers for numbers, _ in rows]), np.concatenate([spans for _, spans in rows])
 
     def _read(self, texts: Sequence[str], composes: bool) -> Read:
-        """The symbols of texts that are all composed, or none."""
+        """The symbols of texts. `composes` tells whether to compose all of them, or none."""
         text, row_ends = "".join(texts), np.cumsum([*map(len, texts)])
         marked, marks = _itself(Rows(_codes(text), np.append(0, row_ends), NOWHERE)), np.empty(0, np.int64)
         if any(content in text for content in self._tables.metadata.added_tokens.specials):
@@ -188,7 +188,7 @@ class CompositionFallback:
         return found
 
     def _symbols(self, rows: Rows) -> tuple[Symbols, Ints]:
-        """The symbols of rows, with the class that ends a text after each; their spans before rows were rewritten; and the row of each."""
+        """The symbols of rows, with the class for the end of a text after each; their spans in rows before rewriting; and their rows."""
         symbols = Symbols.empty(int(count_symbols.call(rows.codes, self._reader)) + len(rows.starts) - 1)
         memo, nothing = np.zeros(3, np.uint64), np.zeros(CODE_POINTS, np.uint8)
         count = read_raw.call(rows.codes, rows.starts, self._reader, NO_PATTERN, nothing, self._end, memo, symbols)
@@ -199,7 +199,7 @@ class CompositionFallback:
         return symbols, row
 
     def _place(self, raw: Rows, symbols: Symbols, stretch: Ints, is_edge: NDArray[np.bool_]) -> None:
-        """Correct the spans of the symbols that stay in words, step by step, where their number is right, as in all but hostile tables."""
+        """Correct the spans of symbols in words step by step. Rows with another number of symbols, from hostile tables, are left alone."""
         rows = _itself(raw)
         for step in self._placing_steps:
             after, _ = step.rewrite(_text(rows.codes), rows.starts[1:])
@@ -214,7 +214,7 @@ class CompositionFallback:
 
 
 def _with_all_suspects(by: Composition) -> Composition:
-    """A composition whose suspects are all characters that it changes, or that may change the one before them, as rewriting needs it."""
+    """The composition for rewriting: its suspects are all characters that it changes, or that may change the character before them."""
     syllables = range(HANGUL, HANGUL + SYLLABLES)
     jamo = (*range(VOWELS, VOWELS + VOWEL_COUNT), *range(TRAILING, TRAILING + TRAILING_COUNT))
     changed = {*by.orders, *by.decompositions, *(second for _, second in by.pairs), *(jamo if by.pairs else syllables)}
@@ -222,13 +222,13 @@ def _with_all_suspects(by: Composition) -> Composition:
 
 
 def _itself(raw: Rows) -> Rows:
-    """Rows as they are before they are rewritten."""
+    """Raw rows with the span of each character in its own row, before any rewriting."""
     places = (np.arange(len(raw.codes)) - raw.starts[raw.rows()]).astype(np.uint64)
     return raw._replace(spans=places | places + np.uint64(1) << HALF)
 
 
 def _within(rows: Rows, spans: Spans, row: Ints) -> Spans:
-    """The spans in raw rows of spans in rewritten ones."""
+    """Convert spans in rewritten rows to spans in raw rows."""
     begins = rows.starts[row]
     firsts, lasts = begins + (spans & LOW_HALF).astype(np.int64), begins + (spans >> HALF).astype(np.int64) - 1
     found: Spans = rows.spans[firsts] & LOW_HALF | rows.spans[lasts] >> HALF << HALF
@@ -236,7 +236,7 @@ def _within(rows: Rows, spans: Spans, row: Ints) -> Spans:
 
 
 def _without_pairs(classes: NDArray[np.uint16], fences: NDArray[np.bool_]) -> Ints:
-    """The symbols that are left without pairs of equal fences side by side, which cancel out."""
+    """The indices of the symbols that remain when pairs of adjacent equal fences cancel out."""
     kept = np.arange(len(classes))
     while True:
         own = classes[kept]

@@ -32,8 +32,9 @@ class JiebaSegmenter(Segmenter):
         """A segmenter of the same dictionary with another mode.
 
         Args:
-            mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, with `hmm` as the table was compiled; "search": of
-                ``jieba.cut_for_search(text, HMM=hmm)``; "all": of ``jieba.cut(text, cut_all=True)``. Tokens of the last two overlap.
+            mode: "default": the tokens of ``jieba.cut(text, HMM=hmm)``, with the `hmm` of the compiler; "search": the tokens of
+                ``jieba.cut_for_search(text, HMM=hmm)``; "all": the tokens of ``jieba.cut(text, cut_all=True)``. Tokens of the last two
+                overlap.
 
         Raises:
             ValueError: there is no such mode.

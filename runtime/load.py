@@ -16,8 +16,8 @@ def load(path: str | Path) -> Any:
     The file is memory-mapped, so that processes share its memory. Before use, it is proven complete and safe.
 
     Args:
-        path: a file, or the URL of one that fsspec reads, such as ``s3://bucket/t5.npz``, which each process fetches into its own memory;
-            from ``fst compile`` or `fst.machines.wordpiece.Tables.save`.
+        path: a file from ``fst compile`` or `fst.machines.wordpiece.Tables.save`; or its URL, such as ``s3://bucket/t5.npz``, which fsspec
+            reads. Each process fetches a URL into its own memory.
 
     Returns:
         The face of the table's machine, the public class that takes it.

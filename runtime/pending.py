@@ -1,7 +1,7 @@
-"""Pending text: what a stream holds back although it is long, since it has no end yet, such as a piece of a million letters.
+"""Pending text: unfinished text that a stream holds back even if it is long, such as a piece of a million letters.
 
-A kernel would read it from its beginning with each call, in quadratic time. So a stream asks, with the new text alone, whether the pending
-text surely goes on, and calls no kernel then. `fst.runtime.stream.Runs` does this for WordPiece.
+A kernel would read it from its beginning with each call, in quadratic time. A stream therefore first examines the new text alone, and
+calls no kernel while the pending text certainly continues. `fst.runtime.stream.Runs` does this for WordPiece.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ UTF_8, UTF_16 = UNIT_TYPES["utf-8"], UNIT_TYPES["utf-16"]
 
 
 class Pending(Protocol):
-    """Recognises pending text that goes on. Neither method needs to recognise all of it."""
+    """Recognises pending text that continues. False is always a safe result: a kernel then reads the text."""
 
     def begins(self, text: str) -> bool:
-        """Whether a text is pending and goes on to its end. If so, `go_on` takes the texts that follow."""
+        """Whether a text is pending and continues to its end. If so, `go_on` takes the next texts."""
 
     def go_on(self, text: str) -> bool:
-        """Whether pending text goes on to the end of the next text. If not, a kernel must read it all."""
+        """Whether pending text continues to the end of the next text. If not, a kernel must read all of it."""
 
 
 class OpenPiece:
-    """Reads on in a piece of a machine over bytes.
+    """Continues to read a piece of a machine over bytes.
 
     Args:
         machine: `fst.machines.bpe_arguments.Arguments`.
@@ -49,11 +49,11 @@ class OpenPiece:
         self._reached[:] = 0, START
 
     def goes_on_in(self, text: Units) -> bool:
-        """Whether the piece with which a text begins goes on to its end. The text that was given before is not read again."""
+        """Whether the piece at the beginning of a text continues to the end of the text. Text of earlier calls is not read again."""
         return bool(read_on.call(text, self._machine, self._memo, self._reached))
 
     def drop_read(self) -> int:
-        """Forget the text that is read, and return its size. The next one begins with what is left."""
+        """Forget the text that was read, and return its size. The next text must begin with the unread rest."""
         size, self._reached[0] = int(self._reached[0]), 0
         return size
 
@@ -69,13 +69,13 @@ class PendingPiece:
         self._piece, self._rest = OpenPiece(machine), ""
 
     def begins(self, text: str) -> bool:
-        """Whether the text is a piece that goes on."""
+        """Whether the text is an unfinished piece."""
         self._piece.restart()
         self._rest = ""
         return self.go_on(text)
 
     def go_on(self, text: str) -> bool:
-        """Whether the piece goes on."""
+        """Whether the piece continues."""
         data = _units(self._rest + text)
         if data is None or not self._piece.goes_on_in(data):
             return False
@@ -84,7 +84,7 @@ class PendingPiece:
 
 
 class PendingBorder:
-    """Pending text that is to be rewritten: it has no border.
+    """Pending text before rewriting: text without a border.
 
     Args:
         rewriter: the arguments by which texts are rewritten.
@@ -92,11 +92,11 @@ class PendingBorder:
 
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter, self._memo, self._noted = rewriter, np.zeros(3, np.uint64), np.zeros(3, np.uint64)
-        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than decide about a border
+        self._reach = 2 * int(rewriter.params[REACH] + rewriter.params[LONGEST]) + 16  # more bytes than a border depends on
         self._before, self._has_lag = b"", False
 
     def begins(self, text: str) -> bool:
-        """Always, since the text is left because no border is known after it. None ever is if spans lag behind or a splitter cuts it."""
+        """Always true: the rewriter only leaves text without a border. If spans lag behind or a splitter cuts it, none follows."""
         data = units(text, UTF_8)
         self._has_lag = len(self._rewriter.splitter.moves) > 0 or bool(has_lag.call(data, self._rewriter))
         self._before, self._noted[:] = b"", 0
@@ -104,7 +104,7 @@ class PendingBorder:
         return True
 
     def go_on(self, text: str) -> bool:
-        """Whether no border appears."""
+        """Whether the next text has no border."""
         data = _units(text)
         return data is not None and (self._has_lag or not self._has_border(data))
 
@@ -129,17 +129,17 @@ class PendingBlock:
         self._is_inside = numbers >> KIND_SHIFT >= LETTER
 
     def begins(self, text: str) -> bool:
-        """Whether the text is a part of a block."""
+        """Whether the text is part of a block."""
         return self.go_on(text)
 
     def go_on(self, text: str) -> bool:
-        """Whether the block goes on."""
+        """Whether the block continues."""
         data = _units(text, UTF_16)
         return data is not None and bool(self._is_inside[data].all())
 
 
 def _units(text: str, unit: Any = UTF_8) -> Units | None:
-    """The units of a text; None if it has a lone surrogate, which a kernel's caller refuses."""
+    """The units of a text; None if it has a lone surrogate, since the caller of a kernel refuses it."""
     try:
         return units(text, unit)
     except UnicodeEncodeError:

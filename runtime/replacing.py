@@ -50,11 +50,11 @@ class Chosen(NamedTuple):
 
 
 def check_replacements(by: Replacements, keywords: int) -> None:
-    """Refuse what replaces no match, and a list of another length than the keywords.
+    """Refuse values of other types, and a list whose length is not the number of keywords.
 
     Raises:
-        TypeError: it is no str, list or dict.
-        ValueError: it is a list of another length.
+        TypeError: `by` is not a str, a list or a dict.
+        ValueError: `by` is a list of another length.
     """
     if isinstance(by, bytes | bytearray) or not hasattr(by, "__getitem__"):
         raise TypeError(f"by is {type(by).__name__}; expected a str, a list, a dict or a function; to remove matches, pass ''")

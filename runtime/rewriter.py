@@ -32,7 +32,7 @@ is_unchanged = Deferred("fst.runtime.kernels.unchanged", "is_unchanged")
 Known = TypeVar("Known", bound="KeepingRewriter")
 
 NOWHERE = np.empty(0, np.uint64)  # in place of spans that are not asked for
-LONG = 1 << 20  # bytes of texts from which on room is worth counting: most texts are read in shorter blocks
+LONG = 1 << 20  # bytes; counting the room of shorter texts is not worth its time, and most texts are read in shorter blocks
 
 
 def grown(numbers: NDArray[Any], count: int, room: int) -> NDArray[Any]:
@@ -48,7 +48,7 @@ class Room:
     Attributes:
         rewritten: the rewritten texts.
         work: the kernels' argument ``work``.
-        piece: the piece in which the rewritten text ends that kernels have left; None if there was none.
+        piece: the unfinished piece at the end of rewritten text; None if there is none.
     """
 
     def __init__(self) -> None:
@@ -70,14 +70,14 @@ class Room:
             size, rows: how many.
             with_spans: whether to write spans of rewritten texts.
             needs_spans: whether rewriting needs those of stretches in any case.
-            kept: the bytes before them, which stay, with their spans.
+            kept: the number of bytes before them, which are kept with their spans.
         """
         asked, room = (rows, with_spans, needs_spans), kept + size
         if asked == self._asked == (rows, False, False) and room + PAST_END <= len(self._text) and size <= len(self._work.items):
             return
         self._asked = asked
         if room + PAST_END > len(self._text):
-            # Half as much again, so that a text that grows is copied a few times at most.
+            # Half as much again, so that a growing text is copied only a few times.
             self._text = grown(self._text, kept, max(room, len(self._text) + (len(self._text) >> 1)) + PAST_END)
         if size > len(self._work.items):
             self._work = _work(size)
@@ -114,7 +114,7 @@ class KeepingRewriter:
     Attributes:
         arguments: the kernels' argument ``machine`` for rewritten texts.
         growth: the most bytes that one byte becomes.
-        kernels: those that a call takes, in the order of their calls.
+        kernels: the kernels of a call, in the order in which it calls them.
     """
 
     arguments: Any
@@ -122,11 +122,11 @@ class KeepingRewriter:
     kernels: tuple[Deferred, ...]
 
     def pending(self) -> Pending | None:
-        """Recognises raw text that is left because it goes on."""
+        """An object that recognises unfinished raw text."""
         raise NotImplementedError
 
-    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002 - of rewriters before machines that cut texts into pieces
-        """Whether the kernels would leave all of a rewritten text, of which they have left a part before. Else they read it."""
+    def goes_on(self, text: Units, room: Room) -> bool:  # noqa: ARG002 - for rewriters before machines that cut texts into pieces
+        """Whether the kernels would again leave all of a rewritten text unread, after leaving a part of it before."""
         return False
 
     def reading_by(self: Known, arguments: Any) -> Known:
@@ -178,11 +178,11 @@ class TextRewriter(KeepingRewriter):
         return not state[KEPT] and bool(is_unchanged.call(text, starts, self._rewriter, memo))
 
     def pending(self) -> Pending:
-        """Recognises text without a border."""
+        """An object that recognises text without a border."""
         return PendingBorder(self._rewriter)
 
     def goes_on(self, text: Units, room: Room) -> bool:
-        """Whether the piece with which a rewritten text begins goes on to its end."""
+        """Whether the piece at the beginning of a rewritten text continues to the end of the text."""
         if room.piece is None:
             room.piece = OpenPiece(self._pieces)
         if room.piece.goes_on_in(text):
@@ -223,6 +223,6 @@ class TextRewriter(KeepingRewriter):
         return room.rewritten
 
     def _size(self, text: Units) -> int:
-        """An upper bound on the rewritten bytes of texts, without what is put at their ends; of many bytes, by the characters."""
+        """Upper bound on the rewritten bytes of texts, without additions at their ends. For long texts, characters determine it."""
         most = self.growth * len(text)
         return most if len(text) <= LONG else min(most, self._of_characters.bytes_of(text.tobytes()))

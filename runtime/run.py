@@ -105,7 +105,7 @@ class Runner:
             number_kernels(table.kind + " with offsets" * with_spans, self._kernels())
 
     def _kernels(self) -> list[list[Deferred]]:
-        """The kernels in the order of their calls, as `number_kernels` takes them."""
+        """The kernels in the order of their calls, for `number_kernels`."""
         reader = self.rewriter or self._folder
         before = [[kernel] for kernel in reader.kernels] if reader else []
         after = [[restore]] if self.with_spans and self.rewriter else []
@@ -116,11 +116,11 @@ class Runner:
         return room_for(self._ids_per_unit, units, rows, frame)
 
     def room_as_is(self, units: int, rows: int, frame: Frame) -> int:
-        """`room` for rows that are not rewritten; for others `encode` makes more room, once it knows their size."""
+        """`room` for rows that are not rewritten; `encode` makes more room for others when it knows their size."""
         return room_for(self._ids_per_read, units, rows, frame)
 
     def room_behind(self, workspace: Workspace, units: int, rows: int, frame: Frame) -> int:
-        """`room_as_is` for rows behind what is kept of the last call in a workspace."""
+        """`room_as_is` for rows that follow the text that a workspace keeps from the last call."""
         return workspace.symbols + self.room_as_is(units + (0 if self.rewriter else workspace.kept), rows, frame)
 
     def suspects(self, rows: int) -> NDArray[np.uint8]:
@@ -156,8 +156,8 @@ class Runner:
     ) -> int:
         """Encode rows of text. With `more` there is only one row, and it goes on in the next call. Returns where reading stopped.
 
-        The buffers of `output` grow if rewritten texts need it; and if the table has no bound on its ids and `room` was too little for
-        them, unless ids are only `counted`.
+        The buffers of `output` grow if rewritten texts need more room. If the table has no bound on its ids, they also grow for more ids
+        than `room`, unless ids are only `counted`.
 
         Raises:
             TextError: a word is too long to be read at once, see `MOST_UNITS`; or there are more ids than `MOST_IDS`; or a kernel has no

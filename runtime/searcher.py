@@ -180,13 +180,13 @@ class Searcher:
 
         Args:
             text: a str, or a batch of str as in `find_batch`.
-            by: a str for all keywords; a list with one for each; a dict from keyword to str, of which others stay; or a function that
-                returns a str, of the match and its text, or of the match alone as in `re.sub`.
+            by: a str for all keywords; a list with a str for each keyword; a dict from keyword to str, which leaves other keywords as they
+                are; or a function that returns a str, of the match alone as in `re.sub`, or of the match and its text.
             threads: as in `find_batch`.
 
         Raises:
             TextError: a text, or a replacement, is not text.
-            TypeError: `by` is none of these.
+            TypeError: `by` has another type.
             ValueError: `by` is a list of another length than the keywords; or the keywords were compiled for overlapping matches.
         """
         by = self._checked_replacement(by)
@@ -237,7 +237,8 @@ class Searcher:
             A column of the same type, with the same chunks; null rows stay null.
 
         Raises:
-            TextError, TypeError, ValueError: as in `replace`; or the column does not hold texts, or the new ones are too long for its type.
+            TextError, TypeError, ValueError: as in `replace`; or the column does not hold texts, or its type cannot hold
+                the new texts.
             ImportError: pyarrow is not installed.
 
         Example:
@@ -298,7 +299,7 @@ class Searcher:
         yield from stream.close()[0]
 
     def _checked_replacement(self, by: Replacement) -> Chooser | Replacements:
-        """What replaces matches, as it is or as a function of the match and its text."""
+        """Checked replacements; a function becomes a function of the match and its text."""
         if self._is_overlapping:
             raise ValueError('replace: matches overlap; compile the keywords with another match_kind than "overlapping"')
         if callable(by):
@@ -400,7 +401,7 @@ class _Matcher(Encoder):
 
     @Lazy
     def _safe_cuts(self) -> SafeCuts | None:
-        """After characters that no state reads on, no match goes on."""
+        """A text may be cut after a character without transitions, since no match continues there."""
         held = self._table.bytes_read
         absent = "".join(char for char in CANDIDATES if not held[ord(char)])
         return Blanks(absent) if absent else None
@@ -417,12 +418,12 @@ def _of_part(part: Part) -> Matches:
 
 
 def of_two(by: Callable[..., str]) -> Chooser:
-    """A function of a match and its text, from one that may take the match alone."""
+    """A function of a match and its text, from a function that may take the match alone."""
     try:
         signature(by).bind(None, None)
     except TypeError:
         return lambda match, _: by(match)
-    except ValueError:  # it is not written in Python, and has no signature
+    except ValueError:  # the function is not written in Python, and has no signature
         pass
     return by
 

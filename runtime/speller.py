@@ -73,7 +73,7 @@ class Speller(KeepingRewriter):
         return not self._spells and self._normalizer is not None and self._normalizer.leaves(text, starts, state, memo)
 
     def pending(self) -> Pending | None:
-        """Recognises text without a border of the normalizer. Without one, no text is left."""
+        """An object that recognises text without a border of the normalizer; None without a normalizer, since no text is then held back."""
         return self._normalizer.pending() if self._normalizer else None
 
     def border(self, text: Units, starts: Ints, memo: Any) -> int:

@@ -4,8 +4,9 @@ Kernels can read a text in pieces: they keep the symbols of an unfinished word, 
 of marks that may continue. A stream does the rest. It collects small pieces until they are worth a call, holds back the bytes of a
 character that is cut in two, and reads the characters that a kernel has left together with the next ones.
 
-A kernel begins pending text again with each call, such as a piece of a million letters. So new text is first looked at alone: whether the
-pending text goes on to its end, see `fst.runtime.pending`. A read thus takes a time linear in what was written since the last one.
+A kernel reads pending text, such as a piece of a million letters, from its beginning with each call. A stream therefore first examines the
+new text alone: whether the pending text continues to its end, see `fst.runtime.pending`. A read takes time linear in the text since the
+last read.
 
 Memory does not grow with the stream. Of a word, only as many symbols are kept as show that it is too long to be looked up; a prefix of a
 special token is shorter than the token. The one exception is a run of marks, which is kept whole, since its last mark may have to come
@@ -64,7 +65,7 @@ class Stream:
 
     Args:
         runner: runs the kernels; it has no fallback.
-        pending: recognises text that is held back and may be long; None if the machine has none.
+        pending: recognises text that is held back and may be long; None if the machine has no such text.
         frame: the ids around the text.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         trim: leaves out of the offsets of ids what does not count; it writes to the offsets. Its last argument holds the index of the
@@ -82,7 +83,7 @@ class Stream:
         self._decoder: IncrementalDecoder | None = None
         self._decoded = 0  # bytes decoded so far
         self._unread: list[str] = []  # decoded, but not read by a kernel yet
-        self._is_pending = False  # whether `_unread` goes on, so that a kernel would read nothing of it
+        self._is_pending = False  # whether `_unread` continues, so that a kernel would read nothing of it
         self._characters = self._count = 0  # read by kernels so far, and the ids that they gave
         self._buffers = Buffers(runner.with_spans)
         self._parts: list[Part] = []  # certain, but not returned yet
@@ -259,9 +260,9 @@ class Runs:
 class Spans:
     """Spans in a text of any length.
 
-    A kernel's positions have only 32 bits, so positions in the whole text are numbered. The lowest numbers stand for the bounds of what was
-    kept when they were given, two for each symbol or rewritten character; all others ascend with the characters. If there are no more,
-    new ones are given.
+    A kernel's positions have only 32 bits, so positions in the whole text get numbers. The lowest numbers are the bounds of kept symbols or
+    rewritten characters, two for each, at the time of numbering; all others ascend with the characters. When the numbers run out, all are
+    assigned again.
 
     Args:
         runner: runs the kernels.
@@ -281,10 +282,10 @@ class Spans:
         return self._actual(np.stack([kept & LOW_HALF, kept >> HALF], axis=1).ravel().astype(np.int64))
 
     def number(self, characters: int, size: int) -> int:
-        """Number `size` characters that are to be read, before which there were `characters`; and restart the count of words.
+        """Number the next `size` characters, which follow `characters` others; and restart the count of words.
 
         Returns:
-            The number of the first one; 0 stands for the first character of the text alone.
+            The number of the first of them; only the first character of the whole text has the number 0.
         """
         self._workspace.state[WORD] = 0
         if self._first + (characters - self._origin) + size > MOST_NUMBERS:
@@ -304,7 +305,7 @@ class Spans:
         return actual, numbers
 
     def _actual(self, numbers: Ints) -> Ints:
-        """The positions in the whole text for numbers."""
+        """Convert numbers to positions in the whole text."""
         known, new = len(self._known), numbers + (self._origin - self._first)
         return np.where(numbers < known, self._known[np.minimum(numbers, known - 1)], new) if known else new
 

@@ -195,16 +195,16 @@ def batch_of(text: object) -> Any:
 
 
 def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
-    """A batch as a list or a tuple. The rows are only looked at when they are read.
+    """A batch as a list or a tuple. Rows are checked later, when they are read.
 
     Raises:
-        TextError: it is a single text, a mapping, has several columns, or cannot be iterated over.
+        TextError: the batch is a single text or a mapping, has several columns, or is not iterable.
     """
     if isinstance(texts, list | tuple):
         return texts
     if isinstance(texts, str | bytes | bytearray | memoryview):
         raise _no_batch(texts, "pass several texts, as in [text], or call the method for one text")
-    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow, of NumPy and pandas, of polars; iteration may give scalars of their own
+    for name in ("to_pylist", "tolist", "to_list"):  # of pyarrow; of NumPy and pandas; of polars. Iteration may give their own scalars.
         if hasattr(texts, name) and getattr(texts, "ndim", 1) == 1:
             found: list[Any] = getattr(texts, name)()
             return found
@@ -213,7 +213,7 @@ def listed(texts: Texts) -> list[Any] | tuple[Any, ...]:
     try:
         return list(texts)
     except TypeError:
-        if hasattr(texts, "__iter__"):  # the error is that of a generator
+        if hasattr(texts, "__iter__"):  # the error comes from a generator
             raise
         raise _no_batch(texts, "pass a list") from None
 
@@ -223,7 +223,7 @@ def _no_batch(texts: object, remedy: str) -> TextError:
 
 
 def rows_of(texts: Sequence[Any]) -> Source:
-    """The rows of a list or a tuple. Their types are only checked when they are read."""
+    """The rows of a list or a tuple. Their types are checked later, when they are read."""
     if type(texts) not in (list, tuple):
         texts = list(texts)  # a subclass may have an __iter__ of its own
     return ByteStrings(texts) if texts and isinstance(texts[0], bytes) else Strings(texts)

@@ -32,11 +32,11 @@ END_OF_TEXT = "<|endoftext|>"
 
 
 class Encoding:
-    """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that give one by its name.
+    """A stand-in for a ``tiktoken.Encoding``, and for the functions of tiktoken that return an encoding by name.
 
     It has the methods and properties of tiktoken 0.14.0, with the same results and the same errors. It adds no special tokens of a
-    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and other functions of names need
-    tiktoken. ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` extend an encoding as tiktoken's README does.
+    template. All added tokens of the table are special tokens. It can be pickled. Only `get_encoding` and the other functions of names need
+    tiktoken. ``_pat_str``, ``_mergeable_ranks`` and ``_special_tokens`` serve to extend an encoding as in tiktoken's README.
 
     Args:
         tokenizer: a tokenizer over a byte-level BPE table; or a ``tiktoken.Encoding``, which is compiled first.
@@ -47,7 +47,7 @@ class Encoding:
         fst: the tokenizer that encodes, which finds all special tokens.
 
     Raises:
-        TypeError: the argument is no tokenizer.
+        TypeError: the argument is not a tokenizer.
         UnsupportedError: the tokenizer is of another kind; or it has a normalizer, ``add_prefix_space``, or added tokens with flags.
 
     Example::
@@ -70,7 +70,7 @@ class Encoding:
 
     @staticmethod
     def get_encoding(encoding_name: str) -> Encoding:
-        """The encoding of a name, from the installed tiktoken. It is compiled once in a process.
+        """The encoding with a name, from the installed tiktoken. A process compiles it once.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -83,7 +83,7 @@ class Encoding:
 
     @staticmethod
     def encoding_for_model(model_name: str) -> Encoding:
-        """The encoding of a model of OpenAI's, as `get_encoding` gives it.
+        """The encoding of a model of OpenAI, see `get_encoding`.
 
         Raises:
             ImportError: tiktoken is not installed.
@@ -163,11 +163,11 @@ class Encoding:
     def encode_with_unstable(
         self, text: str, *, allowed_special: Allowed = NO_TOKENS, disallowed_special: Disallowed = "all"
     ) -> tuple[list[int], list[list[int]]]:
-        """The ids of a text that stay if more text follows, and what may come after them.
+        """The stable ids of a text, which more text cannot change, and completions: ids that may follow them.
 
         Returns:
-            The stable ids; and completions, sorted: ids that may follow them, so that the text begins with the text of both. Completions
-            are those of tiktoken, which may lack some.
+            The stable ids; and the completions, sorted. The text of the stable ids and a completion begins with the given text. As in
+            tiktoken, some completions may be missing.
 
         Raises:
             ValueError: as by `encode`.
@@ -415,7 +415,7 @@ class Encoding:
     @property
     def _mergeable_ranks(self) -> dict[bytes, int]:
         """Token → rank, as tiktoken takes them."""
-        _tiktoken_pattern(self._table)  # other tables have merges, of which ids are no ranks
+        _tiktoken_pattern(self._table)  # other tables have merges, and their ids are not ranks
         return dict(sorted(self._ranks.items(), key=itemgetter(1)))
 
     @property

@@ -1,4 +1,4 @@
-"""The checks of arguments that tiktoken and its extension module make, with their messages."""
+"""Checks of arguments as in tiktoken and its extension module, with the same messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fst.runtime.decoding import MAX_ID
 
 
 def number_of(token: Any) -> int:
-    """The number of a token; raises a TypeError or an OverflowError if it is none, or too large."""
+    """The number of a token. Raises a TypeError if it is not a number, and an OverflowError if it is too large."""
     number = index(token)
     if not -1 << 63 <= number < 1 << 63:
         raise OverflowError("Python int too large to convert to C long")
@@ -25,7 +25,7 @@ def need(value: Any, kind: type) -> None:
 
 
 def need_strings(allowed: Any) -> None:
-    """Raise a TypeError if a value is no set of strings."""
+    """Raise a TypeError if a value is not a set of strings."""
     if not isinstance(allowed, set | frozenset):
         raise TypeError(f"{_named(allowed)} is not an instance of 'set'")
     for token in allowed:
@@ -33,7 +33,7 @@ def need_strings(allowed: Any) -> None:
 
 
 def need_sequence(tokens: Any) -> None:
-    """Raise a TypeError if a value is no sequence."""
+    """Raise a TypeError if a value is not a sequence."""
     if isinstance(tokens, str):
         raise TypeError("Can't extract `str` to `Vec`")
     if isinstance(tokens, dict) or not hasattr(type(tokens), "__getitem__"):

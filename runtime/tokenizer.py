@@ -60,7 +60,7 @@ class Tokenizer(Encoder):
         ``pre_tokenizer``, ``pre_tokenizer_parts``
             the pre-tokenizer
         ``specials``, ``late``, ``context``, ``skipped``, ``normalized_specials``
-            added tokens found in raw text, contextual ones and what decides about them, the ids that `decode` skips, and those of
+            added tokens found in raw text, contextual ones and their context, the ids that `decode` skips, and the ids of the
             ``specials`` that the source marks as normalized
         ``single``, ``pair``
             the templates of one text and of two: rows of [ids, type id] or ["A" or "B", type id]
@@ -287,24 +287,24 @@ class Tokenizer(Encoder):
         return [self._decoded(ids, skip_special_tokens) for ids in sequences]
 
     def with_added_tokens(self, tokens: Iterable[Any]) -> Tokenizer:
-        """A tokenizer with more added tokens, which are cut out of texts before the model reads them. This one stays as it is.
+        """A tokenizer with more added tokens, which are cut out of texts before the model reads them. This tokenizer does not change.
 
-        The ids are those of ``tokenizers`` after its ``add_tokens`` with the same tokens: a token that exists keeps its id, and others take
-        the ids after the number of tokens. The model is not compiled again.
+        The ids are those of ``tokenizers`` after its ``add_tokens`` with the same tokens: an existing token keeps its id, and new
+        tokens get the next ids, which begin with the number of tokens. The model is not compiled again.
 
         Args:
-            tokens: each a str; or a mapping or an object, such as a ``tokenizers.AddedToken``, with the content of the token, and flags:
-                single_word, lstrip, rstrip, special, and normalized, which is the opposite of special unless it is given. Flags of an added
-                token that exists change. A new token with a usual name, such as [PAD] or <pad>, gets its role if no other token has it.
+            tokens: each a str; or a mapping or an object, such as a ``tokenizers.AddedToken``, with the content of the token and the flags
+                single_word, lstrip, rstrip, special and normalized; the default of normalized is the opposite of special. An existing added
+                token gets the new flags. A new token with a usual name, such as [PAD] or <pad>, gets its role if no other token has it.
 
         Returns:
-            A new tokenizer; this one if it has these tokens already.
+            A new tokenizer; this one if it already has these tokens.
 
         Raises:
-            TypeError: an item is no token.
+            TypeError: an item is not a token.
             VocabularyError: a token has a lone surrogate.
-            UnsupportedError: no table finds the token as the reference does, for example because nothing is left of it in normalised text;
-                an id that it would take is that of another token; or the table has the ids of sentencepiece, which adds no tokens.
+            UnsupportedError: no table finds the token as the reference does, for example because normalizers remove all of it; or a new id
+                is already the id of another token; or the table has the ids of sentencepiece, which adds no tokens.
 
         Example:
             >>> from fst.compile import wordpiece
@@ -318,7 +318,7 @@ class Tokenizer(Encoder):
         return with_added_tokens(self, tokens)
 
     def save(self, path: str | Path) -> None:
-        """Write the table, such as one with added tokens, to a file that `fst.load` reads.
+        """Write the table, for example with added tokens, to a file that `fst.load` reads.
 
         Raises:
             OSError: `path` cannot be written.

@@ -1,7 +1,7 @@
-"""Completions of a text, as ``tiktoken.Encoding.encode_with_unstable`` gives them: the ids that may follow the stable ones.
+"""Completions of a text, as in ``tiktoken.Encoding.encode_with_unstable``: the ids that may follow the stable ids.
 
-The last piece of a text is unstable, with white space before it. At each of its bytes, every token that begins with the rest of the piece
-takes the place of this rest, and the result is encoded. This is the search of tiktoken 0.14.0, which misses some completions.
+The last piece of a text and the whitespace before it are unstable. At each byte of them, the search replaces the rest by every token that
+begins with this rest, and encodes the result. This is the search of tiktoken 0.14.0, which misses some completions.
 
 Source: tiktoken 0.14.0, ``src/lib.rs``, ``_encode_unstable_native``.
 """
@@ -12,14 +12,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, takewhile
 
-SPACES = b" \n\t"  # the white space that joins an unstable piece
-NO_SPACES = "\x1c\x1d\x1e\x1f"  # which only Python counts as white space
+SPACES = b" \n\t"  # the white space that is unstable along with a piece
+NO_SPACES = "\x1c\x1d\x1e\x1f"  # characters that only Python counts as white space
 
 Row = tuple[int, ...]
 
 
 def with_spaces(contents: Sequence[bytes | None], count: int) -> int:
-    r"""The number of unstable tokens: those of the last piece and, if it begins with one of white space, those of white space before it.
+    r"""The number of unstable tokens: those of the last piece and, if its first token is white space, the tokens of white space before it.
 
     Args:
         contents: the bytes of the tokens of a text; None for special tokens.
@@ -47,7 +47,7 @@ class Completions:
         self._sizes = {number: len(token) for token, number in ranks.items()}
 
     def of(self, unstable: bytes) -> set[Row]:
-        """The completions of the bytes of unstable tokens, each as ids."""
+        """The completions of the bytes of unstable tokens; each is a row of ids."""
         found: set[Row] = {(self._ranks[token],) for token in self._beginning_with(unstable)}
         for place in range(1, len(unstable)):
             tried = [unstable[:place] + token for token in self._beginning_with(unstable[place:])]
@@ -62,14 +62,14 @@ class Completions:
         return takewhile(lambda token: token.startswith(beginning), (self._sorted[at] for at in range(first, len(self._sorted))))
 
     def _encoded(self, tried: list[bytes]) -> Iterator[Sequence[int]]:
-        """The ids of bytes: of a text by its pieces, and of other bytes as one piece."""
+        """The ids of each byte string. Valid UTF-8 is encoded as text, and other bytes as one piece."""
         texts = {content: content.decode(errors="replace") for content in tried}
         valid = [text for content, text in texts.items() if text.encode() == content]
         yield from self._encode(valid)
         yield from (self._merged(content) for content, text in texts.items() if text.encode() != content)
 
     def _merged(self, piece: bytes) -> list[int]:
-        """The ids of a piece: of all neighbours that make a token, those that make the one of the lowest id are merged first."""
+        """The ids of a piece, by repeatedly merging the two neighbours that make the token with the lowest id."""
         ends = [*range(len(piece) + 1)]
         while True:
             pairs = [(self._ranks.get(piece[ends[at] : ends[at + 2]]), at + 1) for at in range(len(ends) - 2)]
@@ -79,7 +79,7 @@ class Completions:
             del ends[min(known)[1]]
 
     def _cut(self, ids: Sequence[int], size: int) -> Row:
-        """The first ids that have so many bytes."""
+        """The first ids that together have at least `size` bytes."""
         for count, number in enumerate(ids, 1):
             size -= self._sizes[number]
             if size <= 0:

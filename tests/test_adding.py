@@ -126,7 +126,7 @@ def test_streams_find_added_tokens() -> None:
 @pytest.mark.parametrize(
     ("ask", "error", "what"),
     [
-        (lambda tok: tok.with_added_tokens("<x>"), TypeError, "^the tokens are a str; expected several of them; pass a list"),
+        (lambda tok: tok.with_added_tokens("<x>"), TypeError, "^tokens is str; expected an iterable of tokens; pass a list"),
         (lambda tok: tok.with_added_tokens([3]), TypeError, "^a token to add is 3; expected a str, or a mapping or an object with content"),
         (lambda tok: tok.with_added_tokens([{"content": "x", "strip": True}]), TypeError, "^a token to add is "),
         (lambda tok: tok.with_added_tokens(["\ud800"]), fst.VocabularyError, r"^token '\\ud800' is not text"),
@@ -143,7 +143,7 @@ def test_wrong_tokens_are_refused(ask: Callable[[Any], Any], error: type[Excepti
 def test_ids_of_others_are_not_taken() -> None:
     """A new token that would get the id of another one, as in the reference, is refused."""
     of = Tokenizer(models.WordPiece({"[UNK]": 0, "a": 1, "b": 3}, unk_token="[UNK]"))
-    with pytest.raises(fst.UnsupportedError, match=r"^added token '<x>' with the id 3, which another token has: "):
+    with pytest.raises(fst.UnsupportedError, match=r"^the id of added token '<x>' is 3, which another token has; "):
         fst.Tokenizer(compiled(of)).with_added_tokens(["<x>"])
 
 

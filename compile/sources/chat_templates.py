@@ -1,6 +1,7 @@
 """The chat templates of a folder or of a live tokenizer, as text. Tables keep them for `fst.hf`; nothing in this package runs them.
 
-``transformers`` takes those of files, if there are any, and else those of ``tokenizer_config.json``: a text, or a list of named texts.
+As in ``transformers``, templates in files of their own come first. The ``tokenizer_config.json``, with a text or a list of named texts,
+counts only without such files.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
         config: its tokenizer_config.json.
 
     Raises:
-        VocabularyError: one is no text.
+        VocabularyError: a template is not text.
         OSError: a file cannot be read.
     """
     files = {DEFAULT: folder / FILE} if (folder / FILE).is_file() else {}
@@ -34,10 +35,10 @@ def of_folder(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def stated(template: Any) -> dict[str, str]:
-    """The chat templates that a setting or an attribute states: a text, a list of mappings with name and template, or a mapping.
+    """The chat templates in a setting or an attribute: a text, a list of mappings with name and template, or a mapping.
 
     Raises:
-        VocabularyError: it is none of these.
+        VocabularyError: the value has another form.
 
     Example:
         >>> stated("{{ messages }}"), stated([{"name": "rag", "template": "{{ documents }}"}]), stated(None)

@@ -64,7 +64,7 @@ def contents(path: Path) -> bytes:
     """The bytes of a file, or of what is in it if it is packed with gzip.
 
     Raises:
-        VocabularyError: it is too large, or damaged, or a pipe, a socket or a device.
+        VocabularyError: the file is too large, or damaged, or it is a pipe, a socket or a device.
         OSError: it cannot be read.
     """
     data = regular.contents(path, MAX_SOURCE_BYTES, VocabularyError)

@@ -17,7 +17,7 @@ EXTRA = "pip install jieba==0.42.1, which the extra jieba has"
 
 
 def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The model: its emissions, and its chances to begin and to change states, see `fst.machines.jieba_model`.
+    """The model: its emissions, and the chances of first states and of transitions, see `fst.machines.jieba_model`.
 
     Raises:
         UnsupportedError: jieba is not installed.
@@ -32,8 +32,8 @@ def read_model() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _installed() -> Any:
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about its patterns
+            warnings.simplefilter("ignore")  # jieba warns about its own patterns
             return import_module("jieba.finalseg")
     except ImportError:
-        told = "hmm=True takes the model of jieba, which is not installed"
+        told = "hmm=True needs the model of jieba, which is not installed"
         raise UnsupportedError(f"{told}: {EXTRA}; or compile without it, for the tokens of jieba.cut(text, HMM=False)") from None

@@ -225,7 +225,7 @@ def _files(folder: Path) -> Files:
 
 
 def without_vocabulary(folder: Path) -> Files:
-    """The contents of the files that hold no vocabulary.
+    """The contents of the files without a vocabulary.
 
     Raises:
         VocabularyError: a file is malformed.
@@ -239,8 +239,8 @@ def json_object(path: Path) -> Json | None:
     """The JSON object in a file, or None if there is no file.
 
     Raises:
-        VocabularyError: it holds something else.
-        OSError: it cannot be read.
+        VocabularyError: the file contains something else.
+        OSError: the file cannot be read.
     """
     if not path.is_file():
         return None
@@ -382,11 +382,11 @@ def _vocabulary(files: Files) -> Mapping[str, int]:
 
 
 def settings(files: Files, inputs: tuple[str, ...], tokens: SpecialTokens, *, is_class_known: bool) -> dict[str, Any]:
-    """The settings that no id depends on. Without a class, settings that the files leave open stay open.
+    """The settings that do not change ids. Without a class, settings that the files omit stay open.
 
     Args:
         files: the contents of the files.
-        inputs: the inputs of a model, unless a setting overrides them.
+        inputs: the names of the inputs of a model, unless a setting overrides them.
         tokens: the special tokens.
         is_class_known: whether a file names a class.
     """

@@ -1,8 +1,8 @@
 """Read a folder whose vocabulary is a ``.model`` of SentencePiece, next to files of transformers that name a class.
 
 The reference is ``transformers.AutoTokenizer.from_pretrained``, version 5.24. The class takes pieces, scores and charsmap from the model,
-and builds everything else from settings. Its ids are not those of sentencepiece; one ``tokenizer.json`` can state them. This module makes
-it for the classes of `FAMILIES`, and refuses all others.
+and builds everything else from settings. Its ids differ from those of sentencepiece. This module makes a ``tokenizer.json`` with the same
+ids for the classes of `FAMILIES`, and refuses all others.
 
 Source: transformers 5.24, ``convert_slow_tokenizer.py`` and ``models/*/tokenization_*.py``.
 """
@@ -74,9 +74,9 @@ class PieceFamily:
     Attributes:
         names: the special tokens, unless a setting overrides them.
         file: the name of the model, besides `USUAL_FILE`.
-        types: the types of model in config.json that stand for this class.
+        types: the types of model in config.json that imply this class.
         build: the parts of the tokenizer.json: model, normalizer, pre_tokenizer and decoder.
-        templates: what stands around a text, and around the texts of a pair.
+        templates: the special tokens around a text, and around the texts of a pair.
         extras: the special tokens without a name, unless a setting lists them.
         greedy: names of special tokens that include a blank before them, if they are given as strings.
         padding_side: the side of padding, unless a setting overrides it.
@@ -95,7 +95,7 @@ class PieceFamily:
 
 
 def names_class(folder: Path) -> bool:
-    """Whether a folder holds files of transformers, by which `read` reads it.
+    """Whether a folder contains files of transformers, so that `read` applies.
 
     Raises:
         VocabularyError: its config.json is malformed.
@@ -109,10 +109,10 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
     Args:
         folder: the folder.
-        path: the model in it.
+        path: the model in the folder.
 
     Returns:
-        The tokenizer.json that states what all files define, and further settings, named as in `fst.metadata.Settings`.
+        The tokenizer.json that all files define together, and further settings, named as in `fst.metadata.Settings`.
 
     Raises:
         VocabularyError: a file is malformed.
@@ -133,7 +133,7 @@ def read(folder: Path, path: Path) -> tuple[Json, Json]:
 
 
 def _family(files: Files) -> PieceFamily:
-    """The class that AutoTokenizer takes."""
+    """The class that AutoTokenizer chooses."""
     kind = files.model.get("model_type")
     stated = files.config.get("tokenizer_class") or files.model.get("tokenizer_class")
     name = str(stated).removesuffix("Fast") if stated else MODEL_TYPES.get(str(kind))
@@ -146,7 +146,7 @@ def _family(files: Files) -> PieceFamily:
 
 
 def _refuse(config: Json, family: PieceFamily, path: Path) -> None:
-    """Refuse settings that would change ids, and a model that the class does not find by its name."""
+    """Refuse settings that would change ids, and a model with a name that the class does not look for."""
     asked = [name for name in family.refused if name in config] + ["fix_mistral_regex"] * bool(config.get("fix_mistral_regex"))
     for name in asked:
         raise UnsupportedError(f"{CONFIG} asks for {name} {quoted(config[name])}")
@@ -208,7 +208,7 @@ def _extra_ids(parts: Parts) -> int:
     """The number of T5's own special tokens."""
     number = parts.config.get("extra_ids", 100)
     if type(number) is not int or not 0 <= number <= MAX_OUTPUT:
-        raise ValueError(f"extra_ids is {quoted(number)}; it is a whole number from 0 to {MAX_OUTPUT}")
+        raise ValueError(f"extra_ids is {quoted(number)}; expected a whole number from 0 to {MAX_OUTPUT}")
     return number
 
 
@@ -244,7 +244,7 @@ def _albert_templates(parts: Parts) -> tuple[Template, Template]:
 
 
 def _fairseq_rows(parts: Parts, *more: str) -> list[list[Any]]:
-    """The pieces in the order of fairseq: four special tokens take the place of the first three pieces, and others follow the last."""
+    """The pieces in the order of fairseq: four special tokens replace the first three pieces, and others follow the last piece."""
     first = [parts.tokens.content(name) for name in ("bos_token", "pad_token", "eos_token", "unk_token")]
     last = [*more, parts.tokens.content("mask_token")]
     return [*([token, 0.0] for token in first), *parts.rows(3), *([token, 0.0] for token in last)]
@@ -291,7 +291,7 @@ def _llama(parts: Parts) -> Json:
 
 
 def _merges(vocabulary: Mapping[str, int]) -> list[list[str]]:
-    """All pairs of pieces that make a piece, in the order of its id; the shorter left part first."""
+    """All pairs of pieces whose concatenation is a piece, in the order of its id, and then by the length of the left part."""
     pairs = ((piece[:place], piece[place:]) for piece in vocabulary for place in range(1, len(piece)))
     return [[left, right] for left, right in pairs if left in vocabulary and right in vocabulary]
 
@@ -335,5 +335,5 @@ FAMILIES = {
     "LlamaTokenizer": PieceFamily(_ENDS, USUAL_FILE, ("idefics", "idefics2"), _llama, _llama_templates, padding_side="left"),
 }
 MODEL_TYPES = {kind: name for name, family in FAMILIES.items() for kind in family.types}
-# Other types of model with which the class counts that a file names.
+# Other types of model that do not override the class that a file names.
 OTHER_TYPES = ("llama", *pretrained.MODEL_TYPES)

@@ -44,7 +44,7 @@ class SpecialTokens:
         named: name → token.
         extras: special tokens without a name.
         numbered: added tokens by the numbers that order them.
-        lists_extras: whether a setting lists the special tokens without a name, maybe none.
+        lists_extras: whether a setting lists the special tokens without a name; the list may be empty.
     """
 
     named: Mapping[str, AddedToken]

@@ -96,7 +96,7 @@ def is_ranks(text: str) -> bool:
 
 
 def of_text(text: str, path: Path, given: Mapping[str, Any]) -> Source[BpeModel]:
-    """The source that a file of ranks states, together with options of the compiler, `OPTIONS`.
+    """The source from a file of ranks and options of the compiler, `OPTIONS`.
 
     Raises:
         VocabularyError: the file is malformed, or nothing says which encoding it is.
@@ -123,8 +123,8 @@ def source_of(model: BpeModel, pattern: Pattern, added: AddedTokens, reference: 
 
 
 def _encoding(path: Path, given: Mapping[str, Any]) -> Encoding:
-    """The encoding of a file: the named one, else the one that its name names unless a pattern is given; options override its pattern, and
-    add special tokens or drop its own.
+    """The encoding of a file: the given one; else, without a pattern, the one in the name of the file. Options override its pattern, add
+    special tokens, or drop its own.
     """
     stem = path.name.partition(".")[0]
     name = given.get("encoding", stem if stem in ENCODINGS and "pattern" not in given else None)
@@ -158,7 +158,7 @@ def _rank(line: str, where: str) -> tuple[bytes, int]:
     fields = line.split()
     if len(fields) != 2 or not (fields[1].isascii() and fields[1].isdigit() and len(fields[1]) < 20):
         raise VocabularyError(f"{where}: {quoted(line)} is not a token in base64, a blank and its rank")
-    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # tiktoken takes padding alone for the empty token
+    token = base64_bytes(fields[0], where) if fields[0].strip("=") else b""  # for tiktoken, padding alone is the empty token
     return token, int(fields[1])
 
 

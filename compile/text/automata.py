@@ -70,7 +70,7 @@ def explored(
         step: the situation that follows a situation and a symbol, and whether a match ends before the symbol.
         over: the situation in which a search is over.
         symbols: the number of symbols; the last one is the end of a text.
-        budget: counts the symbols of each situation.
+        budget: the budget that counts the symbols of each situation.
 
     Raises:
         UnsupportedError: there are too many situations.
@@ -105,7 +105,7 @@ def reduced(classes: NDArray[Any], automaton: Automaton, drops: NDArray[np.bool_
         classes: the class of each code point.
         automaton: over these classes, without gaps.
         drops: bool[classes], whether pieces that begin with a character of the class are dropped.
-        budget: of the pipeline.
+        budget: the budget of the pipeline.
 
     Raises:
         UnsupportedError: the splitter has more classes than the limit.
@@ -129,7 +129,7 @@ def whole() -> Splitter:
 
 
 def at_edges() -> Splitter:
-    """The splitter that cuts a text at each `fst.rewriting.EDGE`, which it drops."""
+    """The splitter that cuts a text at each `fst.rewriting.EDGE` and drops the edge."""
     classes = np.zeros(CODE_POINTS, np.uint8)
     classes[ord(EDGE)] = 1
     in_piece, behind_edge = START + 1, START + 2

@@ -1,4 +1,4 @@
-"""The steps that the patterns of a pipeline may take to compile: a few characters of a pattern can ask for any number of states."""
+"""A limit on the steps of compiling the patterns of a pipeline, since a few characters of a pattern can need any number of states."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAX_STEPS = 2_000_000  # a few seconds, and some 600 MB; patterns of known model
 
 
 class Budget:
-    """Counts the steps of a pipeline.
+    """Counts the steps of compiling a pipeline.
 
     Example:
         >>> budget = Budget()
@@ -22,10 +22,10 @@ class Budget:
         self._left = MAX_STEPS
 
     def take(self, steps: int) -> None:
-        """Count some steps, before they are taken.
+        """Count steps before they are taken.
 
         Raises:
-            UnsupportedError: there are more than `MAX_STEPS` in all.
+            UnsupportedError: the sum is more than `MAX_STEPS`.
         """
         self._left -= steps
         if self._left < 0:

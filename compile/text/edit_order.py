@@ -1,9 +1,9 @@
 r"""Normalizers in three parts: edits, maps of characters, and edits again, as `fst.rewriting.Rewriting` has them.
 
-A `Replace` of a string or of runs that stands between maps moves after the maps that follow it, or before those that precede it. It may
-pass maps that neither make nor change nor drop what it replaces, if they treat its content in the text as they do alone.
+A `Replace` of a string or of runs between maps moves behind all maps after it, or in front of all maps before it. It may pass maps that
+neither make, change nor drop the text that it replaces, if they map its content within a text as they map it alone.
 
-Example: NFC, ``\s+`` → ``_``, Lowercase has the effect of NFC, Lowercase, ``\s+`` → ``_``, since lower case leaves white space alone.
+Example: NFC, ``\s+`` → ``_``, Lowercase has the effect of NFC, Lowercase, ``\s+`` → ``_``, since Lowercase does not change whitespace.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Parts = Sequence[Component]
 
 
 def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
-    """Normalizers that have the effect of others: edits, then those that are maps of characters or order marks, and then edits again.
+    """Normalizers with the same effect in three parts: edits; normalizers that map characters or order marks; edits.
 
     Raises:
         UnsupportedError: an edit passes neither the maps before it nor those after it; the message names it.
@@ -55,7 +55,7 @@ def in_three(normalizers: Parts) -> tuple[Parts, Parts, Parts]:
 
 
 def _passing(part: Component, maps: Parts, *, goes_after: bool) -> Component | None:
-    """An edit that, on the other side of maps, has the effect of another; None if there is none."""
+    """An edit that has the same effect on the other side of the maps; None if there is none."""
     if not maps:
         return part
     edit, normal = edit_of(part), normalization(maps)
@@ -82,7 +82,9 @@ def _taken(edit: Edit) -> NDArray[np.bool_]:
 
 
 def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
-    """Whether a map makes of no other character something taken, or nothing, and of each one taken another; the same one of a string."""
+    """Whether a map keeps apart taken and other characters: it maps each taken character to one taken character, for a string to
+    itself, and any other to one or more that are not taken.
+    """
     are_taken, sizes = taken[by.sources], counts(by.images >= 0)
     makes = counts((by.images >= 0) & taken[by.images]) > 0
     keep = (sizes == 1) & ((by.images[:, 0] == by.sources) | (makes & (not is_string)))
@@ -90,12 +92,12 @@ def _leaves(by: Map, taken: NDArray[np.bool_], *, is_string: bool) -> bool:
 
 
 def _present(images: NDArray[Any]) -> NDArray[np.int64]:
-    """The symbols of images, without what pads them."""
+    """The symbols of images, without padding."""
     return images[images >= 0].astype(np.int64)
 
 
 def _are_apart(*codes: NDArray[np.int64]) -> bool:
-    """Whether characters neither move nor compose, so that text on either side is normalised by itself."""
+    """Whether characters neither move nor compose, so that the text before them and the text after them are normalised separately."""
     joined = characters.orders() > 0
     joined[firsts()] = joined[seconds()] = True
     return not joined[np.concatenate(codes)].any()

@@ -104,7 +104,7 @@ class Map:
 
 
 def _need_short(sources: Ints, sizes: Ints) -> None:
-    """Refuse images that are too long, given their sizes, before they are built."""
+    """Refuse images that would be too long, by their sizes, before they are built."""
     if sizes.max(initial=0) > MAX_IMAGE:
         longest = int(np.argmax(sizes))
         raise UnsupportedError(f"normalizers make {sizes[longest]:,} symbols of U+{sources[longest]:04X}; at most {MAX_IMAGE} are possible")

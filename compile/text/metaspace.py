@@ -2,7 +2,7 @@
 
 Blanks become the symbol by a pre-tokenizer Metaspace, or by a Replace at the end of the normalizers. The compiler does it the other way
 round, see `fst.blanks`: tokens and texts have blanks in place of the symbol. Splits behind Metaspace then take blanks for the symbol. With
-`keeps_symbol` it does not, since a blank has another fallback than the symbol.
+`keeps_symbol` the compiler keeps the symbol, since its fallback is not the one of a blank.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def pipeline(found: Sequence[Component], parts: Sequence[Component], *, keeps_sy
     Args:
         found: from `fst.compile.text.normalizers.components`.
         parts: from `components`.
-        keeps_symbol: whether texts have the symbol, since it is no token.
+        keeps_symbol: whether texts keep the symbol, because it is not a token.
 
     Raises:
         UnsupportedError: a pre-tokenizer stands where the symbol is not yet in place of blanks; or there are two Metaspaces.

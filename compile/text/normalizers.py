@@ -41,7 +41,7 @@ KNOWN: Fields = {
     "Strip": {"strip_left": FLAG, "strip_right": FLAG},
     "Replace": {"pattern": MAPPING, "content": STRING},
 }
-MAX_ORDERINGS = 16  # normalizers that order marks: to compile, each takes up to half a second
+MAX_ORDERINGS = 16  # normalizers that order marks; compiling each takes up to half a second
 # Known before machines over bytes, too; to refuse them by name where they cannot be expressed.
 WITH_PREPEND: Fields = {**KNOWN, "Prepend": {"prepend": STRING}, "Precompiled": {"precompiled_charsmap": STRING}}
 
@@ -91,7 +91,7 @@ class Normalization:
         """These normalizers, followed by NFC, NFD, NFKC or NFKD.
 
         Raises:
-            UnsupportedError: the last ordering before has an effect, or there are more than `MAX_ORDERINGS`.
+            UnsupportedError: the previous ordering has an effect, or there are more than `MAX_ORDERINGS`.
         """
         if len(self.steps) == MAX_ORDERINGS:
             raise UnsupportedError(f"more than {MAX_ORDERINGS} normalizers that order marks, such as NFD")

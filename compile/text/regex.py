@@ -31,7 +31,7 @@ from fst.errors import UnsupportedError, quoted
 
 WORD_EDGES = ("<", ">", "b{")  # of fancy-regex
 MAX_COUNT = 1000  # repetitions that a count asks for
-MAX_PATTERN = 1 << 14  # characters; parsing takes up to 0.2 ms each
+MAX_PATTERN = 1 << 14  # characters; parsing takes up to 0.2 ms for each
 
 END_OF_TEXT = LookAhead(Characters(ANY), negative=True)
 END_OF_LINE = LookAhead(Characters(NO_NEWLINE), negative=True)

@@ -7,7 +7,7 @@ The result is a list of
 - ``{"type": "PrefixSpace"}``: each piece gets a leading blank, unless it begins with one or is empty. (This is ByteLevel's
   ``add_prefix_space``, which comes before its own pattern.)
 - ``{"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}``, always there.
-- After it, what splits bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters in the form above.
+- After it, pre-tokenizers that split bytes: ``{"type": "Digits", "individual_digits": …}``, and splits of ASCII characters as above.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def components(component: Component | None) -> Parts:
     """The pre-tokenizers of a ``tokenizer.json`` in the form above.
 
     Raises:
-        UnsupportedError: one is not supported, or none is ByteLevel.
+        UnsupportedError: a pre-tokenizer is not supported, or ByteLevel is missing.
         ValueError: one is malformed.
 
     Example:

@@ -38,7 +38,7 @@ def splitter(
         dialect: the engine whose rules the pattern follows.
         literal: whether the pattern is a plain string.
         absent: strings that no text holds. Alternatives of the pattern that spell a string with one of them in it are left out.
-        budget: of the pipeline; None: of this pattern alone.
+        budget: the budget of the pipeline; None: a budget for this pattern alone.
 
     Raises:
         UnsupportedError: the behavior is unknown, or the pattern has a construct from which no splitter is compiled; the message names it.
@@ -72,7 +72,7 @@ class Alphabet:
     Attributes:
         classes: the classes.
         held: the classes in the set of each node, by the `id` of the node.
-        budget: of the pipeline.
+        budget: the budget of the pipeline.
     """
 
     classes: code_points.Classes

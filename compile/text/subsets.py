@@ -36,7 +36,7 @@ class Construction:
     Args:
         program: the program.
         classes: how many classes there are; the number after the last stands for the end of the text.
-        budget: of the pipeline.
+        budget: the budget of the pipeline.
     """
 
     def __init__(self, program: Program, classes: int, budget: Budget) -> None:
@@ -125,7 +125,7 @@ def minimal(targets: NDArray[np.int64], ends: NDArray[np.bool_], budget: Budget)
     Args:
         targets: int64[states, symbols], the next state.
         ends: bool[states, symbols], whether a match ends before the symbol.
-        budget: counts the states of each round, of which four take as long as a step.
+        budget: the budget; four states of a round count as one step.
     """
     blocks, count = np.zeros(len(targets), np.int64), 1
     while True:

@@ -42,7 +42,7 @@ class Step:
 
 
 class Stepper:
-    """The steps of a program, each computed once. The budget counts threads stepped, and places visited."""
+    """The steps of a program, each computed once. The budget counts the stepped threads and the visited places."""
 
     def __init__(self, program: Program, budget: Budget) -> None:
         self._instructions, self._budget = program.instructions, budget

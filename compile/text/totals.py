@@ -2,7 +2,7 @@
 
 A behavior (`fst.splitting.Behavior`) may keep a gap as a piece, drop gaps or matches, join a gap with the match before or after it, or join
 adjacent matches. Most behaviors need patterns whose matches are known to begin by one character: then a gap consists of the characters
-with which no match begins. Patterns of one string need no such character, except where matches or gaps are dropped.
+with which no match begins. Patterns of one string have no such condition, except where matches or gaps are dropped.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def total(split: Splitter, budget: Budget | None = None) -> Splitter:
     """The splitter without gaps that has the pieces of another.
 
     Args:
-        split: the other.
-        budget: of the pipeline; None: of this splitter alone.
+        split: the other splitter.
+        budget: the budget of the pipeline; None: a budget for this splitter alone.
 
     Raises:
         UnsupportedError: this module finds none; the message says why.
@@ -62,7 +62,7 @@ def _behaving(split: Splitter, automaton: Automaton, begins: NDArray[np.bool_], 
 
 
 def _string(automaton: Automaton) -> Sequence[int]:
-    """The symbols of the only string that a pattern matches; none if it matches others, or looks at what follows."""
+    """The symbols of the only string that a pattern matches; empty if it matches other strings, or has a look-ahead."""
     steps, symbols, state = automaton.steps(), list[int](), START
     while not any(ends for _, ends in steps[state]):
         leading = [symbol for symbol, (following, _) in enumerate(steps[state]) if following != DEAD]
@@ -125,8 +125,8 @@ class _Read(NamedTuple):
     """The state of a search by a pattern of one string.
 
     Attributes:
-        matched: how many of the string's first symbols were read last.
-        kind: whether they follow a match, begin the piece, or stand in a gap, where the automaton has reported an end before them.
+        matched: the number of first symbols of the string that were just read.
+        kind: their place: after a match, at the beginning of the piece, or in a gap, with an end already reported before them.
     """
 
     matched: int = 0
@@ -143,7 +143,7 @@ class _String:
     Attributes:
         symbols: the string.
         end: the symbol of the end of a text.
-        joins: whether adjacent matches are one piece; otherwise the gap behind a match is part of its piece.
+        joins: whether adjacent matches are one piece; otherwise the gap after a match is part of its piece.
     """
 
     symbols: Sequence[int]
@@ -151,13 +151,13 @@ class _String:
     joins: bool
 
     def step_to_end(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a piece that ends behind the first string in it."""
+        """The step of a search for a piece that ends after its first match."""
         if symbol == self.end or now.matched == len(self.symbols):
             return OVER, True
         return _Read(self._longest(now.matched, symbol)), False
 
     def step(self, now: _Read, symbol: int) -> tuple[_Read, bool]:
-        """The step of a search for a piece that ends before the next string, or, if matches are joined, behind the last string."""
+        """The step of a search for a piece that ends before the next match, or after the last one if matches are joined."""
         count, kind = now
         if count < len(self.symbols) and symbol == self.symbols[count]:
             return self._read(count + 1, kind), not count and kind != FIRST
@@ -171,13 +171,13 @@ class _String:
         return _Read(longest, GAP), longest == 1
 
     def _read(self, count: int, kind: int) -> _Read:
-        """The state when one more symbol of the string was read."""
+        """The state after one more symbol of the string."""
         if count < len(self.symbols):
             return _Read(count, kind)
         return OVER if kind == GAP else _Read(0, MATCHED if self.joins else GAP)
 
     def _longest(self, count: int, symbol: int) -> int:
-        """How many of the string's first symbols were read last, once a symbol follows some of them."""
+        """The length of the longest prefix of the string at the end of its first `count` symbols followed by another symbol."""
         read = (*self.symbols[:count], symbol)
         return next((size for size in range(len(read), 0, -1) if read[-size:] == tuple(self.symbols[:size])), 0)
 

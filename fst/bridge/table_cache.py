@@ -1,6 +1,6 @@
 """Tables of live tokenizers on disk, so that the next process does not compile them again.
 
-A file is named by a digest of the tokenizer and of the sources of the compiler, so that a stale one is never read. Its table is proven like
+The name of a file is a digest of the tokenizer and of the sources of the compiler, so a stale file is never read. Its table is proven like
 any other. A damaged file, or one that a stranger can write to, is ignored.
 """
 
@@ -20,23 +20,23 @@ import fst
 from fst import cache_folder, machines
 from fst.errors import TableError
 
-MAX_BYTES = 1 << 29  # of all tables in the folder; the one that was used longest ago goes first
+MAX_BYTES = 1 << 29  # of all tables in the folder; the least recently used one is removed first
 SOURCES = {"fst": ("*.py", "machines/*.py"), "fst.compile": ("**/*.py", "**/*.tsv")}  # files that decide about a table, by their package
 
 
 def table_of(name: str, statement: tuple[str, Any], compile_it: Callable[[], Any]) -> Any:
-    """The table of a live tokenizer: a kept one, or one that is compiled now and kept, after a line that says so.
+    """The table of a live tokenizer: a kept one, or else one that is compiled and kept, after a line in the log.
 
     Args:
-        name: the tokenizer, for the line.
-        statement: all that the table follows from, as `fst.live.statement` has it.
-        compile_it: compiles it.
+        name: the name of the tokenizer in the line.
+        statement: everything that determines the table, see `fst.live.statement`.
+        compile_it: a function that compiles the table.
     """
     users = cache_folder.users()
     path = users / "tables" / f"{_digest(statement)}.npz" if users else None
     if path and (found := _kept(path)) is not None:
         return found
-    obstacle = cache_folder.obstacle(path.parent) if path else "there is no home"
+    obstacle = cache_folder.obstacle(path.parent) if path else "the user has no home folder"
     told = f"not kept: {obstacle}" if path is None or obstacle else f"kept in {path.parent}"
     logging.getLogger("fst").warning("fst: compiling %s, up to 20 s; %s", name, told)
     table = compile_it()
@@ -52,7 +52,7 @@ def _digest(statement: tuple[str, Any]) -> str:
 
 @cache
 def _sources() -> bytes:
-    """The digest of the files that decide what a table is compiled to."""
+    """The digest of all files that can change a compiled table."""
     digest = sha256(fst.__version__.encode())
     for package, patterns in SOURCES.items():
         spec = find_spec(package)  # does not import the compiler
@@ -63,7 +63,7 @@ def _sources() -> bytes:
 
 
 def _kept(path: Path) -> Any | None:
-    """The table in a file, proven; None if there is none."""
+    """The proven table in a file; None if there is no such file, or it is unsafe or damaged."""
     with suppress(OSError, TableError):
         if cache_folder.is_safe(path.parent.stat()) and cache_folder.is_safe(path.stat()):
             table = machines.load(path)
@@ -74,7 +74,7 @@ def _kept(path: Path) -> Any | None:
 
 
 def _keep(table: Any, path: Path) -> None:
-    """Write a table, whole or not at all, and remove those that were used longest ago beyond `MAX_BYTES`."""
+    """Write a table, whole or not at all, and remove the least recently used ones beyond `MAX_BYTES`."""
     try:
         table.save(path)
         files = sorted(((file.stat(), file) for file in path.parent.iterdir()), key=lambda one: one[0].st_mtime, reverse=True)

@@ -31,8 +31,8 @@ class Normalized(NamedTuple):
 
     Attributes:
         text: its characters.
-        places: for each character the one of the raw text from which it comes, and at last where the raw text ends; without white space
-            that was removed. Of a text that vanishes, the end alone, or nothing if all of it becomes white space.
+        places: for each character the index of the character in the raw text from which it comes, and then the end of the raw text without
+            removed white space. For a text that vanishes, the end alone, or nothing if all of it becomes white space.
     """
 
     text: str
@@ -224,7 +224,7 @@ class ModelPieces(Pieces):
         return Normalized(normal, self._with_own(text, places) if self._own else places)
 
     def _end_of_nothing(self, text: str, by: Rewriting) -> list[int]:
-        """The end of a text that vanishes, as sentencepiece counts: none if all of it becomes white space."""
+        """The end of a text that vanishes, as sentencepiece counts; nothing if all of it becomes white space."""
         charsmap = next((edit for edit in by.edits if isinstance(edit, Charsmap)), None)
         if charsmap is None:
             return []

@@ -33,7 +33,7 @@ def tokenizers(tokenizer: Any, *, threads: int | None = None) -> Backend:
 
     It has the methods of tokenizers 0.23.3 that encode and decode, with the same results, and takes a table of any machine. Truncation
     and padding are in force as the vocabulary's source has them, until methods such as ``no_padding`` change this; the `fst.Tokenizer`
-    behind it, which may be shared, does not change: ``add_tokens`` puts another one in its place. It can be pickled.
+    behind it, which may be shared, does not change: ``add_tokens`` replaces it by another one. It can be pickled.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of tokenizers or transformers, which is compiled first.
@@ -261,13 +261,13 @@ class Backend:
         return False
 
     def add_tokens(self, tokens: Sequence[Any]) -> int:
-        """Add tokens, see `fst.Tokenizer.with_added_tokens`. The tokenizer behind this one is replaced, and does not change itself.
+        """Add tokens, see `fst.Tokenizer.with_added_tokens`. The `fst.Tokenizer` behind this object is replaced; it does not change.
 
         Args:
             tokens: each a str or an ``AddedToken`` of ``tokenizers``.
 
         Returns:
-            How many of them are new or have other flags than before.
+            The number of tokens that are new or have new flags.
 
         Raises:
             UnsupportedError: as by `fst.Tokenizer.with_added_tokens`.
@@ -275,11 +275,11 @@ class Backend:
         return self._add(tokens, "add_tokens")
 
     def add_special_tokens(self, tokens: Sequence[Any]) -> int:
-        """The same, for special tokens: decoding leaves them out if it is asked to."""
+        """As `add_tokens`, for special tokens, which decoding can skip."""
         return self._add(tokens, "add_special_tokens")
 
     def _add(self, tokens: Sequence[Any], method: str) -> int:
-        """Add tokens. The reference, with added tokens alone, finds their flags."""
+        """Add tokens. An empty tokenizer of the reference with the same added tokens determines their flags."""
         from tokenizers import Tokenizer, models
 
         flags = Tokenizer(models.WordLevel({}, ""))

@@ -32,7 +32,7 @@ def hf(tokenizer: Any, *, threads: int | None = None, **settings: Any) -> Any:
     collators, trainers, sentence-transformers and chat templates. A call takes the same arguments, and gives a
     ``transformers.BatchEncoding``. The tokenizer can be pickled. ``save_pretrained`` writes a folder that ``AutoTokenizer`` loads, and that
     `fst.compile.tokenizer` compiles to equal tables; it is refused for tables from tiktoken, whose patterns transformers reads differently.
-    ``add_tokens`` and ``add_special_tokens`` make a new table; the `fst.Tokenizer` that was given does not change.
+    ``add_tokens`` and ``add_special_tokens`` make a new table; the given `fst.Tokenizer` does not change.
 
     Args:
         tokenizer: an `fst.Tokenizer`; or a live tokenizer of transformers or tokenizers, which is compiled first. Settings and the chat
@@ -307,7 +307,7 @@ class FastTokenizer:
 
 
 def _chat_template(templates: Mapping[str, str]) -> dict[str, Any]:
-    """Chat templates as the setting of transformers: a text, or texts by their names."""
+    """Chat templates in the form of the setting of transformers: a text, or texts by their names."""
     if not templates:
         return {}
     return {"chat_template": templates["default"] if templates.keys() == {"default"} else dict(templates)}
