@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 from typing import Any, TypeVar
 
 import click
@@ -36,6 +37,8 @@ from fst.cli.streams import STANDARD, check_target, is_device, keep_apart, show,
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LIKE_GREP = ("search",)  # commands with the exit codes of grep
+CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file
+MOMENT = 0.01  # seconds, which most callbacks take less than
 SIGNALLED = 128  # and the number of the signal
 REMEDIES = {
     errno.ENOENT: "check the name",
@@ -94,21 +97,36 @@ def _check_environment() -> None:
 
 
 def _unwind_when_ended(ctx: click.Context) -> None:
-    """While a command runs, turn SIGTERM and SIGHUP into exceptions, so that no half-written file stays.
+    """While a command runs, turn signals that end it into exceptions, so that no half-written file stays.
 
     The default handlers return when the command ends. Else a program that ran it in its own process, and each process that this one forks
     later, would get an exception instead of ending.
     """
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)
-        if number is not None and threading.current_thread() is threading.main_thread() and signal.getsignal(number) is signal.SIG_DFL:
+        if number is None or threading.current_thread() is not threading.main_thread():
+            continue
+        default = signal.getsignal(number)
+        if default in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _end)
-            ctx.call_on_close(partial(signal.signal, number, signal.SIG_DFL))
+            ctx.call_on_close(partial(signal.signal, number, default))
 
 
-def _end(number: int, _frame: object) -> None:
-    _drop_output()
-    sys.exit(SIGNALLED + number)
+def _end(number: int, frame: FrameType | None) -> None:
+    """Raise the exception of a signal; in a callback of LLVM, where Python drops exceptions, send the signal again a moment later."""
+    if _is_in_callback(frame):
+        threading.Timer(MOMENT, signal.raise_signal, (number,)).start()
+    elif number == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        _drop_output()
+        sys.exit(SIGNALLED + number)
+
+
+def _is_in_callback(frame: FrameType | None) -> bool:
+    while frame is not None and not frame.f_code.co_filename.endswith(CALLBACKS):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _told(error: OSError) -> str:

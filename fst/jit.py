@@ -293,8 +293,8 @@ def _newly_compiled(function: Any, kinds: tuple[Any, ...], step: Step | None) ->
     """The machine code of a kernel, compiled now. A warning is logged first; without handlers, logging writes to standard error."""
     log, begun = logging.getLogger("fst"), monotonic()
     name = f"{step} ({function.__name__})" if step else function.__name__
-    log.warning("fst: compiling kernel %s, up to 20 s; %s", name, destination(function)[1])
     try:
+        log.warning("fst: compiling kernel %s, up to 20 s; %s", name, destination(function)[1])
         code: Callable[..., Any] = function.compile(kinds)
     except (KeyboardInterrupt, SystemExit):
         log.warning("fst: interrupted while compiling kernel %s; the next run compiles it", name)

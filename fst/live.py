@@ -1,4 +1,4 @@
-"""Live tokenizers: objects of ``tokenizers`` and of ``transformers``, which can write their own tokenizer.json.
+"""Live tokenizers: objects of ``tokenizers``, ``transformers`` and ``tiktoken``, which can write what they do.
 
 Functions that take a tokenizer of this package compile a live one. Only then is the compiler imported.
 """
@@ -24,6 +24,12 @@ def is_live(source: object) -> bool:
     return library is not None and (isinstance(source, library.Tokenizer) or _is_fast(source))
 
 
+def is_encoding(source: object) -> bool:
+    """Whether a source is a ``tiktoken.Encoding``. There is none before tiktoken is imported."""
+    library = sys.modules.get("tiktoken")
+    return library is not None and isinstance(source, library.Encoding)
+
+
 def _is_fast(source: object) -> bool:
     library = sys.modules.get("transformers")
     return library is not None and isinstance(source, library.PreTrainedTokenizerBase)
@@ -32,11 +38,13 @@ def _is_fast(source: object) -> bool:
 def statement(source: Any) -> tuple[str, dict[str, Any]]:
     """The text of the tokenizer.json that a live tokenizer would write, and further settings, named as in `fst.metadata.Settings`.
 
-    Chat templates have the form of transformers.
+    Chat templates have the form of transformers. An encoding of tiktoken gives its pattern, its name, its ranks and its special tokens.
 
     Raises:
         UnsupportedError: transformers runs the tokenizer in Python.
     """
+    if is_encoding(source):
+        return source._pat_str, {"name": source.name, "ranks": source._mergeable_ranks, "special": source._special_tokens}
     if not _is_fast(source):
         return source.to_str(), {}
     if not source.is_fast:
@@ -56,8 +64,8 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
     """A tokenizer as it is, or compiled from a live one. Its table is kept on disk, see `fst.bridge.table_cache`.
 
     Args:
-        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers`` or
-            ``transformers``.
+        tokenizer: an `fst.Tokenizer`; a stand-in of this package, whose tokenizer is taken; or a live tokenizer of ``tokenizers``,
+            ``transformers`` or ``tiktoken``.
         asker: the function that asks, for the message.
 
     Raises:
@@ -70,8 +78,8 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
     found = tokenizer if isinstance(tokenizer, Tokenizer) else getattr(tokenizer, "fst", None)
     if isinstance(found, Tokenizer):
         return found
-    if not is_live(tokenizer):
-        what = "an fst.Tokenizer, or a live tokenizer of tokenizers or transformers"
+    if not is_live(tokenizer) and not is_encoding(tokenizer):
+        what = "an fst.Tokenizer, or a live tokenizer of tokenizers, transformers or tiktoken"
         raise TypeError(f"{asker} takes {what}, not {type(tokenizer).__name__}: compile a source first, or fst.load a table")
     from fst.bridge.table_cache import table_of
 
@@ -80,8 +88,11 @@ def compiled(tokenizer: Any, asker: str) -> Tokenizer:
 
 def _named(tokenizer: Any) -> str:
     """A live tokenizer in messages: its class, its name or path if it has one, and its size."""
-    size = len(tokenizer) if _is_fast(tokenizer) else tokenizer.get_vocab_size()
-    where = str(getattr(tokenizer, "name_or_path", ""))
+    if is_encoding(tokenizer):
+        size, where = tokenizer.n_vocab, tokenizer.name
+    else:
+        size = len(tokenizer) if _is_fast(tokenizer) else tokenizer.get_vocab_size()
+        where = str(getattr(tokenizer, "name_or_path", ""))
     return f"a live {type(tokenizer).__name__}{f' ({cut(where)})' if where else ''} of {size:,} tokens"
 
 

@@ -29,7 +29,7 @@ from fst.compile.sources.templates import added_ids
 from fst.compile.sources.vocab_txt import of_tokens, parse_lines
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.forms import is_text, written
-from fst.live import is_live
+from fst.live import is_encoding, is_live
 from fst.metadata import FLAGS, RULES
 from fst.rows import MAX_OUTPUT
 
@@ -64,7 +64,7 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         return _of_path(_found(source), given, str(source), kind)
     if isinstance(source, Mapping):
         raise VocabularyError("the vocabulary is a mapping: give the tokens as a list in the order of their ids, or a tokenizer.json")
-    if tiktoken.is_encoding(source):
+    if is_encoding(source):
         need_kind("BPE", kind)
         _refuse(given, "a tiktoken.Encoding says it itself")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")

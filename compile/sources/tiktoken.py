@@ -9,7 +9,6 @@ Source: tiktoken 0.14.0, ``tiktoken_ext/openai_public.py`` and ``tiktoken/load.p
 from __future__ import annotations
 
 import re
-import sys
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import replace
@@ -77,12 +76,6 @@ ENCODINGS: Mapping[str, Encoding] = {
         {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
     ),
 }
-
-
-def is_encoding(source: object) -> bool:
-    """Whether a source is a ``tiktoken.Encoding``. There is none before tiktoken is imported."""
-    library = sys.modules.get("tiktoken")
-    return library is not None and isinstance(source, library.Encoding)
 
 
 def of_encoding(encoding: Any) -> Source[BpeModel]:
