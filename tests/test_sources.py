@@ -157,6 +157,7 @@ PADDED = {
 }  # fmt: skip
 CASED = {**document()["normalizer"], "lowercase": False}
 OLDER = {"mask_token": {key: value for key, value in added("<m>", lstrip=True).items() if key != "special"}, "image_token": "<img>"}
+PLAIN = ("[PAD]", "<x>", "q")
 NUMBERED = {"0": added("[PAD]"), "50": added("q", special=False), "9": added("<x>", special=False)}
 
 FOLDERS: dict[str, Json] = {
@@ -206,6 +207,12 @@ FOLDERS: dict[str, Json] = {
     "as it stands": standing(),
     "as it stands, cased": standing({"tokenizer.json": document(normalizer=CASED)}, do_lower_case=True),
     "as it stands, with names": standing(pad_token="[PAD]", unk_token="[UNK]", image_token="<img>", extra_special_tokens=["y1"]),
+    "as it stands, with names of plain tokens": standing(
+        {"tokenizer.json": document(added_tokens=[{"id": TOKENS.index(name), **added(name, special=False)} for name in PLAIN])},
+        pad_token="[PAD]",
+        image_token="<x>",
+        extra_special_tokens=["q"],
+    ),
     "as it stands, with numbered tokens": standing(added_tokens_decoder=NUMBERED),
     "as it stands, with padding": standing({"tokenizer.json": document(truncation=LEFT, padding=PADDED)}),
     "as it stands, by the type of the model": full(

@@ -74,11 +74,14 @@ class SpecialTokens:
 
     def _additions(self, there: Mapping[str, Json]) -> list[AddedToken]:
         """First numbered tokens that are missing or differ, then all others that are missing. Tokens with a name become special."""
-        additions = [token for _, token in sorted(self.numbered.items()) if there.get(token.content) != token.listed()]
-        known = {*there, *(token.content for token in additions)}
-        additions += [token for token in (*self.named.values(), *self.extras) if token.content not in known]
         names = {token.content for token in self.named.values()}
-        return [replace(token, special=token.special or token.content in names) for token in additions]
+        numbered, others = (
+            [replace(token, special=token.special or token.content in names) for token in tokens]
+            for tokens in ((self.numbered[number] for number in sorted(self.numbered)), (*self.named.values(), *self.extras))
+        )
+        known = {*there, *(token.content for token in numbered)}
+        additions = [token for token in numbered if there.get(token.content) != token.listed()]
+        return additions + [token for token in others if token.content not in known]
 
 
 def special_tokens(config: Json, older: Json, added: Json, document: Json, defaults: Json, greedy: Collection[str]) -> SpecialTokens:
