@@ -48,18 +48,23 @@ def _alone(read: Callable[[Mapping[str, Any]], Model]) -> Callable[[Mapping[str,
     return lambda model, _: read(model)
 
 
+def _characters(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
+    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), metaspace.components(pre_tokenizer))
+
+
 def _pieces(normalizer: Component | None, pre_tokenizer: Component | None) -> TextPipeline:
     known = {**splits.KNOWN, **metaspace.KNOWN}
     kinds = [part["type"] for part in flat(pre_tokenizer, "pre_tokenizer", "pretokenizers", known)]
-    read = splits.components if splits.BYTES["type"] in kinds else metaspace.components
-    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), read(pre_tokenizer))
+    if splits.BYTES["type"] not in kinds:
+        return _characters(normalizer, pre_tokenizer)
+    return TextPipeline(normalizers.components(normalizer, normalizers.WITH_PREPEND), splits.components(pre_tokenizer))
 
 
 _ALL = (
     Compiler(WordPieceModel.kind, "wordpiece", _words, _alone(WordPieceModel.of_json), Decoder.kind, wordpiece.assemble),
     Compiler(word_level.KIND, "tokenizer", _words, _alone(word_level.of_json), Decoder.kind, wordpiece.assemble),
     Compiler(BpeModel.kind, "bpe", _pieces, bpe.model_of_json, BYTE_LEVEL.kind, bpe.assemble),
-    Compiler(unigram.UnigramModel.kind, "tokenizer", _pieces, _alone(unigram.UnigramModel.of_json), BYTE_LEVEL.kind, unigram.assemble),
+    Compiler(unigram.UnigramModel.kind, "tokenizer", _characters, _alone(unigram.UnigramModel.of_json), BYTE_LEVEL.kind, unigram.assemble),
 )
 COMPILERS: Mapping[str, Compiler] = {compiler.kind: compiler for compiler in _ALL}
 

@@ -330,3 +330,22 @@ def test_models_that_are_refused(model: Json, message: str, tmp_path: Path) -> N
     with pytest.raises(fst.FstError) as error:
         kept.bpe(path)
     assert message in str(error.value)
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+UNIGRAM = {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0.0], ["a", -1.0]]}
+
+
+@pytest.mark.parametrize(
+    ("parts", "what"),
+    [
+        ({"decoder": BYTE_LEVEL}, "^x: decoder ByteLevel without a pre_tokenizer ByteLevel, though it takes letters for bytes"),
+        ({"post_processor": BYTE_LEVEL}, "^x: post_processor with trim_offsets without a pre_tokenizer ByteLevel"),
+        ({"model": UNIGRAM, "decoder": BYTE_LEVEL}, "^x: decoder ByteLevel without a pre_tokenizer ByteLevel"),
+        ({"model": UNIGRAM, "pre_tokenizer": BYTE_LEVEL}, "^x: pre_tokenizer ByteLevel: supported are BertPreTokenizer"),
+    ],
+)
+def test_letters_for_bytes_are_refused(parts: Json, what: str) -> None:
+    """Components that take letters for bytes are refused where tokens are spelled in characters."""
+    with pytest.raises(fst.UnsupportedError, match=what):
+        of_document({**document({"vocab": {"a": 0}, "merges": []}), **parts}, Path("x"))

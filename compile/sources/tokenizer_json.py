@@ -11,11 +11,13 @@ from fst.compile.sources import pretrained
 from fst.compile.sources.conventions import model_input_names, named_tokens, side
 from fst.compile.sources.decoders import decoder_of
 from fst.compile.sources.merges_txt import MERGES
-from fst.compile.sources.source import NO_SETTINGS, Source
+from fst.compile.sources.source import NO_SETTINGS, Source, Trimming
 from fst.compile.sources.templates import of_post_processor, trimming
+from fst.compile.text import splits
 from fst.compile.text.added_tokens import added_tokens
 from fst.compile.text.components import only
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted, reason
+from fst.metadata import BYTE_LEVEL, AnyDecoder
 
 
 def of_document(source: Any, path: Path, kind: str | None = None) -> Source[Any]:
@@ -66,10 +68,13 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
     model = compiler.model(part, text)
     added = added_tokens(source.get("added_tokens") or [], model.tokens)
     templates = of_post_processor(source.get("post_processor"))
+    decoder, trimmed = decoder_of(source.get("decoder"), compiler.decoder), trimming(source.get("post_processor"))
+    if compiler.decoder == BYTE_LEVEL.kind and splits.BYTES not in text.pre_tokenizers:
+        _need_no_letters_for_bytes(decoder, trimmed)
     truncation, padding = source.get("truncation"), source.get("padding")
     settings = replace(
         NO_SETTINGS,
-        decoder=decoder_of(source.get("decoder"), compiler.decoder),
+        decoder=decoder,
         truncation=truncation,
         padding=padding,
         named_tokens=named_tokens(added.ids, model.unk_token, padding),
@@ -77,4 +82,11 @@ def _of_parts(source: dict[str, Any], kind: str | None) -> Source[Any]:
         truncation_side=side(truncation),
         padding_side=side(padding),
     )
-    return Source(model, text, added, templates, settings, trimming(source.get("post_processor")))
+    return Source(model, text, added, templates, settings, trimmed)
+
+
+def _need_no_letters_for_bytes(decoder: AnyDecoder | None, trimmed: Trimming | None) -> None:
+    """Refuse what takes the letters of tokens that are spelled in characters for bytes."""
+    for name, found in (("decoder ByteLevel", decoder == BYTE_LEVEL), ("post_processor with trim_offsets", trimmed is not None)):
+        if found:
+            raise UnsupportedError(f"{name} without a pre_tokenizer ByteLevel, though it takes letters for bytes")
