@@ -512,3 +512,20 @@ def test_kept_tables_are_bounded(tables_folder: Path, caplog: pytest.LogCaptureF
     compiles("unigram", caplog)
     assert not old.exists()
     assert len([*tables_folder.iterdir()]) == 1
+
+
+def test_names_of_unknown_tokens_in_one_character() -> None:
+    """Unknown tokens into which a single character is rewritten have names of their own."""
+    for text in ("ﷺ", "a ﷺ☃ ﷺb"):
+        assert fst.tokenizers(table("unknown_unigram")).encode(text).tokens == source("unknown_unigram").encode(text).tokens
+
+
+def test_names_of_tokens_in_white_space_that_is_taken() -> None:
+    """A token inside the white space that the same token took before it has a name of its own."""
+    ours, theirs = fst.tokenizers(table("unigram")), Tokenizer.from_str(source("unigram").to_str())
+    for each in (ours, theirs):
+        each.add_tokens([AddedToken("\n", rstrip=True, normalized=False)])
+    names = theirs.encode("a\n\n").tokens
+    assert ours.encode("a\n\n").tokens == names
+    assert "\n\n" in names
+    assert names.count("\n") == 1

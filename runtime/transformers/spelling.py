@@ -7,25 +7,44 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from fst.blanks import BLANK, BREAK, BREAKS
 from fst.machines.unigram_metadata import UnigramModel
 from fst.metadata import Metadata
-from fst.rewriting import NOTHING, Rewriting
+from fst.rewriting import EDGE, NOTHING, Rewriting
 
 
-class Parts(NamedTuple):
-    """What names of a text are taken from.
+@dataclass
+class Parts:
+    """What the names of tokens of a text are taken from, one after the other.
 
     Attributes:
         begins, unknown: the characters that are in no token, and where each comes from in the raw text.
+        runs: the number of the run of such characters to which each belongs.
         added: begin, end, id and text of each added token.
+        named: the run of the unknown token that was named last.
     """
 
     begins: list[int]
     unknown: list[str]
+    runs: list[int]
     added: list[tuple[int, int, int, str]]
+    named: int = -1
+
+    def unknown_name(self, begin: int, end: int) -> str | None:
+        """The name of the next unknown token, which has a span. One character may be rewritten as several runs, each of them a token."""
+        found = slice(bisect_left(self.begins, begin), bisect_left(self.begins, end))
+        runs = self.runs[found]
+        if not runs:
+            return None
+        self.named = next((run for run in runs if run > self.named), runs[-1])
+        return "".join(char for char, run in zip(self.unknown[found], runs, strict=True) if run == self.named)
+
+    def added_name(self, number: int, begin: int, end: int) -> str | None:
+        """The text of the added token with an id and a span, which may be part of that of the token before it."""
+        around = [(last - first, text) for first, last, token, text in self.added if token == number and first <= begin and end <= last]
+        return min(around)[1] if around else None
 
 
 class Speller:
@@ -47,25 +66,26 @@ class Speller:
         stripping = [token.id for token in contextual if (token.lstrip or token.rstrip) and (rewriting or not token.normalized)]
         self._unknown = model.unk_id if isinstance(model, UnigramModel) else None
         self._known = {token.replace(self._symbol, BLANK) if self._symbol else token for token in ids if len(token) == 1}
-        if self._rewriting.blanks.separator == BREAKS:
-            self._known.add(BREAK)
+        self._known |= {EDGE, BREAK} if self._rewriting.blanks.separator == BREAKS else {EDGE}
         self.ids = [*stripping, *([] if self._unknown is None else [self._unknown])]
 
     def parts(self, text: str) -> Parts:
         """The parts of a text."""
-        found = Parts([], [], [])
+        found, run = Parts([], [], [], []), 0
         for stretch in self._rewriting.stretches(text, self._added):
+            run += 1
             if stretch.token is not None:
                 found.added.append((stretch.places[0][0], stretch.places[-1][1], stretch.token, stretch.text))
                 continue
             for char, (begin, _) in zip(stretch.text, stretch.places, strict=True):
-                if char not in self._known:
-                    found.begins.append(begin)
-                    found.unknown.append(self._symbol if char == BLANK and self._symbol else char)
+                if char in self._known:
+                    run += 1
+                    continue
+                found.begins.append(begin)
+                found.runs.append(run)
+                found.unknown.append(self._symbol if char == BLANK and self._symbol else char)
         return found
 
     def name(self, parts: Parts, number: int, begin: int, end: int) -> str | None:
-        """The name of a token with an id and a span; None if it is that of the id."""
-        if number != self._unknown:
-            return next((text for first, last, token, text in parts.added if token == number and first <= begin and end <= last), None)
-        return "".join(parts.unknown[bisect_left(parts.begins, begin) : bisect_left(parts.begins, end)]) or None
+        """The name of the next token, with its id and its span; None if it is that of the id."""
+        return parts.unknown_name(begin, end) if number == self._unknown else parts.added_name(number, begin, end)
