@@ -292,6 +292,18 @@ def test_extended_encoding() -> None:
     assert fst.tiktoken(theirs, name="x").name == "x"
 
 
+def test_tables_of_live_encodings_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An encoding is compiled once, and one with other special tokens has a table of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    theirs = small()[0]
+    parts = {"pat_str": theirs._pat_str, "mergeable_ranks": theirs._mergeable_ranks}
+    other = library.Encoding(name=theirs.name, special_tokens={**theirs._special_tokens, "<|im_start|>": 400}, **parts)
+    found = [fst.tiktoken(encoding).encode("<|im_start|>", disallowed_special=()) for encoding in (theirs, theirs)]
+    assert found[0] == found[1] == theirs.encode("<|im_start|>", disallowed_special=())
+    assert fst.tiktoken(other).encode("<|im_start|>", allowed_special="all") == [400]
+    assert len([*tmp_path.rglob("*.npz")]) == 2
+
+
 def test_names_of_encodings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names give the encodings of the installed tiktoken, compiled once; without it, the error names it."""
     theirs = small()[0]
