@@ -33,7 +33,7 @@ from fst.splitting import Splitter
 
 KEYS = ["after", "before", "blanks", "composition", "cuts", "last", "splitter"]
 EDGE = "\ud800"  # a surrogate, which no text has; the table's splitter drops it, and begins anew behind it
-MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, 1 << 14, 1 << 14
+MAX_ORDER, MAX_LISTS, MAX_CUTS = 255, (1 << 15) - 1, 1 << 14  # a list may be in two forms, and numbers of lists are uint16
 
 
 class Stretch(NamedTuple):

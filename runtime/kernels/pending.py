@@ -42,9 +42,11 @@ def read_on(text, machine, memo, reached):
             node, is_open = match_at(text, ITEMS, at, stop, U1, machine.specials, memo)
         if is_open:
             break
-        symbol, after = class_at(text, at, machine)
-        state = U0 if node else np.uint64(moves[state * columns + symbol]) >> U1
-        at = after
+        if node:  # its bytes may be those of no character
+            state = U0
+        else:
+            symbol, at = class_at(text, at, machine)
+            state = np.uint64(moves[state * columns + symbol]) >> U1
     reached[AT], reached[STATE] = at, state
     return state > U0
 
