@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fst.errors import FstError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
+    from fst.bridge import train
     from fst.runtime.batch import Batch
     from fst.runtime.load import load
     from fst.runtime.searcher import Match, Matches, MatchStream, Searcher
@@ -48,6 +49,7 @@ __all__ = [
     "sentencepiece",
     "tiktoken",
     "tokenizers",
+    "train",
 ]
 
 
@@ -61,6 +63,10 @@ def __getattr__(name: str) -> Any:
         from fst.runtime.batch import Batch
 
         return Batch
+    if name == "train":
+        from fst.bridge import train
+
+        return train
     if name == "load":
         from fst.runtime.load import load
 

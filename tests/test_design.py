@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "compile/sources": {"fst", "fst/machines", "compile", "compile/text"},
     "compile/text": {"fst", "fst/machines"},
     "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
+    "compile/train": {"fst", "fst/bridge", "fst/machines", "compile", "compile/sources", "compile/text"},
     "runtime/kernels": {"fst", "fst/machines"},
     "runtime": {"fst", "fst/bridge", "fst/machines", "runtime/kernels", "runtime/transformers"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
@@ -43,7 +44,7 @@ MAY_IMPORT = {
 }
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {
-    *(("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")),
+    *(("fst/__init__.py", "fst.bridge"), ("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")),
     *(("fst/live.py", "fst.bridge"), ("fst/live.py", "fst.compile"), ("fst/live.py", "fst.runtime")),
     *(("fst/bridge/added_tokens.py", "fst.compile"), ("fst/bridge/added_tokens.py", "fst.runtime")),
 }

@@ -1,0 +1,1 @@
+"""Trainers: counted words in, vocabularies out."""
