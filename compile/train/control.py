@@ -1,0 +1,178 @@
+"""The control of a training run: progress, deadline, Ctrl-C and checkpoints.
+
+A trainer keeps its whole state in a NamedTuple of arrays and advances it in short rounds. Between two rounds the state is complete, so a
+run can stop there, and an ``.npz`` of the state resumes it bit for bit. A checkpoint contains a digest of its words and options, and no
+other run can resume from it.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from time import monotonic
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from fst.counted_words import Words
+from fst.errors import UnsupportedError, VocabularyError
+from fst.npz import replacing
+
+DIGEST = "digest"  # the member of a checkpoint next to the fields of the state
+
+State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
+Progress = Callable[[int, int], None]
+
+
+class Round(NamedTuple):
+    """The result of one round of a trainer.
+
+    Attributes:
+        state: a NamedTuple of arrays, complete: it has everything that the next round needs.
+        done: how much of the total is done, for the progress.
+        finished: no round remains.
+    """
+
+    state: Any
+    done: int
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Control:
+    """When a run stops, to whom it reports, and where it leaves its state.
+
+    Attributes:
+        progress: called after each round with what is done and the total, in the trainer's unit.
+        deadline: seconds after `begun`; None: no limit. A run past it makes one round at least.
+        checkpoint: the path of an ``.npz``. A run that stops early writes it, a run with the same words and options resumes from it, and
+            a completed run removes it.
+        begun: `time.monotonic` when the object was made.
+    """
+
+    progress: Progress | None = None
+    deadline: float | None = None
+    checkpoint: str | Path | None = None
+    begun: float = field(default_factory=monotonic)
+
+    def __post_init__(self) -> None:
+        if self.deadline is not None and not self.deadline >= 0:
+            raise UnsupportedError(f"deadline is {self.deadline}; expected seconds, 0 or more")
+
+    def run(
+        self, state: State, advance: Callable[[State], Round], *, total: int, digest: str, prove: Callable[[State], None]
+    ) -> tuple[State, bool]:
+        """Advance a state until it is finished or the deadline is over.
+
+        Args:
+            state: the first state, a NamedTuple of arrays.
+            advance: makes one round of some 0.1 s. It may change the arrays of its argument. Ctrl-C waits for its end.
+            total: what `Round.done` approaches.
+            digest: of words and options, from `digest_of`.
+            prove: raises a VocabularyError unless kernels may run on the state. It is called on the state of a checkpoint, whose fields
+                have the names, dtypes and axes of `state`.
+
+        Returns:
+            The last state, and whether it is finished.
+
+        Raises:
+            VocabularyError: the checkpoint is damaged, or of other words or options.
+            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint was written before.
+        """
+        state = self._resumed(state, digest, prove)
+        with _noted_interrupt() as interrupted:
+            while True:
+                state, done, finished = advance(state)
+                if self.progress is not None:
+                    self.progress(done, total)
+                if finished:
+                    self._remove()
+                    return state, True
+                if interrupted.is_set() or self._is_over():
+                    self._write(state, digest)
+                    if interrupted.is_set():
+                        raise KeyboardInterrupt
+                    return state, False
+
+    def _is_over(self) -> bool:
+        return self.deadline is not None and monotonic() - self.begun >= self.deadline
+
+    def _remove(self) -> None:
+        if self.checkpoint is not None:
+            Path(self.checkpoint).unlink(missing_ok=True)
+
+    def _write(self, state: State, digest: str) -> None:
+        if self.checkpoint is not None:
+            with replacing(self.checkpoint) as file:
+                np.savez(file, allow_pickle=False, **{DIGEST: np.array(digest)}, **cast(Any, state)._asdict())
+
+    def _resumed(self, state: State, digest: str, prove: Callable[[State], None]) -> State:
+        """The state in the checkpoint, if there is one."""
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return state
+        arrays = _read(Path(self.checkpoint))
+        found = arrays.pop(DIGEST, np.array(""))
+        forms = {name: (array.dtype, array.ndim) for name, array in arrays.items()}
+        if str(found) != digest or forms != {name: (part.dtype, part.ndim) for name, part in cast(Any, state)._asdict().items()}:
+            raise VocabularyError(
+                f"{self.checkpoint} is a checkpoint of other words or options; expected those of this run; "
+                "repeat the run that wrote it, or name another file"
+            )
+        read = type(state)(**arrays)
+        prove(read)
+        return read
+
+
+def digest_of(words: Words, options: Mapping[str, object]) -> str:
+    """A digest of words and of everything else that determines a vocabulary.
+
+    Args:
+        words: with their counts and first occurrences.
+        options: JSON: the name of the trainer among them.
+    """
+    about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
+    hashed = sha256(json.dumps(about, sort_keys=True).encode())
+    for part in (words.text, words.ends, words.counts, words.first):
+        hashed.update(np.ascontiguousarray(part).data)
+    return hashed.hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The arrays of a checkpoint. Members are not compressed, so that they take no more memory than the file's size."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
+                raise ValueError("compressed members")
+        with np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise VocabularyError(f"{path} is damaged or no checkpoint; expected an .npz of a training run; name another file") from error
+
+
+@contextmanager
+def _noted_interrupt() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; the second one acts as before. Python calls handlers of signals in its main thread alone."""
+    event = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        event.set()
+
+    if before is not None:
+        signal.signal(signal.SIGINT, note)
+    try:
+        yield event
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
