@@ -10,10 +10,10 @@ from fst.cli.formats import names
 from fst.cli.kernels import ready
 
 if TYPE_CHECKING:
-    from fst.cli.documents import Documents
-    from fst.cli.inputs import Reading
     from fst.cli.references import Reference
     from fst.machines.wordpiece import Tables
+    from fst.runtime.files.documents import Documents
+    from fst.runtime.files.inputs import Reading
 
 AROUND = 8  # tokens shown before and after the first difference
 EXCERPT = 60  # characters of the text shown before and after it

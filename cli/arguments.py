@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from fst import remote
-from fst.cli.streams import STANDARD
+from fst.runtime.files.streams import STANDARD
 
 
 class Name(click.Path):

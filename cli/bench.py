@@ -20,10 +20,10 @@ from fst.errors import TextError, UnsupportedError
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.cli.documents import Documents as Block
-    from fst.cli.inputs import Reading
     from fst.machines.wordpiece import Tables
     from fst.runtime.batch import Batch
+    from fst.runtime.files.documents import Documents as Block
+    from fst.runtime.files.inputs import Reading
 
 RUNS = 5  # timed runs; a warm-up comes before them
 SHOWN = 10  # unknown words

@@ -22,11 +22,11 @@ from fst.cli.bench import aligned, counted, threads_of
 from fst.cli.kernels import ready
 from fst.cli.progress import note
 from fst.cli.references import EXTRA, files, kind
-from fst.cli.streams import STANDARD
 from fst.cli.turns import seconds
 from fst.cli.workers import Process
 from fst.errors import FstError, UnsupportedError
 from fst.metadata import TOKENIZERS
+from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst.cli.bench import Documents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fst import Tokenizer
-    from fst.cli.documents import Documents
+    from fst.runtime.files.documents import Documents
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from fst.cli.encoding import Rows
 from fst.cli.folders import Output
-from fst.cli.inputs import Reading
 from fst.cli.outputs import KEEP_OTHERS, TAKE_PIECES, writing
-from fst.cli.pieces import takes_pieces
 from fst.cli.pipeline import Policy
 from fst.cli.progress import Sum
+from fst.runtime.files.inputs import Reading
+from fst.runtime.files.pieces import takes_pieces
 
 if TYPE_CHECKING:
     from fst import Tokenizer

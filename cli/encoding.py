@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fst.cli.documents import Documents, Encoded
 from fst.cli.formats import names
 from fst.cli.outputs import KEEP_OTHERS
+from fst.runtime.files.documents import Documents, Encoded
 
 if TYPE_CHECKING:
     from fst import Tokenizer

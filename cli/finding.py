@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cli.documents import Documents
+from fst.runtime.files.documents import Documents
 
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter

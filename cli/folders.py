@@ -14,10 +14,11 @@ from pathlib import Path
 import click
 
 from fst import remote
-from fst.cli.inputs import Reading
 from fst.cli.outputs import KEEP_OTHERS, Forms, check_writable, checked_form, files_of, form_of
-from fst.cli.packing import ending
-from fst.cli.streams import STANDARD, is_there, keep_apart, modified
+from fst.cli.streams import is_there, keep_apart, modified
+from fst.runtime.files.inputs import Reading
+from fst.runtime.files.packing import ending
+from fst.runtime.files.streams import STANDARD
 
 NEW = {**dict.fromkeys(["arrow", "bin", "npy", "npz", "parquet"]), "json": ".jsonl"}  # endings of forms; None: the form's name
 LINES = ".txt"  # the ending of all other forms

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cli.documents import IDS
-from fst.cli.lines import Block
 from fst.errors import TextError
+from fst.runtime.files.lines import Block
 
 if TYPE_CHECKING:
     from fst.machines.bpe import BpeTables
     from fst.machines.wordpiece import Tables
+
+IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
 
 
 class Spellings(dict[int, str]):

@@ -15,8 +15,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,9 @@ from fst.__main__ import INTERRUPTED
 from fst.cli.arguments import FileName, Name, Number, component, special_tokens
 from fst.cli.compiling import DEFAULT, KINDS, compiled
 from fst.cli.progress import note, noting, progress
-from fst.cli.streams import STANDARD, check_target, is_device, keep_apart, show, size, standard_output, written
+from fst.cli.streams import check_target, is_device, keep_apart, show, standard_output, written
+from fst.errors import ReadingError
+from fst.runtime.files.streams import STANDARD, size
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -52,8 +54,27 @@ REMEDIES = {
 }
 
 
+class CliCommand(click.Command):
+    """A command that reports an error of its inputs' options as wrong usage."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _as_usage(ctx):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _as_usage(ctx: click.Context) -> Iterator[None]:
+    try:
+        yield
+    except ReadingError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
 class Manners(click.Group):
     """A group whose commands fail with one line, never with a traceback."""
+
+    command_class = CliCommand
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; errors become messages and exit codes."""
@@ -166,11 +187,12 @@ WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
 table_argument = click.argument("table", type=FileName())
 
 
-def _named(_ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+def _named(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """The files that the arguments of a command stand for."""
-    from fst.cli.names import named
+    from fst.runtime.files.names import named
 
-    return named(names)
+    with _as_usage(ctx):
+        return named(names)
 
 
 def _named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -532,10 +554,10 @@ def encode_command(
     """
     from fst.cli.encode import Encoding
     from fst.cli.folders import Target, inputs_of
-    from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.outputs import OF_IDS
     from fst.cli.tables import load
+    from fst.runtime.files.inputs import Reading
 
     if sample and dropout:
         raise click.UsageError("--sample is for Unigram and --dropout for BPE: pass one of them")
@@ -577,11 +599,11 @@ def count_command(
     import json
 
     from fst.cli.counts import Count, as_object, counting, listed
-    from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
-    from fst.cli.pieces import takes_pieces
     from fst.cli.pipeline import Policy
     from fst.cli.tables import load
+    from fst.runtime.files.inputs import Reading
+    from fst.runtime.files.pieces import takes_pieces
 
     keep_apart([STANDARD], (table, *files))
     how = Reading(**reading, mends=errors == "replace")
@@ -679,11 +701,11 @@ def search_command(
     1   she     1       4
     """
     from fst.cli.folders import Target, inputs_of
-    from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.matches import FORMS, check_options, check_replacing
     from fst.cli.search import Search
     from fst.cli.tables import load_for
+    from fst.runtime.files.inputs import Reading
 
     if counts and (by is not None or names or form or output != STANDARD):
         raise click.UsageError("--count prints numbers alone: leave out --replace, --names, --format and --output")
@@ -763,11 +785,11 @@ def segment_command(
     研究生 命
     """
     from fst.cli.folders import Target, inputs_of
-    from fst.cli.inputs import Reading
     from fst.cli.kernels import ready
     from fst.cli.pipeline import Policy
     from fst.cli.segments import FORMS, MECAB, segment
     from fst.cli.tables import load_for
+    from fst.runtime.files.inputs import Reading
 
     how = Reading(**reading, mends=errors == "replace")
     outputs = Target(output, form, overwrite, resume).outputs(FORMS, files, table, how)
@@ -799,8 +821,8 @@ def decode_command(table: str, files: tuple[str, ...], keep_special_tokens: bool
     """
     from fst import Tokenizer
     from fst.cli.formats import rows
-    from fst.cli.lines import read
     from fst.cli.tables import load
+    from fst.runtime.files.lines import read
 
     keep_apart([STANDARD], (table, *files))
     tokenizer = Tokenizer(load(table))
@@ -866,9 +888,9 @@ def verify_command(ctx: click.Context, /, table: str, files: tuple[str, ...], ag
         show([f"{table}: whole and safe"])
         return
     from fst.cli.against import Comparison
-    from fst.cli.inputs import Reading
     from fst.cli.references import reference
     from fst.cli.tables import load
+    from fst.runtime.files.inputs import Reading
 
     tables = load(table)
     files, how = files or (STANDARD,), Reading(**reading)
@@ -921,8 +943,8 @@ def bench_command(
       fst bench gpt2.npz reviews.txt --against all --source tokenizer.json --chart speeds.png
     """
     from fst.cli.bench import documents, measured
-    from fst.cli.inputs import Reading
     from fst.cli.tables import load
+    from fst.runtime.files.inputs import Reading
 
     _check_peers(against, source=source, threads=threads, chart=chart)
     keep_apart([STANDARD, *filter(None, [chart])], (table, *files, *filter(None, [source])))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fst.cli.documents import Documents
 from fst.cli.finding import MATCHES, PLACES, Found
-from fst.cli.with_pyarrow import pa
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.with_pyarrow import pa
 
 
 class MatchColumns:

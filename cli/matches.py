@@ -13,12 +13,13 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from fst.cli.documents import Documents
 from fst.cli.finding import MATCHES, Found
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of, npy_header
-from fst.cli.streams import STANDARD, standard_output, written
+from fst.cli.streams import standard_output, written
 from fst.errors import TextError
 from fst.machines.keywords import OVERLAPPING, KeywordTables
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst import Matches

@@ -12,11 +12,13 @@ from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVa
 import click
 import numpy as np
 
-from fst.cli.documents import IDS, OFFSETS, TOKENS, Documents, Encoded
-from fst.cli.formats import Decimals, names
-from fst.cli.packing import UNSUPPORTED, ending, packed
-from fst.cli.streams import STANDARD, check_target, is_device, keep_apart, written
+from fst.cli.formats import IDS, OFFSETS, TOKENS, Decimals, names
+from fst.cli.packing import packed
+from fst.cli.streams import check_target, is_device, keep_apart, written
 from fst.errors import TextError
+from fst.runtime.files.documents import Documents, Encoded
+from fst.runtime.files.packing import UNSUPPORTED, ending
+from fst.runtime.files.streams import STANDARD
 
 if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf

@@ -8,8 +8,8 @@ from queue import Empty, Queue
 from threading import Event, Thread
 from typing import Any, TypeVar
 
-from fst.cli.documents import Documents, Fault
 from fst.errors import TextError
+from fst.runtime.files.documents import Documents, Fault
 
 AHEAD = 2  # waiting items, each of some megabytes
 GRACE = 0.5  # seconds to wait for a thread that is closed; one that waits for input may never end

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from fst.cli.finding import counting, finding, replacing
 from fst.cli.folders import Output, how_for
-from fst.cli.inputs import Reading
 from fst.cli.matches import TAKE_PIECES, is_colored, writing, writing_texts
 from fst.cli.pipeline import Policy
 from fst.cli.streams import show
+from fst.runtime.files.inputs import Reading
 
 if TYPE_CHECKING:
     from fst import Searcher

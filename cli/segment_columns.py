@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from fst.cli.documents import TOKENS, Documents
 from fst.cli.finding import Segmented
-from fst.cli.with_pyarrow import pa
+from fst.cli.formats import TOKENS
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.with_pyarrow import pa
 
 KIND = pa.list_(pa.string())
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
-from fst.cli.documents import TOKENS, Documents
 from fst.cli.finding import Segmented, analysing, segmenting
 from fst.cli.folders import Output, how_for
-from fst.cli.inputs import Reading
+from fst.cli.formats import TOKENS
 from fst.cli.outputs import Objects, Write, as_json, columns_of, forms_of, lines_of
 from fst.cli.pipeline import Policy
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.inputs import Reading
 
 if TYPE_CHECKING:
     from fst.cli.columns import ColumnsOf

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from fst.errors import FstError, TableError, TextError, UnsupportedError, VocabularyError
+from fst.errors import FstError, ReadingError, TableError, TextError, UnsupportedError, VocabularyError
 
 if TYPE_CHECKING:
     from fst.bridge import train
@@ -34,6 +34,7 @@ __all__ = [
     "MatchStream",
     "Matches",
     "Part",
+    "ReadingError",
     "Searcher",
     "SegmentStream",
     "Segmenter",

@@ -34,6 +34,13 @@ class TextError(FstError):
         self.row, self.place = row, place
 
 
+class ReadingError(FstError):
+    """Files cannot be read as asked: an option contradicts another one, does not go with the format of a file, or is missing.
+
+    Messages spell options as commands do. Commands report this error as wrong usage.
+    """
+
+
 class UnsupportedError(FstError):
     """A well-formed request asks for something that this version does not do; the message names the feature."""
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import griffe
 import mdformat
@@ -38,6 +39,8 @@ OBJECTS = (
     *(f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"),
     "fst.compile.lattice.jieba",
     "fst.compile.lattice.mecab",
+    "fst.compile.train.result.Trained",
+    "fst.counted_words.Words",
     *(f"{found.__module__}.{found.__name__}" for found in tables()),
     "fst.runtime.bpe.BpeTokenizer",
     "fst.runtime.decoding.DecodeStream",
@@ -110,7 +113,8 @@ def defined_as(path: str) -> str:
     """The path inside the package at which a public object is defined."""
     module, _, name = path.rpartition(".")
     found = getattr(import_module(module), name)
-    return f"{found.__module__}.{found.__qualname__}".removeprefix("fst.")
+    place = found.__name__ if isinstance(found, ModuleType) else f"{found.__module__}.{found.__qualname__}"
+    return place.removeprefix("fst.")
 
 
 def page(found: griffe.Object | griffe.Alias) -> str:

@@ -29,7 +29,7 @@ from fst import jit
 from fst.cli import bench, progress
 from fst.cli.kernels import PARTS
 from fst.cli.main import main
-from fst.cli.packing import CHUNK
+from fst.runtime.files.packing import CHUNK
 from fst.runtime.run import kernel_of
 
 PAPER = ("[UNK]", "a", "abcdx", "##b", "##c", "##cdy", "##dz")

@@ -181,6 +181,6 @@ def test_without_fsspec(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_sizes_are_known(store: Any) -> None:
     """The bytes of a URL are those of its file."""
-    from fst.cli.streams import size
+    from fst.runtime.files.streams import size
 
     assert size(["memory://in/a.txt", "memory://in/b.txt.gz"]) == 8 + store.size("/in/b.txt.gz")

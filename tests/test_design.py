@@ -27,6 +27,7 @@ from fst.runtime.kernels import numbers, reading
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDERS = {"fst": "fst", "compile": "fst.compile", "runtime": "fst.runtime", "cli": "fst.cli"}  # folder → package
+IN_RUNTIME = ("runtime/files", "runtime/kernels", "runtime/transformers")
 # The layers: a folder imports itself and these. A subfolder is a layer of its own, below or above the folder that it lies in.
 MAY_IMPORT = {
     "fst": set[str](),
@@ -37,10 +38,11 @@ MAY_IMPORT = {
     "compile": {"fst", "fst/machines", "compile/sources", "compile/text"},
     "compile/train": {"fst", "fst/bridge", "fst/machines", "compile", "compile/sources", "compile/text"},
     "runtime/kernels": {"fst", "fst/machines"},
-    "runtime": {"fst", "fst/bridge", "fst/machines", "runtime/kernels", "runtime/transformers"},
+    "runtime": {"fst", "fst/bridge", "fst/machines", *IN_RUNTIME},
+    "runtime/files": {"fst", "fst/machines", "runtime"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
     "runtime/sentencepiece": {"fst", "fst/machines", "runtime"},
-    "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", "runtime/kernels", "runtime/transformers"},
+    "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", *IN_RUNTIME},
 }
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {

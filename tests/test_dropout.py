@@ -30,7 +30,6 @@ from tokenizers import Tokenizer
 
 import fst
 from fst import dropout
-from fst.cli import columns, streams
 from fst.compile import bpe
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
@@ -39,6 +38,7 @@ from fst.dropout import Dropout
 from fst.machines.bpe import BpeTables
 from fst.runtime import batch as batches
 from fst.runtime.bpe import BpeTokenizer
+from fst.runtime.files import columns, streams
 from fst.runtime.kernels import dropout as kernels
 from fst.runtime.transformers.bpe_document import document
 

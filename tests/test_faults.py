@@ -24,8 +24,8 @@ from commands import FST, INTERRUPTIBLE, TIMEOUT, call, error_of, ids_of, posix,
 from tiers import thinned
 
 from fst import npz
-from fst.cli.lines import MOST_BYTES
 from fst.cli.main import main
+from fst.runtime.files.lines import MOST_BYTES
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")

@@ -23,7 +23,7 @@ from tiers import sample, thinned
 from tokenizers import Tokenizer, processors
 
 import fst
-from fst.cli.packing import CHUNK
+from fst.runtime.files.packing import CHUNK
 
 pa = pytest.importorskip("pyarrow", reason="tables take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="tables take pyarrow: the extra [arrow]")

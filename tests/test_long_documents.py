@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tiers import thinned
 
 import fst
-from fst.cli import lines
 from fst.cli.formats import Decimals
-from fst.cli.packing import CHUNK
+from fst.runtime.files import lines
+from fst.runtime.files.packing import CHUNK
 
 
 @pytest.fixture(scope="module")

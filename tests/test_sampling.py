@@ -29,13 +29,13 @@ from tiers import examples, sample, thinned
 
 import fst
 from fst import nbest
-from fst.cli import streams
 from fst.compile.bpe import assemble
 from fst.compile.sources.tokenizer_json import of_document
 from fst.machines.sampling import run_nbest, run_sampling
 from fst.machines.unigram import UnigramTables
 from fst.runtime import batch as batches
 from fst.runtime import sampling as runners
+from fst.runtime.files import streams
 from fst.runtime.unigram import UnigramTokenizer
 from fst.sampling import Sampling, exponentials
 

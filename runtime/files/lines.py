@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from fst.cli.streams import Source, opened
 from fst.errors import TextError
+from fst.runtime.files.streams import Source, opened
 
 LINE_FEED = b"\n"
 MOST_BYTES = 1 << 24  # of a document that must fit in memory

@@ -7,13 +7,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from fst.cli import lines, records
-from fst.cli.documents import Documents
-from fst.cli.packing import UNSUPPORTED, ending
-from fst.cli.pieces import Piece, Whole
-from fst.cli.streams import STANDARD, Source, opened
+from fst.errors import ReadingError
+from fst.runtime.files import lines, records
+from fst.runtime.files.documents import Documents
+from fst.runtime.files.packing import UNSUPPORTED, ending
+from fst.runtime.files.pieces import Piece, Whole
+from fst.runtime.files.streams import STANDARD, Source, opened
 
 KINDS = {"text": "text", "json": "JSON lines", "arrow": "Arrow IPC", "parquet": "Parquet"}
 # The kinds that an option is for.
@@ -46,7 +45,7 @@ class Reading:
         in_pieces: whether long documents of plain text are read in pieces.
 
     Raises:
-        click.UsageError: the options contradict each other.
+        ReadingError: the options contradict each other.
     """
 
     input_format: str | None = None
@@ -61,9 +60,9 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
-            raise click.UsageError("--separator and --document file: a file has several documents, or is one")
+            raise ReadingError("--separator and --document file: a file has several documents, or is one")
         if self.separator == "":
-            raise click.UsageError("--separator is empty; for a document a file there is --document file")
+            raise ReadingError("--separator is empty; for a document a file there is --document file")
 
     @property
     def text_name(self) -> str:
@@ -79,7 +78,7 @@ class Reading:
 
         Raises:
             TextError: a file is damaged, or has no such column.
-            click.UsageError: an option belongs to another format, or one is missing.
+            ReadingError: an option belongs to another format, or one is missing.
         """
         for name in names:
             with opened(name, advance) as source:
@@ -92,7 +91,7 @@ class Reading:
 
         Raises:
             TextError: the file is damaged.
-            click.UsageError: the kind of the file is not supported.
+            ReadingError: the kind of the file is not supported.
         """
         if self.input_format is None and Path(name).is_file():
             with opened(name, lambda _: None) as source:
@@ -105,7 +104,7 @@ class Reading:
 
         Raises:
             TextError: a file is damaged.
-            click.UsageError: as in `documents`; or a file is JSON, but not JSON lines.
+            ReadingError: as in `documents`; or a file is JSON, but not JSON lines.
         """
         for name in names:
             if name != STANDARD and Path(name).is_file():
@@ -121,7 +120,7 @@ class Reading:
     def _by_name(self, name: str) -> str:
         kind, _ = ending(name)
         if kind in INSTEAD:
-            raise click.UsageError(f"{name}: {kind} is not read; {INSTEAD[kind]}, or pass --input-format text to read it as it is")
+            raise ReadingError(f"{name}: {kind} is not read; {INSTEAD[kind]}, or pass --input-format text to read it as it is")
         return "json" if self.field is not None or kind in JSON_NAMES else "text"
 
     def _of_kind(self, kind: str, source: Source) -> Iterator[Documents]:
@@ -129,7 +128,7 @@ class Reading:
             return self._texts(source)
         if kind == "json":
             return records.documents(source, self.field or "", others=self.others, mends=self.mends, with_text=self.with_text)
-        from fst.cli import columns
+        from fst.runtime.files import columns
 
         return columns.documents(source, kind, self.column or "", others=self.others, with_text=self.with_text)
 
@@ -153,10 +152,10 @@ class Reading:
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
         for option in given:
             if kind not in OPTIONS[option]:
-                raise click.UsageError(f"{option} does not go with {name}, which is {KINDS[kind]}; say --input-format if it is not")
+                raise ReadingError(f"{option} does not go with {name}, which is {KINDS[kind]}; say --input-format if it is not")
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
-            raise click.UsageError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or say --input-format, if it is not")
+            raise ReadingError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or say --input-format, if it is not")
 
 
 def _check_lines(name: str, head: bytes) -> None:
@@ -164,4 +163,4 @@ def _check_lines(name: str, head: bytes) -> None:
     if found := WHOLE_JSON.match(head):
         what, query = ("an array", "'.[]'") if found[1] else ("an object of several lines", ".")
         hint = f"make JSON lines of it with `jq -c {query}`, or pass --input-format json if each line is an object"
-        raise click.UsageError(f"{name} is JSON, but {what} and not JSON lines; {hint}")
+        raise ReadingError(f"{name} is JSON, but {what} and not JSON lines; {hint}")

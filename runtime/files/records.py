@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from fst.cli.documents import MEND, MEND_TEXT, Documents, Fault
-from fst.cli.lines import LINE_FEED, Block, blocks
-from fst.cli.streams import Source
+from fst.runtime.files.documents import MEND, MEND_TEXT, Documents, Fault
+from fst.runtime.files.lines import LINE_FEED, Block, blocks
+from fst.runtime.files.streams import Source
 
 MAX_LISTED = 12  # fields of an object
 EXCERPT = 40  # characters shown of a line that is not text

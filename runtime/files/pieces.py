@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.cli.documents import MEND_TEXT, Documents, Encoded, Fault
 from fst.errors import TextError, UnsupportedError
+from fst.runtime.files.documents import MEND_TEXT, Documents, Encoded, Fault
 
 if TYPE_CHECKING:
     from fst import Matches, MatchStream, Searcher, Tokenizer

@@ -16,7 +16,6 @@ from fst.runtime.texts import replaced, wrong_at
 if TYPE_CHECKING:
     from fst import Matches, Searcher, Segmenter, Tokenizer
 
-IDS, TOKENS, OFFSETS = "input_ids", "tokens", "offset_mapping"  # their names in JSON lines and tables
 MEND = "mend it, or pass --errors skip"
 MEND_TEXT = "mend it, or pass --errors replace or skip"
 

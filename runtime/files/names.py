@@ -1,4 +1,4 @@
-"""Names on the command line: the files that they stand for."""
+"""Names of inputs: the files that they stand for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from glob import glob, has_magic
 from pathlib import Path
 
-import click
-
 from fst import remote
+from fst.errors import ReadingError
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
@@ -18,7 +17,7 @@ def named(names: Sequence[str]) -> tuple[str, ...]:
     ``books/**/*.jsonl``, which the shell was kept from reading, stands for the files that match it, if there are any.
 
     Raises:
-        click.UsageError: a folder has no file.
+        ReadingError: a folder has no file.
     """
     return tuple(file for name in names for file in _files(remote.plain(name)))
 
@@ -35,5 +34,5 @@ def _files(name: str) -> Sequence[str]:
         return [name]
     files = [file for file in found if Path(file).is_file()]
     if not files and path.is_dir():
-        raise click.UsageError(f"{name}: there is no file in this folder")
+        raise ReadingError(f"{name}: there is no file in this folder")
     return files or [name]

@@ -1,0 +1,262 @@
+"""Documents in a column of Parquet or Arrow IPC. Everything here needs pyarrow."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.errors import TextError
+from fst.runtime.arrow import MATCH
+from fst.runtime.files.documents import Documents, Encoded, Fault, not_text
+from fst.runtime.files.packing import CHUNK
+from fst.runtime.files.streams import Source
+from fst.runtime.files.with_pyarrow import pa, pq
+from fst.runtime.searcher import Matches
+
+if TYPE_CHECKING:
+    from fst import Searcher, Segmenter, Tokenizer
+
+BLOCK_BYTES = 1 << 21  # of columns that are dealt with together
+MOST_ROWS = 1 << 14  # of them: where texts repeat, a Parquet file has fewer bytes than they are
+FILE_MAGIC, STREAM_AT = b"ARROW1", 8  # a file of Arrow IPC is a stream between what it begins and ends with
+MAX_LISTED = 12  # names of columns
+STRINGS = ("string", "large_string", "string_view")
+NOT_JSON = "write Parquet or Arrow, or leave the column out"
+
+
+def documents(source: Source, kind: str, column: str, *, others: bool, with_text: bool = False) -> Generator[Documents, None, None]:
+    """The documents of a column. A file without rows gives one block without documents, which states the columns.
+
+    Args:
+        source: the file.
+        kind: "arrow" or "parquet".
+        column: the name of the column.
+        others: whether the other columns are wanted.
+        with_text: whether the column itself is wanted among them.
+
+    Raises:
+        TextError: the file is damaged, or has no such column, or the column does not hold text.
+    """
+    first = 1
+    with _blaming(source.name):
+        for batch in (_of_parquet if kind == "parquet" else _of_arrow)(source, column, others):
+            rest = (batch if with_text else batch.drop_columns([column])) if others else None
+            yield Column(source.name, "row", range(first, first + batch.num_rows), batch.column(column), rest)
+            first += batch.num_rows
+
+
+class Column(Documents):
+    """Documents whose texts are a pyarrow array, with nulls, and whose `others` are a record batch."""
+
+    def not_text(self) -> dict[int, Fault]:
+        """The rows that are not text, each with its fault."""
+        rows = enumerate(_in_bytes(self.texts).to_pylist())
+        return {row: fault for row, text in rows if text is not None and (fault := not_text(text)) is not None}
+
+    def _in_utf8(self) -> Documents:
+        rows = zip(self.numbers, _in_bytes(self.texts).to_pylist(), strict=True)
+        known = {number: text for number, text in rows if text is not None}
+        return Documents(self.file, self.unit, list(known), list(known.values()))
+
+    def taken(self, rows: Sequence[int]) -> Documents:
+        """Some rows, each as often as it is named."""
+        taken = pa.array(rows, pa.int64())
+        others = None if self.others is None else self.others.take(taken)
+        return replace(self, numbers=[self.numbers[row] for row in rows], texts=self.texts.take(taken), others=others)
+
+    def mended(self) -> Documents:
+        """The same documents with U+FFFD for malformed bytes of text."""
+        texts = [None if text is None else str(text, "utf-8", "replace") for text in _in_bytes(self.texts).to_pylist()]
+        kind = self.texts.type.value_type if pa.types.is_dictionary(self.texts.type) else self.texts.type
+        array = pa.array(texts, pa.string()).cast(kind)
+        return replace(self, texts=array.dictionary_encode() if pa.types.is_dictionary(self.texts.type) else array)
+
+    def texts_in_utf8(self, rows: Sequence[int]) -> list[bytes | None]:
+        """The texts of some rows; None for nulls."""
+        texts: list[bytes | None] = _in_bytes(self.texts).take(pa.array(rows, pa.int64())).to_pylist()
+        return texts
+
+    def carrying(self, texts: Any, name: str) -> Documents:
+        """The same documents, with texts in their column."""
+        place = self.others.schema.get_field_index(name)
+        return replace(self, others=self.others.set_column(place, name, texts))
+
+    def records(self) -> Any:
+        """The other columns as a list of objects for JSON; None: they were not read.
+
+        Raises:
+            TextError: JSON cannot hold the values of a column, or two columns have one name.
+        """
+        if self.others is None:
+            return None
+        schema = pa.schema([(field.name, self._json_type(field)) for field in self.others.schema])
+        if len(set(schema.names)) < len(schema):
+            twice = next(name for name in schema.names if schema.names.count(name) > 1)
+            raise TextError(f"{self.file}: several columns are called {twice!r}, but an object of JSON can have one; {NOT_JSON}")
+        columns = [column.cast(field.type) for field, column in zip(schema, self.others.columns, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=schema).to_pylist()
+
+    def _json_type(self, field: Any) -> Any:
+        if (kind := _in_json(field.type)) is None:
+            raise TextError(f"{self.file}: column {field.name!r} is {field.type}, which JSON does not have; {NOT_JSON}")
+        return kind
+
+    def encode(self, tokenizer: Tokenizer, errors: str, **options: Any) -> Encoded:
+        """Their ids; the options are those of `Tokenizer.encode_arrow`."""
+        lists = tokenizer.encode_arrow(self.texts, errors=errors, **options)
+        nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
+        ids, *spans = (lists.values.field(name).to_numpy() for name in MATCH) if options.get("offsets") else (lists.values.to_numpy(),)
+        offsets = np.column_stack(spans) if spans else None
+        return Encoded(self, ids, lists.offsets.to_numpy()[1:].astype(np.int64), nulls, offsets)
+
+    def count(self, tokenizer: Tokenizer, errors: str, **options: Any) -> int:
+        """How many ids they have; the options are those of `Tokenizer.encode_arrow`."""
+        return len(self.encode(tokenizer, errors, **options).ids)
+
+    def find(self, searcher: Searcher, threads: int | None) -> tuple[Matches, NDArray[np.bool_] | None]:
+        """Their matches, in characters; and which of them are null, None if none is."""
+        lists = searcher.find_arrow(self.texts, threads=threads)
+        nulls = lists.is_null().to_numpy(zero_copy_only=False) if lists.null_count else None
+        ids, starts, ends = (lists.values.field(name).to_numpy() for name in MATCH)
+        return Matches(ids, starts, ends, lists.offsets.to_numpy().astype(np.int64)), nulls
+
+    def count_matches(self, searcher: Searcher, threads: int | None) -> NDArray[np.int64]:
+        """int64[rows], how many matches each has."""
+        return np.diff(self.find(searcher, threads)[0].row_splits)
+
+    def segment(self, segmenter: Segmenter, threads: int | None) -> Any:
+        """Their tokens, as an array of lists."""
+        return segmenter.segment_arrow(self.texts, threads=threads)
+
+    def replace(self, searcher: Searcher, by: str, threads: int | None) -> Any:
+        """Their texts with matches replaced, as an array of the same type."""
+        return searcher.replace_arrow(self.texts, by, threads=threads)
+
+
+def _in_json(kind: Any) -> Any:
+    """The type that JSON can hold in place of a type; times and decimals become strings. None: there is no such type."""
+    if _is_any(kind, "null", "boolean", "integer", "float32", "float64", *STRINGS):
+        return kind
+    if _is_any(kind, "date", "time", "timestamp", "decimal"):
+        return pa.string()
+    if pa.types.is_float16(kind):
+        return pa.float32()
+    if pa.types.is_dictionary(kind):
+        return _in_json(kind.value_type)
+    if _is_any(kind, "list", "large_list", "fixed_size_list"):
+        return None if (values := _in_json(kind.value_type)) is None else pa.list_(values)
+    if pa.types.is_struct(kind):
+        fields = [(field.name, _in_json(field.type)) for field in kind]
+        return None if None in dict(fields).values() or len(dict(fields)) < len(fields) else pa.struct(fields)
+    return None
+
+
+def _is_any(kind: Any, *types: str) -> bool:
+    return any(getattr(pa.types, f"is_{name}")(kind) for name in types)
+
+
+def _in_bytes(texts: Any) -> Any:
+    """A column of text as a column of bytes, which need not be UTF-8."""
+    values = texts.dictionary_decode() if pa.types.is_dictionary(texts.type) else texts
+    return values.cast(pa.large_binary())
+
+
+def _of_parquet(source: Source, column: str, others: bool) -> Iterator[Any]:
+    """The rows of a Parquet file, some megabytes at a time."""
+    with _seekable(source) as file:
+        table = pq.ParquetFile(file, pre_buffer=False, buffer_size=CHUNK)
+        _check(table.schema_arrow, column, source.name)
+        wanted = None if others else [column]
+        for group in range(table.num_row_groups):
+            about = table.metadata.row_group(group)
+            rows = _rows(about.num_rows, about.total_byte_size)
+            yield from table.iter_batches(rows, row_groups=[group], columns=wanted, use_threads=False)
+        if not table.metadata.num_rows:
+            yield _without_rows(table.schema_arrow)
+
+
+def _of_arrow(source: Source, column: str, others: bool) -> Iterator[Any]:
+    """The rows of a file or a stream of Arrow IPC, some megabytes at a time; a batch of the file is read whole."""
+    is_file = source.file.peek(len(FILE_MAGIC)).startswith(FILE_MAGIC)
+    source.file.read(STREAM_AT if is_file else 0)
+    stream = pa.ipc.open_stream(source.file)
+    _check(stream.schema, column, source.name)
+    yield _without_rows(stream.schema)
+    for batch in stream:
+        _prove(batch, column)
+        found = batch if others else batch.select([column])
+        size = _rows(found.num_rows, found.nbytes)
+        yield from (found.slice(first, size) for first in range(0, found.num_rows, size))
+    if is_file and not _last(source, len(FILE_MAGIC)) == FILE_MAGIC:
+        raise TextError(f"{source.name}: the Arrow file is cut short; fetch it again")
+
+
+def _prove(batch: Any, column: str) -> None:
+    """Prove that no offset leads out of a batch. Encoding finds text that is not UTF-8."""
+    for field, array in zip(batch.schema, batch.columns, strict=True):
+        is_text = field.name == column and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
+        (array.view(pa.binary() if pa.types.is_string(field.type) else pa.large_binary()) if is_text else array).validate(full=True)
+
+
+def _last(source: Source, count: int) -> bytes:
+    """The last bytes of the rest of a file."""
+    last = b""
+    for chunk in source.chunks():
+        last = (last + chunk)[-count:]
+    return last
+
+
+@contextmanager
+def _seekable(source: Source) -> Iterator[IO[bytes]]:
+    """A seekable file: this one, or a temporary copy on disk."""
+    if source.file.seekable():
+        yield source.file
+        return
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(source.file, file, CHUNK)
+        yield file
+
+
+def _rows(rows: int, size: int) -> int:
+    """How many rows to process together, for a table of this size."""
+    return max(1, min(MOST_ROWS, rows * BLOCK_BYTES // max(size, 1)))
+
+
+def _without_rows(schema: Any) -> Any:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+
+
+def _check(schema: Any, column: str, name: str) -> None:
+    """Refuse a table without exactly one column of text of this name."""
+    found = [field.type for field in schema if field.name == column]
+    if len(found) == 1 and _is_text(found[0].value_type if pa.types.is_dictionary(found[0]) else found[0]):
+        return
+    what = f"column {column!r} is {found[0]}, no text" if len(found) == 1 else f"{len(found) or 'no'} columns are called {column!r}"
+    more = f" and {len(schema) - MAX_LISTED:,} more" if len(schema) > MAX_LISTED else ""
+    listed = ", ".join(f"{field.name!r} ({field.type})" for field in list(schema)[:MAX_LISTED])
+    raise TextError(f"{name}: {what}; there are {listed or 'none'}{more}: name one of text with --column")
+
+
+def _is_text(kind: Any) -> bool:
+    return _is_any(kind, *STRINGS, "binary", "large_binary", "binary_view")
+
+
+@contextmanager
+def _blaming(name: str) -> Iterator[None]:
+    """Name the file in the error that pyarrow raises for it."""
+    try:
+        yield
+    except (pa.ArrowException, MemoryError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        first = str(error).splitlines()[0]
+        raise TextError(f"{name}: damaged or cut short, or not what pyarrow {pa.__version__} reads: {first}; write it again") from None
+
+

@@ -1,0 +1,183 @@
+"""Files and standard input as bytes, recognised and unpacked."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from fst import remote
+from fst.errors import TextError
+from fst.runtime.files.packing import CHUNK, DAMAGED, PACKED, unpacked
+
+STANDARD = "-"
+
+# First bytes of columnar files. Text may begin like the last two; --input-format tells them apart.
+COLUMNS = {b"\xff\xff\xff\xff": "arrow", b"ARROW1": "arrow", b"PAR1": "parquet"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to read.
+
+    Attributes:
+        name: the name, for messages.
+        file: its bytes, unpacked.
+        kind: "arrow" or "parquet" if it begins like one, else None.
+        is_packed: whether it was compressed.
+    """
+
+    name: str
+    file: io.BufferedReader
+    kind: str | None
+    is_packed: bool
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, as they come: one reading takes what is there, and waits only when nothing is."""
+        take = self.file.read if self.is_packed else self.file.read1
+        while chunk := take(CHUNK):
+            yield chunk
+
+
+@contextmanager
+def opened(name: str, advance: Callable[[int], None]) -> Iterator[Source]:
+    """A file, or standard input for "-", recognised by its first bytes and unpacked.
+
+    Args:
+        name: the file.
+        advance: called with the number of bytes of each read, as they lie on disk.
+
+    Raises:
+        TextError: it is compressed, and damaged or cut short; later reads raise this too.
+        UnsupportedError: the library that reads it is not installed.
+    """
+    shown = "standard input" if name == STANDARD else name
+    with ExitStack() as stack:
+        raw = _unbuffered(standard_input()) if name == STANDARD else stack.enter_context(_of_name(name))
+        file, head = _begun(Counted(raw, advance))
+        packing = next((packing for magic, packing in PACKED.items() if head.startswith(magic)), None)
+        with _blaming(shown, packing):
+            if packing:
+                file, head = _begun(Forward(unpacked(file, packing)))
+            kind = next((kind for magic, kind in COLUMNS.items() if head.startswith(magic)), None)
+            yield Source(shown, io.BufferedReader(file, CHUNK), kind, bool(packing))
+
+
+def _of_name(name: str) -> Any:
+    """A file, without a buffer if it is on this machine."""
+    return remote.opened(name) if remote.is_remote(name) else Path(name).open("rb", buffering=0)
+
+
+def _begun(file: Any) -> tuple[io.RawIOBase, bytes]:
+    """A file, and what it begins with, as far as that is needed to recognise it: who types a line has it taken at once."""
+    head = b""
+    while any(len(head) < len(magic) and magic.startswith(head) for magic in (*PACKED, *COLUMNS)):
+        if not (more := file.read(1)):
+            break
+        head += more
+    if file.seekable():
+        file.seek(-len(head), os.SEEK_CUR)
+        return file, head
+    return Forward(file, head), head
+
+
+@contextmanager
+def _blaming(name: str, packing: str | None) -> Iterator[None]:
+    """Errors of reading, told with the name of the file."""
+    try:
+        yield
+    except (*DAMAGED, OSError) as error:
+        if packing and not getattr(error, "errno", None):
+            raise TextError(f"{name}: its {packing} data is damaged or cut short ({error}); pack it again, or fetch it again") from None
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = name
+        raise
+
+
+class Forward(io.RawIOBase):
+    """A file that is read from its beginning to its end.
+
+    Args:
+        file: what is read.
+        head: bytes that were already read, and are returned first.
+    """
+
+    def __init__(self, file: Any, head: bytes = b"") -> None:
+        self._file, self._head = file, head
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read."""
+        if not self._head:
+            return int(self._file.readinto(buffer) or 0)
+        count = min(len(buffer), len(self._head))
+        buffer[:count], self._head = self._head[:count], self._head[count:]
+        return count
+
+
+class Counted(Forward):
+    """A file that reports how many bytes are read from it.
+
+    Args:
+        file: what is read.
+        advance: called with each number of bytes.
+    """
+
+    def __init__(self, file: Any, advance: Callable[[int], None]) -> None:
+        super().__init__(file)
+        self._advance = advance
+
+    def seekable(self) -> bool:
+        """Whether one can go to other places in it."""
+        return bool(self._file.seekable())
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Go to a place."""
+        return int(self._file.seek(offset, whence))
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read."""
+        count = super().readinto(buffer)
+        self._advance(count)
+        return count
+
+
+def size(names: Iterable[str]) -> int | None:
+    """The bytes of all files together, or None if they cannot be known.
+
+    Raises:
+        OSError: a file is missing, which is better reported before the first one is read.
+    """
+    found = [remote.size(name) if remote.is_remote(name) else _size(name) for name in names]
+    known = [count for count in found if count is not None]
+    return sum(known) if len(known) == len(found) else None
+
+
+def _size(name: str) -> int | None:
+    """The bytes of a regular file of this machine; None for any other."""
+    status = os.fstat(standard_input().fileno()) if name == STANDARD else Path(name).stat()
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def standard_input() -> IO[bytes]:
+    """Standard input, as bytes."""
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed", "standard input")
+    return sys.stdin.buffer
+
+
+def _unbuffered(file: IO[bytes]) -> Any:
+    """A file without its buffer, whose lock a thread that still waits for input would keep when the process ends."""
+    return getattr(file, "raw", file)
+
+

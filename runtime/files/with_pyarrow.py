@@ -1,0 +1,20 @@
+"""pyarrow, or the error that says how to install it; and zstd, which it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fst.errors import UnsupportedError
+
+try:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+except ImportError:
+    raise UnsupportedError("Parquet, Arrow and zstd take pyarrow, which is not installed: pip install 'pyarrow>=18'") from None
+
+__all__ = ["pa", "pq", "zstd"]
+
+
+def zstd(file: Any) -> Any:
+    """The unpacked data of a file of zstd frames."""
+    return pa.CompressedInputStream(file, "zstd")
