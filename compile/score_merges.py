@@ -63,7 +63,7 @@ def _ordered(tied: Sequence[str], keys: Mapping[str, Key], splits: Mapping[str, 
     runs = _runs(tied, splits)
     if runs is not None:
         return runs
-    last = {piece: pair for piece in tied if (pair := _last_merge(piece, keys))}
+    last = {piece: pair for piece in tied if (pair := last_merge(piece, keys))}
     users = _users(last, keys, splits)
     for piece, user in users:
         if keys[user] <= keys[piece]:
@@ -87,13 +87,18 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
     """The parts among some pieces of the pieces whose last merge has them."""
     for user, pairs in splits.items():
         if any(part in pieces for pair in pairs for part in pair):
-            for part in _last_merge(user, keys) or ():
+            for part in last_merge(user, keys) or ():
                 if part in pieces:
                     yield part, user
 
 
-def _last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
-    """The last merge of a piece by itself; None if its characters become no single piece."""
+def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
+    """The last merge of a piece by itself, where the piece of the lowest key is made first; None if its characters do not make it.
+
+    Example:
+        >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})
+        ('h', 'ug')
+    """
     parts = [*piece]
     while len(parts) > 2:
         found = [(keys[pair], place) for place, pair in enumerate(map("".join, pairwise(parts))) if pair in keys and pair != piece]

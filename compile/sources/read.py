@@ -43,6 +43,7 @@ SINGLE = (tiktoken.SUFFIX, sentencepiece_model.SUFFIX)
 LIVE = "the tokenizer"  # its name in messages
 
 Given = Mapping[str, Any]
+NO_OPTIONS: Given = {}
 
 
 def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
@@ -69,10 +70,24 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
         _refuse(given, "a tiktoken.Encoding says it itself")
         return _checked(tiktoken.of_encoding(source), f"the encoding {source.name!r}")
     if is_live(source):
-        return _checked(_of_statement(live.stated(source), Path(LIVE), given, kind), LIVE)
+        return of_statement(live.stated(source), LIVE, given, kind)
     need_kind("WordPiece", kind)
     tokens = {token: number for number, token in enumerate(source)}
     return _checked(_with_options(of_tokens(tokens, given), given), "the vocabulary")
+
+
+def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
+    """The source that a ``tokenizer.json`` and further settings state.
+
+    Args:
+        statement: the value of the JSON; and settings that it does not state, named as in `fst.metadata.Settings`.
+        where: its name in messages.
+        options, kind: as in `read`.
+
+    Raises:
+        VocabularyError, UnsupportedError: as from `read`.
+    """
+    return _checked(_of_statement(statement, Path(where), options, kind), where)
 
 
 def _found(source: str | Path) -> Path:

@@ -128,15 +128,24 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
     return model
 
 
-def _proto(data: bytes, where: str) -> Any:
-    """The fields of a file."""
+def description(where: str) -> Any:
+    """The description of the fields; `where` begins the message if a package is not installed.
+
+    Raises:
+        UnsupportedError: sentencepiece or protobuf is not installed.
+    """
     try:
-        from google.protobuf.message import DecodeError
         from sentencepiece import sentencepiece_model_pb2
     except ImportError:
         raise UnsupportedError(f"{where}: models of sentencepiece take the packages sentencepiece and protobuf: {EXTRA}") from None
-    described: Any = sentencepiece_model_pb2  # whose classes are made when it is imported
-    proto = described.ModelProto()
+    return sentencepiece_model_pb2  # whose classes are made when it is imported
+
+
+def _proto(data: bytes, where: str) -> Any:
+    """The fields of a file."""
+    proto = description(where).ModelProto()
+    from google.protobuf.message import DecodeError
+
     try:
         proto.ParseFromString(data)
     except DecodeError:

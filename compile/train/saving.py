@@ -1,0 +1,173 @@
+"""Files of vocabularies, made from the value of a ``tokenizer.json``. Whatever a form cannot express is refused, by name.
+
+`fst.compile.sources` reads these files. A form that states less than the ``tokenizer.json`` is refused where its own library would make
+other ids of it.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fst import npz, remote
+from fst.compile.merges import Merges
+from fst.compile.sources.merges_txt import COMMENT, MERGES, VOCABULARY
+from fst.compile.sources.sentencepiece_model import SUFFIX as MODEL
+from fst.compile.sources.tiktoken import SUFFIX as TIKTOKEN
+from fst.compile.sources.vocab_txt import parse_lines
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.sentencepiece_file import model_file
+from fst.errors import UnsupportedError, quoted
+from fst.machines.byte_letters import bytes_of
+
+Json = Mapping[str, Any]
+
+DOCUMENT, LINES, TABLE = "tokenizer.json", "vocab.txt", ".npz"
+VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
+OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # files of a folder, by the model
+
+
+def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> None:
+    """Write a vocabulary, see `fst.compile.train.result.Trained.save`.
+
+    Args:
+        document: the value of the ``tokenizer.json``.
+        scores: the scores of SentencePiece's BPE, by id; None: the order of the merges.
+        path: the file or the folder.
+    """
+    name = Path(remote.file_of(str(path))).name
+    is_folder = not Path(name).suffix or (not remote.is_remote(path) and Path(path).is_dir())
+    contents = _folder(document) if is_folder else {name: _form(name)(document, scores)}
+    if is_folder and not remote.is_remote(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+    _write({f"{path}/{name}" if is_folder else str(path): data for name, data in contents.items()})
+
+
+def _folder(document: Json) -> dict[str, bytes]:
+    """The files of a folder: the ``tokenizer.json``, and the older form if it can express the vocabulary."""
+    older: Mapping[str, bytes] = {}
+    with suppress(UnsupportedError):
+        older = {name: _form(name)(document, None) for name in OLDER.get(_kind(document), ())}
+    return {DOCUMENT: _document(document, None), **older}
+
+
+def _write(contents: Mapping[str, bytes]) -> None:
+    """Write files. They get their names once all of them are written."""
+    with ExitStack() as stack:
+        for path, data in contents.items():
+            stack.enter_context(remote.written(path) if remote.is_remote(path) else npz.replacing(path)).write(data)
+
+
+Form = Callable[[Json, Sequence[float] | None], bytes]
+
+
+def _form(name: str) -> Form:
+    """The form of a file, by its name or else by its ending."""
+    found = FORMS.get(name) or FORMS.get(Path(name).suffix)
+    if not found:
+        raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")
+    return found
+
+
+def _kind(document: Json) -> str:
+    kind: str = document["model"]["type"]
+    return kind
+
+
+def _need_kind(document: Json, kind: str, form: str) -> None:
+    if _kind(document) != kind:
+        raise UnsupportedError(f"{form} is a form of {kind}, and the vocabulary is {_kind(document)}; save a tokenizer.json")
+
+
+def _refuse(form: str, why: str) -> NoReturn:
+    raise UnsupportedError(f"{form} cannot express the vocabulary: {why}; save a tokenizer.json")
+
+
+def _document(document: Json, _: Sequence[float] | None) -> bytes:
+    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def _vocabulary(document: Json, _: Sequence[float] | None) -> bytes:
+    """GPT-2's ``vocab.json``."""
+    _need_kind(document, "BPE", VOCABULARY)
+    return json.dumps(document["model"]["vocab"], ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _merges(document: Json, _: Sequence[float] | None) -> bytes:
+    """GPT-2's ``merges.txt``."""
+    _need_kind(document, "BPE", MERGES)
+    merges = document["model"]["merges"]
+    for pair in merges:
+        if pair[0].startswith(COMMENT) or any(char in token for token in pair for char in " \n\r"):
+            _refuse(MERGES, f"a line cannot have the merge of {quoted(pair[0])} and {quoted(pair[1])}")
+    return "".join(f"{line}\n" for line in [VERSION, *map(" ".join, merges)]).encode()
+
+
+def _lines(document: Json, _: Sequence[float] | None) -> bytes:
+    """BERT's ``vocab.txt``."""
+    _need_kind(document, "WordPiece", LINES)
+    ids = document["model"]["vocab"]
+    text = "".join(f"{token}\n" for token in ids)
+    if parse_lines(text) != ids:
+        _refuse(LINES, "a token ends with whitespace or has a line feed, or ids are not the numbers of the lines")
+    return text.encode()
+
+
+def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
+    """The ranks of tiktoken: each token in base64 with its id."""
+    _need_kind(document, "BPE", TIKTOKEN)
+    _need_tiktoken(document)
+    specials = {token["content"] for token in document["added_tokens"]}
+    ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
+    tokens = {token: number for token, number in ranks.items() if token}
+    if len(tokens) < len(ranks):
+        _refuse(TIKTOKEN, "a token is empty or has letters of no byte")
+    missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
+    if missing:
+        _refuse(TIKTOKEN, f"{len(missing)} bytes are no tokens, such as {missing[0]:#04x}; train with all bytes in the alphabet")
+    merges = [(bytes_of(left), bytes_of(right)) for left, right in document["model"]["merges"]]
+    if list(Merges.of_ranks(tokens).pairs) != merges:
+        _refuse(TIKTOKEN, "its ids are no ranks, since they have another order than the merges")
+    return b"".join(b"%b %d\n" % (b64encode(token), number) for token, number in sorted(tokens.items(), key=lambda token: token[1]))
+
+
+def _need_tiktoken(document: Json) -> None:
+    """Refuse a pipeline or a model that tiktoken does not have: it splits by one pattern, and merges bytes."""
+    parts = document["pre_tokenizer"] or {}
+    steps = parts.get("pretokenizers", [parts])
+    if not Pipeline(pre_tokenizer=parts).are_bytes:
+        _refuse(TIKTOKEN, "its tokens are not strings of bytes")
+    if document["normalizer"] is not None:
+        _refuse(TIKTOKEN, "it has a normalizer")
+    if any(step.get("add_prefix_space") for step in steps):
+        _refuse(TIKTOKEN, "it has add_prefix_space")
+    patterns = [step for step in steps if step["type"] != "ByteLevel" or step.get("use_regex", True)]
+    if len(patterns) > 1 or any(step["type"] not in ("ByteLevel", "Split") for step in patterns):
+        _refuse(TIKTOKEN, "it splits by more than one pattern")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix"):
+        if document["model"].get(name):
+            _refuse(TIKTOKEN, f"it has {name}")
+
+
+def _model(document: Json, scores: Sequence[float] | None) -> bytes:
+    """A ``.model`` of SentencePiece."""
+    if _kind(document) not in ("BPE", "Unigram"):
+        raise UnsupportedError(f"{MODEL} is a form of Unigram and BPE, and the vocabulary is {_kind(document)}; save a tokenizer.json")
+    try:
+        return model_file(document, scores)
+    except ValueError as error:
+        _refuse(MODEL, str(error))
+
+
+FORMS: Mapping[str, Form] = {
+    VOCABULARY: _vocabulary,
+    MERGES: _merges,
+    ".json": _document,
+    ".txt": _lines,
+    TIKTOKEN: _ranks,
+    MODEL: _model,
+}

@@ -1,0 +1,165 @@
+"""Write SentencePiece's ``.model``, by the description of its fields that the package `sentencepiece` brings.
+
+`fst.compile.sources.sentencepiece_model` reads such files. SentencePiece merges by the scores of pieces, and splits no text.
+If ▁ only begins pieces, the effect is that of words.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fst.compile.score_merges import last_merge
+from fst.compile.sources.sentencepiece_model import BYTE, BYTES, CONTROL, KINDS, NORMAL, UNKNOWN, USER_DEFINED, description, parse
+from fst.compile.text.components import Component
+from fst.compile.text.sentencepiece import SYMBOL
+from fst.errors import quoted
+
+WHERE = "the .model"  # its name in messages
+BLANK = " "
+RUNS = {"Regex": " {2,}"}
+PREFIXES = {"always": True, "first": True, "never": False}  # whether the schemes of Metaspace put ▁ before a text
+
+
+class _Text(NamedTuple):
+    """The normalizer of a model, named as its fields."""
+
+    precompiled_charsmap: bytes
+    add_dummy_prefix: bool
+    remove_extra_whitespaces: bool
+    escape_whitespaces: bool
+
+
+def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> bytes:
+    """The bytes of a ``.model``.
+
+    Args:
+        document: the value of a ``tokenizer.json`` with a model BPE or Unigram.
+        scores: of BPE, the scores by id; None: the order of the merges.
+
+    Raises:
+        ValueError: no ``.model`` has the same ids; the message states the reason.
+        UnsupportedError: sentencepiece or protobuf is not installed.
+    """
+    model, pieces, unknown = document["model"], _pieces(document["model"]), _unknown(document["model"])
+    text = _text(_steps(document["normalizer"], "normalizers"), _steps(document["pre_tokenizer"], "pretokenizers"))
+    types = _types(pieces, unknown, document)
+    proto = description(WHERE).ModelProto()
+    _need_normal(model.get("merges", ()), dict(zip(pieces, types, strict=True)))
+    for piece, score, kind in zip(pieces, scores or _scores(model, pieces), types, strict=True):
+        proto.pieces.add(piece=piece, score=score, type=kind)
+    trainer, normalizer = proto.trainer_spec, proto.normalizer_spec
+    trainer.model_type = next(number for number, kind in KINDS.items() if kind == model["type"].lower())
+    trainer.vocab_size, trainer.unk_id, trainer.unk_piece = len(pieces), pieces.index(unknown), unknown
+    trainer.byte_fallback = BYTE in types
+    for role, piece in (("bos", "<s>"), ("eos", "</s>"), ("pad", "<pad>")):
+        setattr(trainer, f"{role}_id", pieces.index(piece) if piece in pieces else -1)
+    normalizer.name = "user_defined" if text.precompiled_charsmap else "identity"
+    for name, value in text._asdict().items():
+        setattr(normalizer, name, value)
+    data: bytes = proto.SerializeToString()
+    parse(data, WHERE)
+    return data
+
+
+def _steps(part: Component | None, members: str) -> list[Component]:
+    """The components of a sequence, flattened; its members have the name `members`."""
+    if part is None:
+        return []
+    return [step for one in part[members] for step in _steps(one, members)] if part["type"] == "Sequence" else [part]
+
+
+def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Text:
+    """The normalizer with the effect of normalizers and pre-tokenizers.
+
+    Raises:
+        ValueError: there is none.
+    """
+    charsmap, adds_prefix, removes_runs, replaces = b"", False, False, False
+    for place, step in enumerate(normalizers):
+        content = step.get("content", "")
+        if step["type"] == "Precompiled" and not place:
+            charsmap = b64decode(step["precompiled_charsmap"])
+        elif step["type"] == "Prepend" and step["prepend"] in (SYMBOL, BLANK):
+            adds_prefix = True
+        elif step["type"] == "Replace" and step["pattern"] == RUNS and content in (SYMBOL, BLANK):
+            removes_runs = True
+        elif step["type"] == "Replace" and step["pattern"] == {"String": BLANK} and content == SYMBOL:
+            replaces = True
+        elif step["type"] != "Strip":  # which comes with a Replace of runs
+            raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece")
+    if removes_runs != any(step["type"] == "Strip" for step in normalizers):
+        raise ValueError("normalizers Strip and Replace of runs of blanks have a counterpart in SentencePiece only together")
+    *others, last = splits or [{"type": None}]
+    if last["type"] == "Metaspace" and last["replacement"] == SYMBOL:
+        adds_prefix, replaces = adds_prefix or PREFIXES[last.get("prepend_scheme", "always")], True
+    elif splits:
+        others = [*splits]
+    if not replaces:
+        raise ValueError(f"its words have no {SYMBOL}; train with the splitter 'metaspace'")
+    if [step["type"] for step in others] == ["WhitespaceSplit"] and charsmap:
+        removes_runs = True
+    elif others:
+        raise ValueError(f"pre_tokenizer {others[0]['type']} has no counterpart in SentencePiece")
+    return _Text(charsmap, adds_prefix, removes_runs, escape_whitespaces=True)
+
+
+def _pieces(model: Mapping[str, Any]) -> list[str]:
+    """The pieces, in the order of their ids."""
+    if model["type"] == "Unigram":
+        return [piece for piece, _ in model["vocab"]]
+    pieces = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    if [model["vocab"][piece] for piece in pieces] != [*range(len(pieces))]:
+        raise ValueError("its ids have gaps")
+    return pieces
+
+
+def _unknown(model: Mapping[str, Any]) -> str:
+    """The unknown piece."""
+    if model["type"] == "Unigram":
+        if model["unk_id"] is None:
+            raise ValueError("it has no unknown token; train with unk_token")
+        return str(model["vocab"][model["unk_id"]][0])
+    if model["unk_token"] not in model["vocab"]:
+        raise ValueError("it has no unknown token; train with unk_token")
+    has_bytes = model["byte_fallback"] and {*BYTES} <= model["vocab"].keys()
+    if not (model["fuse_unk"] or has_bytes):
+        raise ValueError("it makes a token of each unknown character, and SentencePiece one of a run; train with fuse_unk=True")
+    for name in ("continuing_subword_prefix", "end_of_word_suffix", "ignore_merges", "dropout"):
+        if model[name]:
+            raise ValueError(f"it has {name} {quoted(model[name])}")
+    return str(model["unk_token"])
+
+
+def _types(pieces: Sequence[str], unknown: str, document: Mapping[str, Any]) -> list[int]:
+    """The type of each piece."""
+    added = {token["content"]: CONTROL if token["special"] else USER_DEFINED for token in document["added_tokens"]}
+    has_bytes = document["model"]["byte_fallback"] and {*BYTES} <= {*pieces}
+    bytes_of_text = {*BYTES} if has_bytes else set[str]()
+    others = {**added, **dict.fromkeys(bytes_of_text, BYTE), unknown: UNKNOWN}
+    return [others.get(piece, NORMAL) for piece in pieces]
+
+
+def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> None:
+    """Refuse merges of other than normal pieces, which SentencePiece does not merge."""
+    for left, right in merges:
+        for piece in (left, right, left + right):
+            if types[piece] != NORMAL:
+                raise ValueError(f"the special token {quoted(piece)} is also part of a merge")
+
+
+def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
+    """The scores of pieces: of BPE the negative ranks of their merges.
+
+    Raises:
+        ValueError: merges have another effect than scores.
+    """
+    if model["type"] == "Unigram":
+        return [score for _, score in model["vocab"]]
+    ranks = {left + right: rank for rank, (left, right) in enumerate(model["merges"], 1)}
+    keys = {piece: (float(rank), 0.0) for piece, rank in ranks.items()}
+    for left, right in model["merges"]:
+        if last_merge(left + right, keys) != (left, right):
+            raise ValueError(f"{quoted(left)} and {quoted(right)} make a token that scores make of other parts")
+    return [-float(ranks.get(piece, 0)) for piece in pieces]

@@ -1,0 +1,252 @@
+"""Trained vocabularies: their files are read back by the libraries that define them, with the ids of the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sentencepiece
+import tiktoken
+import tokenizers
+from shared_data import SHARED
+from tiktoken.load import load_tiktoken_bpe
+from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import BertTokenizerFast, PreTrainedTokenizerFast
+
+import fst
+from fst.compile.sources.tiktoken import ENCODINGS
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.renumbering import renumbered
+from fst.compile.train.result import Trained
+from fst.errors import UnsupportedError, VocabularyError
+
+SPECIALS = ["<unk>", "<s>", "</s>"]
+WORDS = [
+    *("hug", "hugs", "pug", "pun", "bun", "bunny", "the", "these", "then", "there"),
+    *("a", "an", "and", "andy", "hand", "handy", "bandit", "é", "日本", "日本語", "語"),
+]
+CORPUS = [" ".join(WORDS[place % n] for place in range(1, n * 3)) for n in range(5, len(WORDS) + 1)]
+HOSTILE = ["", " ", "  hug   pug ", "\n", "\thug\r\n", "日本語日本", "x\u0301e\u0301", "\0", "▁hug▁", "🤗 hug 🤗🤗", "a\u3000a"]
+
+
+def of_reference(reference: Any, specials: Sequence[str]) -> Trained:
+    """The result with the vocabulary that a tokenizer of `tokenizers` has learned."""
+    document = json.loads(reference.to_str())
+    model = dict(document["model"])
+    kind, vocabulary, merges = model.pop("type"), model.pop("vocab"), model.pop("merges", [])
+    scores = [score for _, score in vocabulary] if kind == "Unigram" else []
+    ids = [token for token, _ in vocabulary] if kind == "Unigram" else sorted(vocabulary, key=vocabulary.__getitem__)
+    return Trained(
+        kind,
+        {token: number for number, token in enumerate(ids)},
+        counts=np.zeros(len(ids), np.int64),
+        stopped="size",
+        merges=[(left, right) for left, right in merges],
+        scores=np.array(scores),
+        special_tokens=specials,
+        pipeline=Pipeline(*(document[part] for part in ("normalizer", "pre_tokenizer", "decoder"))),
+        model=model,
+    )
+
+
+def taught(model: Any, trainer: Any, pre_tokenizer: Any, normalizer: Any = None, decoder: Any = None) -> Any:
+    """A tokenizer of `tokenizers` that has learned the corpus."""
+    reference: Any = tokenizers.Tokenizer(model)
+    reference.pre_tokenizer, reference.normalizer, reference.decoder = pre_tokenizer, normalizer, decoder
+    reference.train_from_iterator(CORPUS, trainer)
+    return reference
+
+
+@cache
+def byte_level() -> Trained:
+    """Byte-level BPE."""
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer: Any = trainers.BpeTrainer(vocab_size=300, special_tokens=["<|end|>"], initial_alphabet=alphabet, show_progress=False)
+    splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    return of_reference(taught(models.BPE(), trainer, splitter, decoder=decoders.ByteLevel()), ["<|end|>"])
+
+
+@cache
+def wordpiece() -> Trained:
+    """WordPiece with BERT's pipeline."""
+    trainer: Any = trainers.WordPieceTrainer(vocab_size=80, special_tokens=["[UNK]", "[CLS]", "[SEP]"], show_progress=False)
+    parts = pre_tokenizers.BertPreTokenizer(), normalizers.BertNormalizer(), decoders.WordPiece()
+    model: Any = models.WordPiece(unk_token="[UNK]")
+    return of_reference(taught(model, trainer, *parts), ["[UNK]", "[CLS]", "[SEP]"])
+
+
+@cache
+def characters() -> Trained:
+    """BPE over characters, each text of which gets ▁ in front."""
+    trainer: Any = trainers.BpeTrainer(vocab_size=80, special_tokens=SPECIALS, show_progress=False)
+    model: Any = models.BPE(unk_token="<unk>", fuse_unk=True)
+    parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
+    return of_reference(taught(model, trainer, *parts), SPECIALS)
+
+
+@cache
+def unigram() -> Trained:
+    """Unigram, each text of which gets ▁ in front."""
+    trainer: Any = trainers.UnigramTrainer(vocab_size=60, special_tokens=SPECIALS, unk_token="<unk>", show_progress=False)
+    parts = pre_tokenizers.Metaspace(prepend_scheme="never"), normalizers.Prepend("▁"), decoders.Metaspace()
+    return of_reference(taught(models.Unigram(), trainer, *parts), SPECIALS)
+
+
+@cache
+def word_level() -> Trained:
+    """WordLevel."""
+    trainer: Any = trainers.WordLevelTrainer(vocab_size=20, special_tokens=["<unk>"], show_progress=False)
+    model: Any = models.WordLevel(unk_token="<unk>")
+    return of_reference(taught(model, trainer, pre_tokenizers.WhitespaceSplit()), ["<unk>"])
+
+
+KINDS = {found.__name__: found for found in (byte_level, wordpiece, characters, unigram, word_level)}
+each_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def texts() -> list[str]:
+    """The corpus, hostile texts, and those of the shared data if it is there."""
+    shared = SHARED / "hostile" / "blns.json"
+    return [*CORPUS, *HOSTILE, *(json.loads(shared.read_text("utf-8")) if shared.is_file() else [])]
+
+
+def ids_of(trained: Trained) -> list[list[int]]:
+    """The ids of all texts."""
+    return [row.tolist() for row in trained.tokenizer().encode_batch(texts(), add_special_tokens=False)]
+
+
+@each_kind
+def test_tokenizer_json_is_read_by_tokenizers(kind: str, tmp_path: Path) -> None:
+    """A tokenizer.json gives `tokenizers` the ids of the table."""
+    trained, path = KINDS[kind](), tmp_path / "any.json"
+    trained.save(path)
+    reference = tokenizers.Tokenizer.from_file(str(path))
+    assert [reference.encode(text, add_special_tokens=False).ids for text in texts()] == ids_of(trained)
+
+
+@each_kind
+def test_folder_is_read_by_transformers(kind: str, tmp_path: Path) -> None:
+    """A folder gives transformers, and the compiler, the ids of the table."""
+    trained, folder = KINDS[kind](), tmp_path / "new" / "folder"
+    trained.save(folder)
+    reference: Any = PreTrainedTokenizerFast.from_pretrained(folder)
+    assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(trained)
+    assert fst.Tokenizer(fst.compile.tokenizer(folder)).get_vocab() == trained.tokenizer().get_vocab()
+
+
+def test_vocab_json_and_merges_txt_are_read_by_tokenizers(tmp_path: Path) -> None:
+    """The older files of byte-level BPE have its tokens and merges."""
+    trained = byte_level()
+    trained.save(tmp_path)
+    reference: Any = tokenizers.ByteLevelBPETokenizer(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
+    reference.add_special_tokens(["<|end|>"])
+    assert [reference.encode(text).ids for text in texts()] == ids_of(trained)
+    trained.save(tmp_path / "alone" / ".." / "vocab.json")
+    assert json.loads((tmp_path / "vocab.json").read_text("utf-8")) == trained.vocabulary
+
+
+def test_vocab_txt_is_read_by_transformers(tmp_path: Path) -> None:
+    """A vocab.txt gives BERT's class the ids of the table."""
+    wordpiece().save(tmp_path / "vocab.txt")
+    reference: Any = BertTokenizerFast(vocab=str(tmp_path / "vocab.txt"))
+    assert [reference.encode(text, add_special_tokens=False) for text in texts()] == ids_of(wordpiece())
+
+
+def test_ranks_are_read_by_tiktoken(tmp_path: Path) -> None:
+    """A .tiktoken file gives tiktoken, with the pattern and the special tokens, the ids of the table, and the compiler equal ones."""
+    path, special = tmp_path / "a.tiktoken", {"<|end|>": 0}
+    byte_level().save(path)
+    pattern = str(ENCODINGS["gpt2"].pattern)
+    reference = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=load_tiktoken_bpe(str(path)), special_tokens=special)
+    expected = ids_of(byte_level())
+    assert [reference.encode(text, allowed_special="all") for text in texts()] == expected
+    own = fst.Tokenizer(fst.compile.bpe(path, pattern=pattern, special=special))
+    assert [row.tolist() for row in own.encode_batch(texts())] == expected
+
+
+@pytest.mark.parametrize("kind", ["characters", "unigram"])
+def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
+    """A .model gives sentencepiece the ids of the table, for texts without special tokens, and the compiler equal ones."""
+    trained, path = KINDS[kind](), tmp_path / "a.model"
+    trained.save(path)
+    reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    own = fst.Tokenizer(fst.compile.tokenizer(path))
+    for text, ids in zip(texts(), ids_of(trained), strict=True):
+        assert reference.encode(text) == own.encode(text).tolist() == ids, text
+    assert [reference.unk_id(), reference.bos_id(), reference.eos_id(), reference.pad_id()] == [0, 1, 2, -1]
+
+
+def test_table_is_saved(tmp_path: Path) -> None:
+    """An .npz file is the compiled table."""
+    wordpiece().save(tmp_path / "a.npz")
+    assert fst.load(tmp_path / "a.npz").get_vocab() == wordpiece().tokenizer().get_vocab()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "reason"),
+    [
+        ("byte_level", "vocab.txt", "form of WordPiece"),
+        ("wordpiece", "merges.txt", "form of BPE"),
+        ("wordpiece", "a.tiktoken", "form of BPE"),
+        ("characters", "a.tiktoken", "not strings of bytes"),
+        ("word_level", "a.model", "form of Unigram and BPE"),
+        ("byte_level", "a.model", "no unknown token"),
+        ("unigram", "a.bin", "form of a vocabulary is unknown"),
+    ],
+)
+def test_inexpressible_vocabularies_are_refused(kind: str, name: str, reason: str, tmp_path: Path) -> None:
+    """A form that cannot express a vocabulary is refused with its reason, and no file is left."""
+    with pytest.raises(UnsupportedError, match=reason):
+        KINDS[kind]().save(tmp_path / name)
+    assert not [*tmp_path.iterdir()]
+
+
+def changed(trained: Trained, **parts: Any) -> Trained:
+    """A result with some attributes changed."""
+    return Trained(**{**vars(trained), **parts})
+
+
+def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
+    """A .tiktoken file is refused if ids do not follow the order of the merges."""
+    trained = byte_level()
+    *others, first, second = trained.vocabulary
+    swapped = {token: number for number, token in enumerate([*others, second, first])}
+    with pytest.raises(UnsupportedError, match="its ids are no ranks"):
+        changed(trained, vocabulary=swapped).save(tmp_path / "a.tiktoken")
+
+
+def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
+    """A .model is refused if scores would merge other parts than the list of merges does."""
+    tokens = {token: number for number, token in enumerate(["<unk>", "▁", "a", "b", "c", "bc", "ab", "abc"])}
+    merges = [("b", "c"), ("a", "b"), ("ab", "c")]
+    with pytest.raises(UnsupportedError, match="'ab' and 'c' make a token that scores make of other parts"):
+        changed(characters(), vocabulary=tokens, merges=merges, special_tokens=["<unk>"]).save(tmp_path / "a.model")
+
+
+def test_flags_and_templates_come_through() -> None:
+    """Flags of special tokens, the padding and nested templates reach the tokenizer.json with the ids of their names."""
+    token = {"id": "[CLS]", "ids": [101], "tokens": ["[CLS]"]}
+    single = [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
+    pair = [*single, {"Sequence": {"id": "B", "type_id": 1}}]
+    template = {"type": "TemplateProcessing", "single": single, "pair": pair, "special_tokens": {"[CLS]": token}}
+    named = {"pad_id": 7, "pad_type_id": 0, "pad_token": "[SEP]"}
+    padding = {"strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None, **named}
+    further = {"post_processor": {"type": "Sequence", "processors": [template]}, "padding": padding}
+    trained = changed(wordpiece(), flags={"[SEP]": {"lstrip": True}}, further=further)
+    assert trained.tokenizer().encode("hug").tolist()[0] == trained.vocabulary["[CLS]"]
+    document = trained.to_json()
+    assert document["post_processor"]["processors"][0]["special_tokens"]["[CLS]"]["ids"] == [trained.vocabulary["[CLS]"]]
+    assert document["padding"]["pad_id"] == trained.vocabulary["[SEP]"]
+    assert [added["lstrip"] for added in document["added_tokens"]] == [False, False, True]
+    assert tokenizers.Tokenizer.from_str(json.dumps(document)).encode("hug").ids == trained.tokenizer().encode("hug").tolist()
+
+
+def test_missing_tokens_of_templates_are_named() -> None:
+    """A post-processor with a token that the vocabulary lacks is an error that names it."""
+    with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is no token"):
+        renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
