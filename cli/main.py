@@ -15,28 +15,35 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from types import FrameType
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 import fst
 from fst import remote
 from fst.__main__ import INTERRUPTED
-from fst.cli.arguments import FileName, Name, Number, component, special_tokens
+from fst.cli.arguments import FileName, Number, component, special_tokens
 from fst.cli.compiling import DEFAULT, KINDS, compiled
+from fst.cli.options import (
+    CliCommand,
+    encoding_options,
+    files_argument,
+    format_option,
+    named_files,
+    output_options,
+    reading_options,
+    table_argument,
+    working_options,
+)
 from fst.cli.progress import note, noting, progress
 from fst.cli.streams import check_target, is_device, keep_apart, show, standard_output, written
-from fst.errors import ReadingError
 from fst.runtime.files.streams import STANDARD, size
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 LIKE_GREP = ("search",)  # commands with the exit codes of grep
 CALLBACKS = str(Path("llvmlite", "binding", "executionengine.py"))  # LLVM calls functions of this file
@@ -52,23 +59,6 @@ REMEDIES = {
     errno.ENAMETOOLONG: "name it shorter",
     errno.ENOSPC: "make room",
 }
-
-
-class CliCommand(click.Command):
-    """A command that reports an error of its inputs' options as wrong usage."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        with _as_usage(ctx):
-            return super().invoke(ctx)
-
-
-@contextmanager
-def _as_usage(ctx: click.Context) -> Iterator[None]:
-    try:
-        yield
-    except ReadingError as error:
-        raise click.UsageError(str(error), ctx) from None
 
 
 class Manners(click.Group):
@@ -183,25 +173,6 @@ MATCH_KINDS = ("leftmost-longest", "leftmost-first", "standard", "overlapping")
 DIRECTIONS = ("forward", "backward")
 PEERS = ("tokenizers", "tiktoken", "sentencepiece", "gigatoken", "all")
 WORD_FORMATS = ("lines", "jieba", "csv", "tsv", "parquet", "arrow")
-
-table_argument = click.argument("table", type=FileName())
-
-
-def _named(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files that the arguments of a command stand for."""
-    from fst.runtime.files.names import named
-
-    with _as_usage(ctx):
-        return named(names)
-
-
-def _named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The same; without arguments, standard input."""
-    return _named(ctx, parameter, names) or (STANDARD,)
-
-
-files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=_named_or_standard)
-
 
 @click.group(cls=Manners, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(fst.__version__, prog_name="fst", message="%(prog)s %(version)s")
@@ -371,63 +342,6 @@ def compile_command(source: str, output: str, kind: str, user: str | None, **opt
         table = compiled(kind, path, {**options, "user": more or None})
     table.save(output)
     note(f"{output}: {table.about.get('layout', table.kind)}, {size([output]) or 0:,} bytes, in {monotonic() - begun:.1f} s")
-
-
-def _with(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """A decorator that adds options to a command, in this order."""
-
-    def add(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
-reading_options = _with(
-    click.option(
-        "--input-format",
-        type=click.Choice(["text", "json", "arrow", "parquet"]),
-        show_default="by first bytes and name",
-        help="The format of all files.",
-    ),
-    click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text."),
-    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that holds the text."),
-    click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
-    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What counts as one document."),
-)
-working_options = _with(
-    click.option(
-        "--errors",
-        type=click.Choice(["strict", "replace", "skip"]),
-        default="strict",
-        show_default=True,
-        help="At a document that is not text: stop, replace bytes that are not UTF-8 by U+FFFD, or leave it out.",
-    ),
-    click.option(
-        "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Threads to use."
-    ),
-)
-encoding_options = _with(click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options)
-output_options = _with(
-    click.option(
-        "-o",
-        "--output",
-        default=STANDARD,
-        show_default="standard output",
-        type=Name(),
-        metavar="FILE|FOLDER/",
-        help="Write to FILE, whole or not at all; or to FOLDER, a file for each input.",
-    ),
-    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
-    click.option("--resume", is_flag=True, help="Keep files in FOLDER, unless their input or TABLE has changed since."),
-)
-
-
-def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
-    """The option of a command that writes in one of several formats; `default` says which, if FILE has no ending."""
-    shown = f"by the ending of FILE, or {default}"
-    return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format to write.")
 
 
 @main.command("encode")
@@ -860,7 +774,7 @@ def info_command(table: str, as_json: bool) -> None:
 
 @main.command("verify")
 @table_argument
-@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=_named)
+@click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=named_files)
 @click.option("--against", type=FileName(), metavar="SOURCE", help="Compare with the ids of the reference for this file or folder.")
 @reading_options
 @click.pass_context

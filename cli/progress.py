@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 import click
 
@@ -16,6 +17,31 @@ PAUSE = 0.1  # seconds between two states of a bar
 LINES = 30.0  # seconds between two lines where there is no terminal
 MIN_BAR, MAX_BAR = 10, 40  # columns
 COLUMNS = 80  # of a terminal that does not state its width
+
+
+class Unit(NamedTuple):
+    """A unit of progress.
+
+    Attributes:
+        name: its name.
+        size: how many counted things it has.
+        decimals: how many decimals are shown.
+    """
+
+    name: str
+    size: float
+    decimals: int
+
+    def shown(self, count: float) -> str:
+        """A count in this unit, without its name."""
+        return f"{count / self.size:,.{self.decimals}f}"
+
+    def speed(self, count: float, seconds: float) -> str:
+        """A count for each second."""
+        return f"{self.shown(count / max(seconds, 1e-9))} {self.name}/s"
+
+
+MEGABYTES, TOKENS = Unit("MB", 1e6, 1), Unit("tokens", 1, 0)
 
 
 def watched() -> bool:
@@ -84,7 +110,17 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
     finally:
         shown.close()
     if done is not None and shown.seconds >= shown.patience:
-        click.echo(f"{done}, {_speed(shown.seen, shown.seconds)} in {shown.seconds:,.1f} s", err=True)
+        click.echo(f"{done}, {shown.sum()} in {shown.seconds:,.1f} s", err=True)
+
+
+@contextmanager
+def steps(label: str) -> Iterator[Callable[[int, int], None]]:
+    """Progress of a training run, reported as the tokens that are done and all tokens; shown as by `progress`."""
+    shown = (Bar if watched() else Log)(label, None, TOKENS)
+    try:
+        yield shown.reach
+    finally:
+        shown.close()
 
 
 class Log:
@@ -92,6 +128,7 @@ class Log:
 
     Args:
         label, total: as in `progress`.
+        unit: the unit of what is counted.
     """
 
     @property
@@ -104,10 +141,11 @@ class Log:
         """Seconds between two states."""
         return LINES
 
-    def __init__(self, label: str, total: int | None) -> None:
-        self._label, self._total = label, total
+    def __init__(self, label: str, total: int | None, unit: Unit = MEGABYTES) -> None:
+        self._label, self._total, self._unit = label, total, unit
         self._begun = monotonic()
         self._drawn, self.seen = self._begun + self.patience - self.pause, 0
+        self._resumed = 0  # what was done before
 
     @property
     def seconds(self) -> float:
@@ -115,11 +153,22 @@ class Log:
         return monotonic() - self._begun
 
     def advance(self, count: int) -> None:
-        """Count bytes, and show them now and then."""
+        """Count more, and show it now and then."""
         self.seen += count
         if monotonic() - self._drawn >= self.pause:
             self._drawn = monotonic()
             self.draw()
+
+    def reach(self, done: int, total: int) -> None:
+        """Count all that is done. What the first call reports was done by an earlier run."""
+        if self._total is None:
+            self._resumed = self.seen = done
+        self._total = total
+        self.advance(done - self.seen)
+
+    def sum(self) -> str:
+        """All that was counted, and the speed."""
+        return f"{self._unit.shown(self.seen)} {self._unit.name}, {self._unit.speed(self.seen, self.seconds)}"
 
     def draw(self) -> None:
         """Write a line."""
@@ -130,10 +179,11 @@ class Log:
 
     def _text(self) -> str:
         if self._total is None:
-            return _speed(self.seen, self.seconds)
-        seen, speed = min(self.seen, self._total), self.seen / max(self.seconds, 1e-9)
-        left = f"{(self._total - seen) / speed:,.0f} s left" if speed else "waiting"
-        return f"{seen / max(self._total, 1):4.0%}  {seen / 1e6:,.1f} of {self._total / 1e6:,.1f} MB, {speed / 1e6:,.1f} MB/s, {left}"
+            return self.sum()
+        seen, done, unit = min(self.seen, self._total), self.seen - self._resumed, self._unit
+        left = f"{(self._total - seen) * self.seconds / done:,.0f} s left" if done else "waiting"
+        counts = f"{unit.shown(seen)} of {unit.shown(self._total)} {unit.name}, {unit.speed(done, self.seconds)}"
+        return f"{seen / max(self._total, 1):4.0%}  {counts}, {left}"
 
 
 class Bar(Log):
@@ -169,10 +219,6 @@ class Bar(Log):
         room = min(width - len(f"{self._label}  []{text}"), MAX_BAR)
         bar = f"[{'#' * (room * min(self.seen, total) // total):-<{room}}]" if room >= MIN_BAR else ""
         return f"{self._label}  {bar}{text}"[:width].ljust(width)
-
-
-def _speed(size: int, seconds: float) -> str:
-    return f"{size / 1e6:,.1f} MB, {size / 1e6 / max(seconds, 1e-9):,.1f} MB/s"
 
 
 def _columns() -> int:

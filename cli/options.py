@@ -1,0 +1,112 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from fst.cli.arguments import FileName, Name
+from fst.errors import ReadingError
+from fst.runtime.files.streams import STANDARD
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class CliCommand(click.Command):
+    """A command that reports an error of its inputs' options as wrong usage."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with as_usage(ctx):
+            return super().invoke(ctx)
+
+
+@contextmanager
+def as_usage(ctx: click.Context) -> Iterator[None]:
+    """Report errors of inputs' options as wrong usage of a command."""
+    try:
+        yield
+    except ReadingError as error:
+        raise click.UsageError(str(error), ctx) from None
+
+
+table_argument = click.argument("table", type=FileName())
+
+
+def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The files that the arguments of a command stand for."""
+    from fst.runtime.files.names import named
+
+    with as_usage(ctx):
+        return named(names)
+
+
+def named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same; without arguments, standard input."""
+    return named_files(ctx, parameter, names) or (STANDARD,)
+
+
+files_argument = click.argument("files", nargs=-1, type=click.Path(), metavar="[FILE…|-]", callback=named_or_standard)
+
+
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """A decorator that adds options to a command, in this order."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+reading_options = with_options(
+    click.option(
+        "--input-format",
+        type=click.Choice(["text", "json", "arrow", "parquet"]),
+        show_default="by first bytes and name",
+        help="The format of all files.",
+    ),
+    click.option("--field", metavar="NAME", help="The field of JSON lines that holds the text."),
+    click.option("--column", metavar="NAME", help="The column of Parquet or Arrow that holds the text."),
+    click.option("--separator", metavar="TEXT", show_default="line feed", help="The text between documents of plain text."),
+    click.option("--document", type=click.Choice(["line", "file"]), default="line", show_default=True, help="What counts as one document."),
+)
+threads_option = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", show_default="FST_NUM_THREADS, or all cores", help="Threads to use."
+)
+working_options = with_options(
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace", "skip"]),
+        default="strict",
+        show_default=True,
+        help="At a document that is not text: stop, replace bytes that are not UTF-8 by U+FFFD, or leave it out.",
+    ),
+    threads_option,
+)
+encoding_options = with_options(
+    click.option("--no-special-tokens", is_flag=True, help="Add no [CLS], [SEP] and the like."), working_options
+)
+output_options = with_options(
+    click.option(
+        "-o",
+        "--output",
+        default=STANDARD,
+        show_default="standard output",
+        type=Name(),
+        metavar="FILE|FOLDER/",
+        help="Write to FILE, whole or not at all; or to FOLDER, a file for each input.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
+    click.option("--resume", is_flag=True, help="Keep files in FOLDER, unless their input or TABLE has changed since."),
+)
+
+
+def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
+    """The option of a command that writes in one of several formats; `default` says which, if FILE has no ending."""
+    shown = f"by the ending of FILE, or {default}"
+    return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format to write.")
