@@ -1,0 +1,54 @@
+"""Slow and obvious twins of the trainers. They know nothing of the package."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+
+# --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a least count of pairs
+
+
+def score_letters(words: Mapping[str, int], prefix: str = "##") -> dict[str, list[str]]:
+    """Each word as its characters, all but the first with the prefix."""
+    return {word: [char if place == 0 else prefix + char for place, char in enumerate(word)] for word in words}
+
+
+def wordpiece_by_score(words: Mapping[str, int], size: int, least: int = 1, prefix: str = "##") -> list[str]:
+    """The tokens in their order: sorted characters, and then the merges.
+
+    Args:
+        words: word → count, in the order of first occurrence.
+        size: the number of tokens.
+        least: rarer pairs do not merge.
+        prefix: of tokens that continue a word.
+    """
+    splits = score_letters(words, prefix)
+    tokens = sorted({token for split in splits.values() for token in split})
+    while len(tokens) < size and (pair := _best_pair(words, splits, least)):
+        tokens.append(pair[0] + pair[1].removeprefix(prefix))
+        splits = {word: _merged(split, pair, tokens[-1]) for word, split in splits.items()}
+    return tokens
+
+
+def _best_pair(words: Mapping[str, int], splits: Mapping[str, list[str]], least: int) -> tuple[str, str] | None:
+    """The pair of the greatest score; of several, the one that occurs first."""
+    tokens, pairs = Counter[str](), Counter[tuple[str, str]]()
+    for word, count in words.items():
+        for token in splits[word]:
+            tokens[token] += count
+        for pair in pairwise(splits[word]):
+            pairs[pair] += count
+    scores = {(a, b): count / (tokens[a] * tokens[b]) for (a, b), count in pairs.items() if count >= least}
+    return max(scores, key=scores.__getitem__, default=None)
+
+
+def _merged(split: list[str], pair: tuple[str, str], token: str) -> list[str]:
+    """A word after a merge, from left to right."""
+    found: list[str] = []
+    place = 0
+    while place < len(split):
+        joins = (*split[place : place + 2],) == pair
+        found.append(token if joins else split[place])
+        place += 2 if joins else 1
+    return found
