@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,7 @@ class Trained:
         further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. Their ids follow from the
             names of the tokens beside them.
         settings: settings of the table that a ``tokenizer.json`` does not state, named as in `fst.metadata.Settings`.
+        outside: those of `special_tokens` that the model lacks: they are added tokens alone.
     """
 
     kind: str
@@ -76,6 +77,7 @@ class Trained:
     flags: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
     further: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    outside: Collection[str] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The ``tokenizer.json``, as a value that `json.dumps` takes.
@@ -110,11 +112,10 @@ class Trained:
 
     def _tokens(self) -> dict[str, Any]:
         """The vocabulary and the merges, as the model of a ``tokenizer.json`` has them."""
+        tokens = {token: number for token, number in self.vocabulary.items() if token not in self.outside}
         if self.kind == "Unigram":
-            return {"vocab": [[token, float(self.scores[number])] for token, number in self.vocabulary.items()]}
-        if self.kind == "BPE":
-            return {"vocab": dict(self.vocabulary), "merges": [[*pair] for pair in self._all_merges()]}
-        return {"vocab": dict(self.vocabulary)}
+            return {"vocab": [[token, float(self.scores[number])] for token, number in tokens.items()]}
+        return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
         """The merges; of SentencePiece, which has scores alone, all pairs that make a piece."""
