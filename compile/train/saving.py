@@ -39,12 +39,44 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> No
         scores: the scores of SentencePiece's BPE, by id; None: the order of the merges.
         path: the file or the folder.
     """
-    name = Path(remote.file_of(str(path))).name
-    is_folder = not Path(name).suffix or (not remote.is_remote(path) and Path(path).is_dir())
-    contents = _folder(document) if is_folder else {name: _form(name)(document, scores)}
-    if is_folder and not remote.is_remote(path):
+    if not _is_folder(path):
+        _write({str(path): _form(_name(path))(document, scores)})
+        return
+    if not remote.is_remote(path):
         Path(path).mkdir(parents=True, exist_ok=True)
-    _write({f"{path}/{name}" if is_folder else str(path): data for name, data in contents.items()})
+    _write({_inside(path, name): data for name, data in _folder(document).items()})
+
+
+def files_of(path: str | Path) -> list[str]:
+    """The files that `save` may write for a path: the path, or those in the folder.
+
+    Raises:
+        UnsupportedError: the form of the file is unknown.
+
+    Example:
+        >>> files_of("english/")
+        ['english/tokenizer.json', 'english/vocab.json', 'english/merges.txt', 'english/vocab.txt']
+        >>> files_of("vocab.txt")
+        ['vocab.txt']
+    """
+    if _is_folder(path):
+        return [_inside(path, name) for name in (DOCUMENT, *(name for names in OLDER.values() for name in names))]
+    if Path(_name(path)).suffix != TABLE:
+        _form(_name(path))
+    return [str(path)]
+
+
+def _name(path: str | Path) -> str:
+    return Path(remote.file_of(str(path))).name
+
+
+def _is_folder(path: str | Path) -> bool:
+    """Whether a path is of a folder: one that exists, or a name without an ending or with "/" at its end."""
+    return str(path).endswith("/") or not Path(_name(path)).suffix or (not remote.is_remote(path) and Path(path).is_dir())
+
+
+def _inside(folder: str | Path, name: str) -> str:
+    return f"{str(folder).rstrip('/')}/{name}"
 
 
 def _folder(document: Json) -> dict[str, bytes]:
