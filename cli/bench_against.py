@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fst
+from fst.chart import Panel
 from fst.cli import chart, peers
 from fst.cli.bench import aligned, counted, threads_of
 from fst.cli.kernels import ready
@@ -254,7 +255,7 @@ def draw_chart(file: IO[bytes], result: Compared, names: Sequence[str]) -> None:
     told += "" if all(timed.is_equal for timed in result.timed) else f"\n{chart.PALE}table."
     shown = ["standard input" if name == STANDARD else Path(name).name for name in names[:MAX_NAMED]]
     title = ", ".join(shown) + (f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else "")
-    chart.draw(file, [chart.Panel(title, bars)], [*bars], f"Text into ids, MB/s of UTF-8, {threads_of(result.threads)}", told)
+    chart.draw(file, [Panel(title, bars)], [*bars], f"Text into ids, MB/s of UTF-8, {threads_of(result.threads)}", told)
 
 
 def bar(columns: float) -> str:

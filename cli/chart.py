@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
+from fst.chart import COLUMNS, DIFFERING, FAINT, OTHERS, OURS, TEXT, Bar, Panel
 from fst.errors import UnsupportedError
 
-COLUMNS = 3
-OURS, OTHERS, DIFFERING = "#0b6e99", "#9aa5b1", "#dfe3e8"
-TEXT, FAINT = "#1f2933", "#7b8794"
 PALE = "Pale, with †: some ids differ from those of the "  # and whose these are
-
-
-class Bar(NamedTuple):
-    """A bar.
-
-    Attributes:
-        value: how long it is.
-        told: the figure behind it.
-        shade: its colour.
-    """
-
-    value: float
-    told: str
-    shade: str
-
-
-class Panel(NamedTuple):
-    """The bars of one text, by the names on the left; a name may lack a bar."""
-
-    title: str
-    bars: Mapping[str, Bar]
 
 
 def bar(name: str, value: float, *, is_differing: bool, has_failed: bool = False) -> Bar:

@@ -49,6 +49,7 @@ LATER = {
     *(("fst/__init__.py", "fst.bridge"), ("fst/__init__.py", "fst.runtime"), ("fst/__main__.py", "fst.cli")),
     *(("fst/live.py", "fst.bridge"), ("fst/live.py", "fst.compile"), ("fst/live.py", "fst.runtime")),
     *(("fst/bridge/added_tokens.py", "fst.compile"), ("fst/bridge/added_tokens.py", "fst.runtime")),
+    *(("compile/train/result.py", "fst.bridge.report"), ("fst/bridge/report.py", "fst.runtime")),
 }
 ONLY_IN = {
     "numba": {

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
 import sentencepiece
 import tiktoken
@@ -23,7 +28,7 @@ from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renumbered
 from fst.compile.train.result import Trained
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import TextError, UnsupportedError, VocabularyError
 
 SPECIALS = ["<unk>", "<s>", "</s>"]
 WORDS = [
@@ -250,3 +255,56 @@ def test_missing_tokens_of_templates_are_named() -> None:
     """A post-processor with a token that the vocabulary lacks is an error that names it."""
     with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is no token"):
         renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
+
+
+def figures(tok: fst.Tokenizer, held_out: Sequence[str]) -> list[int]:
+    """The figures of `fst.bridge.report.Row`, text by text and word by word."""
+    counts = Counter(number for text in held_out for number in tok.encode(text, add_special_tokens=False).tolist())
+    words = whole = 0
+    for text in held_out:
+        spans = tok(text, add_special_tokens=False, return_offsets_mapping=True)
+        unknown = tok.id_to_token(tok._metadata.model.unk_id)
+        known = (tok.id_to_token(number) != unknown for number in spans["input_ids"])
+        tokens = [(*span, is_known) for span, is_known in zip(spans["offset_mapping"], known, strict=True)]
+        for word in re.finditer(r"[^\W_]+", text):
+            touching = [token for token in tokens if token[0] < word.end() and token[1] > word.start()]
+            whole += len(touching) == 1 and touching[0][0] <= word.start() and touching[0][1] >= word.end() and touching[0][2]
+            words += 1
+    sizes = [len(held_out), sum(len(text.encode()) for text in held_out), sum(map(len, held_out)), words, counts.total()]
+    return [*sizes, whole, counts[tok._metadata.model.unk_id], len(counts), sum(count < 10 for count in counts.values())]
+
+
+@pytest.mark.parametrize("kind", ["wordpiece", "characters", "unigram"])
+def test_report_counts(kind: str) -> None:
+    """A report has the sums of the figures of each text and each word."""
+    held_out = [*CORPUS, "hugs, pugs; 日本! 🤗 puns", "", "the bunny hugs a zzz"]
+    (row,) = KINDS[kind]().report(held_out).rows
+    assert [*vars(row).values()] == ["all", *figures(KINDS[kind]().tokenizer(), held_out)]
+
+
+def test_report_has_a_row_for_each_language() -> None:
+    """With a column for languages, each one has a row of its own, and the last row is their sum."""
+    columns = {"body": ["hug pug", "日本", "bun", None], "language": ["en", "ja", "en", "ja"]}
+    report = unigram().report(columns, column="body", by="language")
+    assert [(row.name, row.texts, row.bytes) for row in report.rows] == [("en", 2, 10), ("ja", 1, 6), ("all", 3, 16)]
+    assert unigram().report(pa.table(columns), column="body", by="language") == report
+    assert unigram().report(pl.DataFrame(columns), column="body", by="language") == report
+    for arguments in ({"by": "lang"}, {"column": "text"}):
+        with pytest.raises(TextError, match="have no column"):
+            unigram().report(columns, **{"column": "body", **arguments})
+    with pytest.raises(TextError, match="have no columns"):
+        unigram().report(["hug"], by="language")
+
+
+def test_report_is_a_table_and_a_chart() -> None:
+    """A report prints a line a row, and draws well-formed SVG with the names of all rows."""
+    report = unigram().report({"text": ["hug"], "by": ["<en> & more"]}, by="by")
+    assert [line.split()[0] for line in str(report).splitlines()] == ["texts", "<en>", "all", f"{report.size}"]
+    drawn = {element.text for element in ElementTree.fromstring(report.svg()).iter()}
+    assert {"<en> & more", "all", "bytes a token"} <= drawn
+
+
+def test_report_of_no_texts_is_zero() -> None:
+    """Held-out texts may be none."""
+    (row,) = wordpiece().report([]).rows
+    assert [row.tokens, row.bytes_per_token, row.whole_words, row.unknown_rate] == [0, 0, 0, 0]

@@ -21,6 +21,7 @@ from fst.table import Table
 
 if TYPE_CHECKING:
     from fst import Tokenizer
+    from fst.bridge.report import Report
 
 SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons why training stopped
 FIELDS: Mapping[str, Mapping[str, Any]] = {  # of the models of a tokenizer.json, with their defaults
@@ -171,3 +172,22 @@ class Trained:
             self.table().save(path)
         else:
             saving.save(self.to_json(), self.scores.tolist() if self.reference == "sentencepiece" else None, path)
+
+    def report(self, held_out: Any, *, column: str = "text", by: str | None = None) -> Report:
+        """Measure the vocabulary on texts that it was not trained on.
+
+        Args:
+            held_out: texts: any iterable of str, files, or columns, as `fst.train.words` takes them.
+            column: the column of the texts, where there are columns.
+            by: a column, such as the language, each value of which gets a row of its own.
+
+        Returns:
+            The figures, which print as a table and draw themselves as SVG; see `fst.bridge.report.Report`.
+
+        Raises:
+            VocabularyError, UnsupportedError: as from `table`.
+            TextError: a text or a column is missing or malformed.
+        """
+        from fst.bridge.report import report
+
+        return report(self.table(), held_out, column=column, by=by)

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fst.chart import Panel
 from fst.cli import chart
 
 
@@ -24,13 +25,13 @@ def draw(source: Path) -> None:
             chart.draw(file, [*map(panel, rows)], [*rows[0]["peers"]], "Text into ids, MB/s of UTF-8, one thread", caption(rows))
 
 
-def panel(row: dict[str, Any]) -> chart.Panel:
+def panel(row: dict[str, Any]) -> Panel:
     """The bars of one text."""
     bars = {
         name: chart.bar(name, peer["value"], is_differing=bool(peer["differing"]), has_failed=bool(peer["error"]))
         for name, peer in row["peers"].items()
     }
-    return chart.Panel(f"{row['name']}, {row['vocabulary'].removeprefix('bert-base-')}", bars)
+    return Panel(f"{row['name']}, {row['vocabulary'].removeprefix('bert-base-')}", bars)
 
 
 def caption(rows: list[dict[str, Any]]) -> str:

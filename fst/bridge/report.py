@@ -1,0 +1,262 @@
+"""Figures of a vocabulary on texts that it was not trained on.
+
+Words are runs of letters, digits and marks, whatever the vocabulary's own splitter does, so that the figures of two vocabularies compare.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst import chart
+from fst.chart import Bar, Panel
+from fst.errors import TextError, quoted
+from fst.rows import CODE_POINTS
+
+if TYPE_CHECKING:
+    from fst.runtime.tokenizer import Tokenizer
+    from fst.table import Table
+
+ALL = "all"  # the row of all texts together
+RARE = 10  # a token that occurs less often is rare
+BLOCK = 1 << 10  # texts measured at a time
+OF_WORDS = ("L", "N", "M")  # the categories of characters of words
+HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The figures of some texts.
+
+    Attributes:
+        name: the value of their column; "all" for all texts.
+        texts, bytes, characters, words, tokens: the numbers of these; without special tokens around the texts.
+        whole: words that are one token, and no unknown one.
+        unknown: unknown tokens.
+        used: distinct tokens.
+        rare: distinct tokens that occur less than 10 times.
+    """
+
+    name: str
+    texts: int
+    bytes: int
+    characters: int
+    words: int
+    tokens: int
+    whole: int
+    unknown: int
+    used: int
+    rare: int
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Bytes of UTF-8 a token."""
+        return self.bytes / max(1, self.tokens)
+
+    @property
+    def characters_per_token(self) -> float:
+        """Characters a token."""
+        return self.characters / max(1, self.tokens)
+
+    @property
+    def words_per_token(self) -> float:
+        """Words a token."""
+        return self.words / max(1, self.tokens)
+
+    @property
+    def whole_words(self) -> float:
+        """The share of words that are one token."""
+        return self.whole / max(1, self.words)
+
+    @property
+    def unknown_rate(self) -> float:
+        """The share of unknown tokens."""
+        return self.unknown / max(1, self.tokens)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures as text, in the order of `HEADINGS`."""
+        sizes = f"{self.bytes_per_token:.3f}", f"{self.characters_per_token:.3f}", f"{self.words_per_token:.3f}"
+        shares = f"{self.whole_words:.1%}", f"{self.unknown_rate:.2%}"
+        return f"{self.texts:,}", *sizes, *shares, f"{self.used:,}", f"{self.rare:,}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of a vocabulary on held-out texts. As a str it is a table.
+
+    Attributes:
+        rows: the figures of each value of the column, and last those of all texts.
+        size: the number of tokens of the vocabulary.
+    """
+
+    rows: Sequence[Row]
+    size: int
+
+    def __str__(self) -> str:
+        lines = [("", *HEADINGS), *((row.name, *row.figures) for row in self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        texts = ["  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]) for name, *cells in lines]
+        return "\n".join([*(text.rstrip() for text in texts), f"{self.size:,} tokens in the vocabulary"])
+
+    def svg(self) -> str:
+        """A chart of bytes a token, whole words and unknown tokens, as the text of an SVG file."""
+        panels = [
+            Panel("bytes a token", self._bars("bytes_per_token", ".2f")),
+            Panel("words that are one token", self._bars("whole_words", ".1%")),
+            Panel("unknown tokens", self._bars("unknown_rate", ".2%")),
+        ]
+        names = [row.name for row in self.rows]
+        caption = f"{self.rows[-1].texts:,} held-out texts of {self.rows[-1].bytes:,} bytes"
+        return chart.svg(panels, names, f"A vocabulary of {self.size:,} tokens", caption)
+
+    def _bars(self, name: str, form: str) -> Mapping[str, Bar]:
+        values = {row.name: getattr(row, name) for row in self.rows}
+        return {row: Bar(value, format(value, form), chart.OURS) for row, value in values.items()}
+
+
+@dataclass
+class _Sums:
+    """The sums of some texts: fields as in `Row`, and how often each id occurs."""
+
+    counts: Ints
+    texts: int = 0
+    bytes: int = 0
+    characters: int = 0
+    words: int = 0
+    whole: int = 0
+
+    def add(self, other: _Sums) -> None:
+        """Add other sums."""
+        self.counts = self.counts + other.counts
+        for name in ("texts", "bytes", "characters", "words", "whole"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def row(self, name: str, unknown: int | None) -> Row:
+        """The figures."""
+        used, rare = int(np.count_nonzero(self.counts)), int(np.count_nonzero((self.counts > 0) & (self.counts < RARE)))
+        unknowns = 0 if unknown is None else int(self.counts[unknown])
+        sizes = self.texts, self.bytes, self.characters, self.words
+        return Row(name, *sizes, int(self.counts.sum()), self.whole, unknowns, used, rare)
+
+
+def report(table: Table, held_out: Any, *, column: str = "text", by: str | None = None) -> Report:
+    """Measure a vocabulary, see `fst.compile.train.result.Trained.report`.
+
+    Args:
+        table: its table.
+        held_out, column, by: as there.
+    """
+    from fst.runtime.tokenizer import Tokenizer
+
+    tokenizer, size = Tokenizer(table), 1 + int(table.arrays()["token_ids"].max())
+    sums: dict[str, _Sums] = {}
+    for texts, names in _blocks(held_out, column, by):
+        for name in dict.fromkeys(names):
+            chosen = [text for text, found in zip(texts, names, strict=True) if found == name]
+            sums.setdefault(name, _Sums(np.zeros(size, np.int64))).add(_measured(tokenizer, chosen, size))
+    total = _Sums(np.zeros(size, np.int64))
+    for one in sums.values():
+        total.add(one)
+    unknown = _unknown(tokenizer)
+    rows = [one.row(name, unknown) for name, one in sorted(sums.items())] if by is not None else []
+    return Report((*rows, total.row(ALL, unknown)), len(tokenizer))
+
+
+def _unknown(tokenizer: Tokenizer) -> int | None:
+    """The id of unknown text."""
+    return tokenizer._metadata.model.unk_id  # type: ignore[no-any-return]
+
+
+def _measured(tokenizer: Tokenizer, texts: Sequence[str], size: int) -> _Sums:
+    """The sums of some texts."""
+    batch = tokenizer.encode_batch(texts, add_special_tokens=False, offsets=True)
+    lengths = np.array([*map(len, texts)], np.int64)
+    bases = np.cumsum(lengths + 1) - lengths - 1  # of the texts with a space after each
+    spans = batch.offsets + np.repeat(bases, np.diff(batch.row_splits))[:, None]
+    known = batch.ids != (-1 if (unknown := _unknown(tokenizer)) is None else unknown)
+    begins, ends = _words(" ".join(texts))
+    return _Sums(
+        np.bincount(batch.ids, minlength=size),
+        texts=len(texts),
+        bytes=sum(len(text.encode()) for text in texts),
+        characters=int(lengths.sum()),
+        words=len(begins),
+        whole=_whole(begins, ends, spans, known),
+    )
+
+
+def _words(text: str) -> tuple[Ints, Ints]:
+    """The bounds of words.
+
+    Example:
+        >>> [bounds.tolist() for bounds in _words("It's naïve.")]
+        [[0, 3, 5], [2, 4, 10]]
+    """
+    inside = _is_of_words()[np.frombuffer(text.encode("utf-32-le"), "<u4")]
+    changes = np.flatnonzero(np.diff(inside, prepend=False, append=False))
+    return changes[::2], changes[1::2]
+
+
+@cache
+def _is_of_words() -> NDArray[np.bool_]:
+    """Whether each code point is part of a word."""
+    return np.array([unicodedata.category(chr(code))[0] in OF_WORDS for code in range(CODE_POINTS)])
+
+
+def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
+    """The number of words that are one known token: the first token that ends in the word covers it, and the next one begins after it."""
+    if not len(spans):
+        return 0
+    stops = np.maximum.accumulate(spans[:, 1])
+    place = np.searchsorted(stops, begins, side="right")
+    begins, ends, place = (values[place < len(spans)] for values in (begins, ends, place))
+    starts = np.append(spans[:, 0], stops[-1])
+    covers = (starts[place] <= begins) & (stops[place] >= ends) & (starts[place + 1] >= ends)
+    return int(np.count_nonzero(covers & known[place]))
+
+
+def _blocks(held_out: Any, column: str, by: str | None) -> Iterator[tuple[list[str], list[str]]]:
+    """Texts, some at a time, and the name of the row of each."""
+    if hasattr(held_out, "__getitem__") and not isinstance(held_out, str | list | tuple) and _has_columns(held_out):
+        names = None if by is None else map(str, _column(held_out, by))
+        yield from _zipped(_column(held_out, column), names)
+    elif by is not None:
+        raise TextError(f"held-out texts have no columns, such as {quoted(by)}; expected columns, or files that have them")
+    else:
+        yield from _zipped(held_out, None)
+
+
+def _has_columns(held_out: Any) -> bool:
+    return isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns")
+
+
+def _column(held_out: Any, name: str) -> Iterable[Any]:
+    try:
+        found = held_out[name]
+    except (KeyError, IndexError, LookupError, ValueError):
+        raise TextError(f"the held-out texts have no column {quoted(name)}; name one that they have") from None
+    values: Iterable[Any] = found.to_pylist() if hasattr(found, "to_pylist") else found
+    return values
+
+
+def _zipped(texts: Iterable[Any], names: Iterable[str] | None) -> Iterator[tuple[list[str], list[str]]]:
+    """Blocks of texts with their names; a null is no text."""
+    rows = ((_text(text), name) for text, name in zip(texts, names or repeat(ALL), strict=False) if text is not None)
+    while block := [*islice(rows, BLOCK)]:
+        yield [text for text, _ in block], [name for _, name in block]
+
+
+def _text(text: Any) -> str:
+    if not isinstance(text, str | bytes):
+        raise TextError(f"a held-out text is {type(text).__name__}; expected str or bytes; name the column of texts")
+    return text if isinstance(text, str) else text.decode(errors="replace")

@@ -1,0 +1,83 @@
+"""Bars in panels, as SVG. The command line draws the same panels as pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+COLUMNS = 3
+OURS, OTHERS, DIFFERING = "#0b6e99", "#9aa5b1", "#dfe3e8"
+TEXT, FAINT = "#1f2933", "#7b8794"
+# Of the SVG, in pixels.
+MARGIN, LINE, TITLE = 16, 20, 28
+LETTER = 6.5  # about the width of one at size 11
+BARS, FIGURES = 150, 60  # the longest bar of a panel, and room for the figure after it
+
+
+class Bar(NamedTuple):
+    """A bar.
+
+    Attributes:
+        value: how long it is.
+        told: the figure behind it.
+        shade: its colour.
+    """
+
+    value: float
+    told: str
+    shade: str
+
+
+class Panel(NamedTuple):
+    """The bars of one text, by the names on the left; a name may lack a bar."""
+
+    title: str
+    bars: Mapping[str, Bar]
+
+
+def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> str:
+    """An SVG of panels, each with a scale of its own.
+
+    Args:
+        panels: the panels, `COLUMNS` in a line.
+        names: the names of the bars, the first at the top.
+        title: above the panels.
+        caption: below them.
+
+    Example:
+        >>> drawn = svg([Panel("speed", {"a & b": Bar(2.0, "2.0", OURS)})], ["a & b"], "Title", "")
+        >>> drawn.startswith("<svg "), "a &amp; b" in drawn
+        (True, True)
+    """
+    label = LETTER * max(map(len, names), default=0) + 8
+    columns = max(1, min(COLUMNS, len(panels)))
+    width = 2 * MARGIN + columns * (label + BARS + FIGURES)
+    height = TITLE + LINE * (len(names) + 1)
+    lines = -(-len(panels) // columns)
+    parts = [_text(MARGIN, MARGIN + 8, title, size=15, weight="bold")]
+    for number, panel in enumerate(panels):
+        left = MARGIN + number % columns * (label + BARS + FIGURES)
+        parts += _panel(panel, names, left, label, TITLE + MARGIN + number // columns * height)
+    bottom = TITLE + MARGIN + lines * height + MARGIN
+    parts.append(_text(MARGIN, bottom - 8, caption, shade=FAINT))
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{bottom}" font-family="sans-serif">'
+    return "\n".join([head, f'<rect width="{width:g}" height="{bottom}" fill="white"/>', *parts, "</svg>", ""])
+
+
+def _panel(panel: Panel, names: Sequence[str], left: float, label: float, top: float) -> Iterator[str]:
+    """The title of a panel, and its bars with their figures."""
+    longest = max((bar.value for bar in panel.bars.values()), default=0) or 1
+    yield _text(left + label, top, panel.title)
+    for place, name in enumerate(names):
+        if name in panel.bars:
+            value, told, shade = panel.bars[name]
+            y, length = top + LINE * (place + 1), BARS * value / longest
+            yield _text(left + label - 6, y, name, anchor="end")
+            yield f'<rect x="{left + label:g}" y="{y - 12:g}" width="{length:.1f}" height="15" fill="{shade}"/>'
+            yield _text(left + label + length + 4, y, told)
+
+
+def _text(x: float, y: float, content: str, *, size: int = 11, shade: str = TEXT, anchor: str = "start", weight: str = "normal") -> str:
+    style = f'font-size="{size}" font-weight="{weight}" fill="{shade}" text-anchor="{anchor}"'
+    return f'<text x="{x:.1f}" y="{y:g}" {style}>{escape(content)}</text>'
