@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fst import word_tables
 from fst.errors import VocabularyError, quoted
+from fst.trie import spread
+from fst.word_tables import Columns
 
-MAX_COUNT = (1 << 63) - 1  # of all words together
-UNKNOWN_SPLIT = ""  # the digest of words that came without one
+MAX_COUNT, UNKNOWN_SPLIT = word_tables.MAX_COUNT, word_tables.UNKNOWN_SPLIT
 PLACE = 3  # numbers that state where a word first occurs
+KEY = 24  # bytes of a word that are compared as three numbers
+BLOCK = 1 << 14  # words whose keys are made together
+PART = 1 << 17  # bytes that are taken together
+RANGE = 1 << 16  # words of the largest part that are merged at a time
+
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +42,9 @@ class Words:
     """
 
     text: NDArray[np.uint8]
-    ends: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    first: NDArray[np.int64]
+    ends: Ints
+    counts: Ints
+    first: Ints
     split: str = UNKNOWN_SPLIT
     documents: int = 0
     min_count: int = 1
@@ -47,35 +58,158 @@ class Words:
             split: a digest of how they were split.
 
         Raises:
-            VocabularyError: a count is not a positive whole number, or the sum is larger than `MAX_COUNT`. The message names the pair.
+            VocabularyError: a word is no text, a count is not a positive whole number, or the sum is larger than `MAX_COUNT`. The message
+                names the pair.
 
         Example:
             >>> words = Words.of_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
             >>> [*words], words.counts.tolist(), words.first[:, 2].tolist()
             ([b'hug', b'pug'], [11, 5], [0, 1])
         """
-        counts: dict[bytes, int] = {}
-        places: dict[bytes, int] = {}
-        total = 0
+        listed, counts = list[bytes](), list[int]()
         for row, (word, count) in enumerate(pairs):
-            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or not 1 <= count <= MAX_COUNT:
                 raise VocabularyError(f"pair {row}: the count of {quoted(word)} is {quoted(count)}; expected a positive whole number")
-            total += int(count)
-            if total > MAX_COUNT:
-                raise VocabularyError(f"pair {row}: the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}")
-            key = word.encode() if isinstance(word, str) else bytes(word)
-            counts[key] = counts.get(key, 0) + int(count)
-            places.setdefault(key, row)
-        ordered = sorted(counts)
-        first = np.zeros((len(ordered), PLACE), np.int64)
-        first[:, 2] = [places[word] for word in ordered]
-        return cls(
-            text=np.frombuffer(b"".join(ordered), np.uint8),
-            ends=np.cumsum([len(word) for word in ordered], dtype=np.int64),
-            counts=np.array([counts[word] for word in ordered], np.int64),
-            first=first,
-            split=split,
+            listed.append(_bytes_of(word, row))
+            counts.append(int(count))
+        first = np.zeros((len(listed), PLACE), np.int64)
+        first[:, 2] = np.arange(len(listed))
+        ends = np.cumsum([len(word) for word in listed], dtype=np.int64)
+        return cls.combined(np.frombuffer(b"".join(listed), np.uint8), ends, np.array(counts, np.int64), first, split=split)
+
+    @classmethod
+    def combined(cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0) -> Words:
+        """Words in any order. Repeated ones become one, with the sum of their counts and the least of their first occurrences.
+
+        Args:
+            text, ends, counts, first: as the attributes, but not sorted.
+            split, documents: as the attributes.
+
+        Raises:
+            VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
+        """
+        _need_sum(counts)
+        order, begins = _sorted(text, ends)
+        groups = np.flatnonzero(begins)
+        counts = np.add.reduceat(counts[order], groups) if len(groups) else counts
+        text, ends = _taken(text, ends, order[groups])
+        return cls(text, ends, counts, _least(first[order], groups), split, documents)
+
+    @classmethod
+    def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
+        """The words of several parts of a corpus. The parts may lie on disk: a range of words is read at a time.
+
+        Args:
+            parts: words of each part.
+            split, documents: as the attributes.
+            min_count: rarer words are left out.
+
+        Raises:
+            VocabularyError: the sum of all counts is larger than `MAX_COUNT`.
+        """
+        parts = [part for part in parts if len(part)]
+        if len(parts) == 1:
+            return replace(parts[0], split=split, documents=documents).at_least(min_count)
+        longest: Sequence[bytes] = max((_Listed(part) for part in parts), key=len, default=())
+        pivots = longest[RANGE::RANGE]
+        cuts = [[0, *(bisect_left(_Listed(part), pivot) for pivot in pivots), len(part)] for part in parts]
+        found = [cls._of_slices(parts, [each[number : number + 2] for each in cuts], min_count) for number in range(len(pivots) + 1)]
+        ends, begun = [], 0
+        for words in found:
+            ends.append(words.ends + begun)
+            begun += len(words.text)
+        made = (np.concatenate(arrays) for arrays in zip(*((words.text, words.counts, words.first) for words in found), strict=True))
+        text, counts, first = made
+        _need_sum(counts)
+        return cls(text, np.concatenate(ends), counts, first, split, documents, min_count)
+
+    @classmethod
+    def _of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
+        """The words of a slice of each part that are frequent enough."""
+        texts, ends, begun = list[NDArray[np.uint8]](), list[Ints](), 0
+        for part, (first, last) in zip(parts, slices, strict=True):
+            begin = int(part.ends[first - 1]) if first else 0
+            own = part.ends[first:last]
+            texts.append(part.text[begin : int(own[-1]) if len(own) else begin])
+            ends.append(own + (begun - begin))
+            begun += len(texts[-1])
+        counts = [part.counts[first:last] for part, (first, last) in zip(parts, slices, strict=True)]
+        places = [part.first[first:last] for part, (first, last) in zip(parts, slices, strict=True)]
+        nothing = np.empty(0, np.int64)
+        found = cls.combined(
+            np.concatenate([np.empty(0, np.uint8), *texts]),
+            np.concatenate([nothing, *ends]),
+            np.concatenate([nothing, *counts]),
+            np.concatenate([nothing.reshape(0, PLACE), *places]),
+            split=UNKNOWN_SPLIT,
         )
+        return found.at_least(min_count)
+
+    def at_least(self, count: int) -> Words:
+        """The words that occur at least so often."""
+        if count <= 1:
+            return self
+        kept = np.flatnonzero(self.counts >= count)
+        text, ends = _taken(self.text, self.ends, kept)
+        least = max(count, self.min_count)
+        return replace(self, text=text, ends=ends, counts=self.counts[kept], first=self.first[kept], min_count=least)
+
+    @classmethod
+    def from_table(cls, table: Any, split: str | None = None) -> Words:
+        """The words of a table, in any order. Repeated words become one, so a table of several parts of a corpus needs no grouping.
+
+        Args:
+            table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns: with the columns
+                word (binary or string) and count, and perhaps first and split, as `to_arrow` has them. Without `first`, words first occur
+                in the order of rows.
+            split: the expected digest of the splitter; None: that of the table.
+
+        Raises:
+            VocabularyError: a column is missing or of another type; a value is null; a count is not positive; the sum of all counts is
+                larger than `MAX_COUNT`; or words were split in several ways, or not as `split` states. The message names the row.
+            UnsupportedError: pyarrow is not installed.
+        """
+        return cls._of_columns(word_tables.columns_of(table, split))
+
+    @classmethod
+    def load(cls, *paths: Any, split: str | None = None) -> Words:
+        """The words of one or more files of Parquet, as by `from_table`.
+
+        Raises:
+            VocabularyError, UnsupportedError: as by `from_table`.
+            OSError: a file cannot be read.
+        """
+        return cls._of_columns(word_tables.load(paths, split))
+
+    @classmethod
+    def _of_columns(cls, columns: Columns) -> Words:
+        words = cls.combined(columns.text, columns.ends, columns.counts, columns.first, split=columns.split)
+        return words.at_least(columns.min_count)
+
+    @property
+    def _columns(self) -> Columns:
+        return Columns(self.text, self.ends, self.counts, self.first, self.split, self.min_count)
+
+    def to_arrow(self) -> Any:
+        """A table of pyarrow with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
+
+        The words of several parts of a corpus are those of all tables, grouped by word and split, with the sum of the counts and the
+        least `first`. Each engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, whose order as
+        strings is that of occurrences.
+
+        Raises:
+            UnsupportedError: pyarrow is not installed.
+        """
+        return word_tables.table_of(self._columns)
+
+    def save(self, path: Any) -> None:
+        """Write the table of `to_arrow` as Parquet.
+
+        Raises:
+            UnsupportedError: pyarrow is not installed.
+            OSError: the file cannot be written.
+        """
+        word_tables.save(self._columns, path)
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -85,3 +219,98 @@ class Words:
         for end in self.ends.tolist():
             yield whole[begin:end]
             begin = end
+
+
+class _Listed(Sequence[bytes]):
+    """Words as a sequence of bytes."""
+
+    def __init__(self, words: Words) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @overload
+    def __getitem__(self, number: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[bytes]: ...
+
+    def __getitem__(self, number: int | slice) -> bytes | list[bytes]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        ends = self._words.ends
+        return self._words.text[int(ends[number - 1]) if number else 0 : int(ends[number])].tobytes()
+
+
+def _bytes_of(word: Any, row: int) -> bytes:
+    if not isinstance(word, str | bytes):
+        raise VocabularyError(f"pair {row}: the word is {quoted(word)}; expected str or bytes")
+    try:
+        return word.encode() if isinstance(word, str) else word
+    except UnicodeEncodeError:
+        raise VocabularyError(f"pair {row}: the word {quoted(word)} has a lone surrogate; expected text, or bytes") from None
+
+
+def _need_sum(counts: Ints) -> None:
+    """Refuse counts whose sum is larger than `MAX_COUNT`."""
+    total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
+    if total > MAX_COUNT:
+        raise VocabularyError(f"the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}; divide the counts")
+
+
+def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+    """The order of words by their bytes, and whether each word of this order differs from the one before it."""
+    lengths, keys = np.diff(ends, prepend=0), _keys(text, ends)
+    sizes = np.minimum(lengths, KEY + 1)
+    order = np.lexsort((sizes, *keys.T[::-1]))
+    keys, sizes = keys[order], sizes[order]
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = (keys[1:] != keys[:-1]).any(axis=1) | (sizes[1:] != sizes[:-1])
+    groups = np.flatnonzero(begins)
+    after = np.append(groups[1:], len(order))
+    listed = _Listed(Words(text, ends, ends, ends))
+    for number in np.flatnonzero((after - groups > 1) & (sizes[groups] > KEY)).tolist():  # long words with one beginning
+        first, last = int(groups[number]), int(after[number])
+        found = sorted((listed[place], place) for place in order[first:last].tolist())
+        order[first:last] = [place for _, place in found]
+        begins[first + 1 : last] = [one != other for (one, _), (other, _) in pairwise(found)]
+    return order, begins
+
+
+def _keys(text: NDArray[np.uint8], ends: Ints) -> NDArray[np.uint64]:
+    """The first bytes of each word as three numbers: zeros follow a shorter word."""
+    keys, begins = np.empty((len(ends), KEY // 8), np.uint64), ends - np.diff(ends, prepend=0)
+    for first in range(0, len(ends), BLOCK):
+        places = begins[first : first + BLOCK, None] + np.arange(KEY)
+        inside = places < ends[first : first + BLOCK, None]
+        found = text[np.minimum(places, len(text) - 1)] if len(text) else np.zeros(places.shape, np.uint8)
+        keys[first : first + BLOCK] = np.where(inside, found, np.uint8(0)).view(">u8")
+    return keys
+
+
+def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
+    """The bytes of some words, in another order, and where each ends."""
+    begins, lengths = ends[chosen] - np.diff(ends, prepend=0)[chosen], np.diff(ends, prepend=0)[chosen]
+    after = np.cumsum(lengths)
+    taken, first = np.empty(int(after[-1]) if len(after) else 0, np.uint8), 0
+    while first < len(chosen):
+        at = int(after[first] - lengths[first])
+        last = max(int(np.searchsorted(after, at + PART, "right")), first + 1)
+        if last == first + 1:  # perhaps a word of megabytes, whose bytes need no indices
+            taken[at : after[first]] = text[begins[first] : begins[first] + lengths[first]]
+        else:
+            taken[at : after[last - 1]] = text[spread(begins[first:last], lengths[first:last])]
+        first = last
+    return taken, after
+
+
+def _least(first: Ints, groups: Ints) -> Ints:
+    """The least place of each group of rows."""
+    found = first[groups]
+    sizes = np.diff(np.append(groups, len(first)))
+    if (sizes > 1).any():
+        numbers = np.repeat(np.arange(len(groups)), sizes)
+        order = np.lexsort((first[:, 2], first[:, 1], first[:, 0], numbers))
+        found = first[order[groups]]
+    return found

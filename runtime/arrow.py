@@ -146,6 +146,20 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
     return _by_chunks(column, lambda chunk: _rewritten(chunk, rewrite), column.type)
 
 
+def rows_of_column(column: Any) -> Iterator[Column]:
+    """The rows of a column that are not null.
+
+    Args:
+        column: as in `fst.Tokenizer.encode_arrow`.
+
+    Raises:
+        TextError: it is not a column of texts.
+    """
+    column = _imported(column)
+    for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        yield Present(_texts(chunk.dictionary_decode() if isinstance(chunk, pa.DictionaryArray) else chunk)).rows
+
+
 def _ids(batch: Batch) -> Lists:
     """Ids, each with its span if the batch has spans."""
     if batch.offsets is None:

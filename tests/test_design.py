@@ -50,6 +50,7 @@ LATER = {
     *(("fst/live.py", "fst.bridge"), ("fst/live.py", "fst.compile"), ("fst/live.py", "fst.runtime")),
     *(("fst/bridge/added_tokens.py", "fst.compile"), ("fst/bridge/added_tokens.py", "fst.runtime")),
     *(("compile/train/result.py", "fst.bridge.report"), ("fst/bridge/report.py", "fst.runtime")),
+    *(("fst/bridge/words.py", "fst.compile"), ("fst/bridge/words.py", "fst.runtime")),
 }
 ONLY_IN = {
     "numba": {

@@ -7,14 +7,36 @@ vocabulary, and its digest keeps words apart that were split differently.
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
+from fst.compile.compilers import COMPILERS, assembled
+from fst.compile.sources import live, pretrained
+from fst.compile.sources.files import parse_json, read_text
+from fst.compile.sources.source import TextPipeline
+from fst.compile.sources.tiktoken import ENCODINGS
+from fst.compile.sources.tokenizer_json import of_document
+from fst.compile.text import splits
 from fst.compile.text.components import Component
+from fst.errors import UnsupportedError, VocabularyError, quoted, reason
+from fst.live import is_live
+from fst.machines.bpe import BpeTables
+from fst.machines.byte_letters import LETTERS
 
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
+# As the tokenizer.json of these models has them.
+LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
+O200K = ENCODINGS["o200k_base"].pattern
+NAME = re.compile(r"[\w .-]*")  # a str of these characters alone is meant for a name
+NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -31,22 +53,163 @@ class Pipeline:
     decoder: Component | None = None
 
     @property
+    def parts(self) -> TextPipeline:
+        """The normalizers and the pre-tokenizers without sequences, and each in one form.
+
+        Raises:
+            UnsupportedError: one is not supported.
+            VocabularyError: one is malformed.
+        """
+        try:
+            return COMPILERS["BPE"].text(self.normalizer, self.pre_tokenizer)
+        except (TypeError, AttributeError, ValueError, RecursionError) as error:
+            raise VocabularyError(f"the splitter or the normalizer is malformed: {error}") from None
+
+    @property
     def are_bytes(self) -> bool:
         """Whether the symbols of words are bytes, by a pre-tokenizer ByteLevel."""
-        part = self.pre_tokenizer or {}
-        return any(one.get("type") == "ByteLevel" for one in part.get("pretokenizers", [part]))
+        return splits.BYTES in self.parts.pre_tokenizers
 
     @property
     def digest(self) -> str:
-        """A digest of the normalizer and the pre-tokenizer."""
-        text = json.dumps([self.normalizer, self.pre_tokenizer], sort_keys=True, ensure_ascii=True)
+        """A digest of the normalizer and the pre-tokenizer. Two ways to state the same components have one digest."""
+        text = json.dumps([[*self.parts.normalizers], [*self.parts.pre_tokenizers]], sort_keys=True, ensure_ascii=True)
         return sha256(text.encode()).hexdigest()[:16]
 
+    def table(self) -> BpeTables:
+        """A table whose pieces are the words of a text. Where it writes a space for the symbol of Metaspace, words need the symbol again:
+        ``metadata.model.letters.symbol``.
 
+        Raises:
+            UnsupportedError: no automaton splits as the pipeline does.
+            VocabularyError: a component is malformed.
+        """
+        names = LETTERS.values() if self.are_bytes else "a"
+        # With `ignore_merges`, the compiler leaves a piece whole where no token joins its characters.
+        model = {"type": "BPE", "vocab": {name: number for number, name in enumerate(names)}, "merges": [], "ignore_merges": True}
+        document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
+        table: Any = assembled(of_document(document, Path("the splitter")), "auto")
+        if len(table.byte_kinds):
+            raise UnsupportedError("a pre_tokenizer after ByteLevel that splits bytes: words cannot be counted; put it before ByteLevel")
+        return table  # type: ignore[no-any-return]
+
+
+def _by_pattern(pattern: str) -> Pipeline:
+    """A pipeline over bytes whose words are the matches of a pattern, and the text between them."""
+    split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    parts = [split, {**BYTE_LEVEL, "use_regex": False}]
+    return Pipeline(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}, decoder=BYTES_DECODER)
+
+
+NORMALIZERS: Mapping[str, Component | None] = {
+    "bert": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True},
+    "bert-cased": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": False},
+    **{name.lower(): {"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase")},
+    NONE: None,
+}
+SENTENCEPIECE = {
+    "type": "Sequence",
+    "normalizers": [
+        {"type": "Nmt"},
+        {"type": "NFKC"},
+        {"type": "Strip", "strip_left": True, "strip_right": True},
+        {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "},
+    ],
+}
 SPLITTERS: Mapping[str, Pipeline] = {
-    "gpt2": Pipeline(pre_tokenizer=BYTE_LEVEL, decoder={**BYTE_LEVEL, "add_prefix_space": True}),
+    "gpt2": Pipeline(pre_tokenizer=BYTE_LEVEL, decoder=BYTES_DECODER),
     "bert": Pipeline(pre_tokenizer={"type": "BertPreTokenizer"}, decoder={"type": "WordPiece", "prefix": "##", "cleanup": True}),
     "metaspace": Pipeline(pre_tokenizer=METASPACE, decoder=METASPACE),
+    "sentencepiece": Pipeline(SENTENCEPIECE, METASPACE, METASPACE),
     "whitespace": Pipeline(pre_tokenizer={"type": "WhitespaceSplit"}),
-    "none": Pipeline(),
+    "cl100k": _by_pattern(LLAMA3),
+    "llama3": _by_pattern(LLAMA3),
+    "o200k": _by_pattern(O200K),
+    "qwen2": _by_pattern(QWEN2),
+    NONE: Pipeline(),
 }
+
+KNOWN_SPLITTERS = f"known are {', '.join(SPLITTERS)}, and regular expressions such as {QWEN2[-8:]!r}"
+
+
+def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
+    r"""The pipeline that arguments `splitter` and `normalizer` state.
+
+    Args:
+        splitter: one of `SPLITTERS`; a regular expression, which splits before a byte-level vocabulary; a pre-tokenizer as a mapping or as
+            a live object of ``tokenizers``; or a whole pipeline: of a ``tokenizer.json`` as a mapping or a path, of the folder of a
+            tokenizer, or of a live tokenizer.
+        normalizer: one of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: that of the splitter.
+
+    Raises:
+        UnsupportedError: no splitter or normalizer has this name; or an object is written in Python.
+        VocabularyError: a file is malformed.
+        OSError: a file cannot be read.
+
+    Example:
+        >>> pipeline_of("whitespace", "nfkc").normalizer
+        {'type': 'NFKC'}
+        >>> pipeline_of(r"\w+").are_bytes
+        True
+    """
+    found = _splitter(splitter)
+    return found if normalizer is None else replace(found, normalizer=_normalizer(normalizer))
+
+
+def _splitter(splitter: Any) -> Pipeline:
+    if isinstance(splitter, Pipeline):
+        return splitter
+    if isinstance(splitter, str) and splitter in SPLITTERS:
+        return SPLITTERS[splitter]
+    if isinstance(splitter, Path) or (isinstance(splitter, str) and splitter and Path(splitter).exists()):
+        return _of_document(_document(Path(splitter)))
+    if isinstance(splitter, str):
+        if NAME.fullmatch(splitter):
+            raise UnsupportedError(f"splitter {quoted(splitter)} is unknown; {KNOWN_SPLITTERS}")
+        return _by_pattern(splitter)
+    if is_live(splitter):
+        return _of_document(live.stated(splitter)[0])
+    component = _component(splitter, "splitter", f"expected a pre-tokenizer or a tokenizer; or {KNOWN_SPLITTERS}")
+    return _of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
+
+
+def _normalizer(normalizer: Any) -> Component | None:
+    known = f"expected {', '.join(NORMALIZERS)}, a mapping or a live normalizer"
+    if isinstance(normalizer, str):
+        if normalizer not in NORMALIZERS:
+            raise UnsupportedError(f"normalizer {quoted(normalizer)} is unknown; {known}")
+        return NORMALIZERS[normalizer]
+    return _component(normalizer, "normalizer", known)
+
+
+def _component(given: Any, role: str, expected: str) -> Component:
+    """A component that is given as a mapping or as a live object."""
+    if isinstance(given, Mapping):
+        return given
+    library: Any = sys.modules.get("tokenizers")
+    if library is None or not isinstance(given, library.pre_tokenizers.PreTokenizer | library.normalizers.Normalizer):
+        raise UnsupportedError(f"{role} is {quoted(given)}; {expected}")
+    try:
+        stated: Component = json.loads(given.__getstate__())
+    except Exception as error:  # of the library: a component that is written in Python
+        raise UnsupportedError(f"{role} {type(given).__name__} has no stored form: {reason(error)}") from None
+    return stated
+
+
+def _decoder(pre_tokenizer: Component) -> Component | None:
+    """The decoder that belongs to a pre-tokenizer."""
+    if Pipeline(pre_tokenizer=pre_tokenizer).are_bytes:
+        return BYTES_DECODER
+    return next((known.decoder for known in SPLITTERS.values() if known.pre_tokenizer == pre_tokenizer), None)
+
+
+def _of_document(document: Mapping[str, Any]) -> Pipeline:
+    return Pipeline(*(document.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")))
+
+
+def _document(path: Path) -> Mapping[str, Any]:
+    """The ``tokenizer.json`` that a file or a folder states."""
+    document = pretrained.read(path)[0] if path.is_dir() else parse_json(read_text(path), path)
+    if not isinstance(document, Mapping) or "model" not in document:
+        raise VocabularyError(f"{path} is not laid out as a tokenizer.json, which states a splitter; compile it, and give the table")
+    return document

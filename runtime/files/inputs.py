@@ -43,6 +43,7 @@ class Reading:
         with_text: whether the text itself is one of them.
         mends: whether lines of JSON that are not UTF-8 are repaired.
         in_pieces: whether long documents of plain text are read in pieces.
+        with_ends: whether documents of plain text keep the line feed or the separator at their ends.
 
     Raises:
         ReadingError: the options contradict each other.
@@ -57,6 +58,7 @@ class Reading:
     with_text: bool = False
     mends: bool = False
     in_pieces: bool = False
+    with_ends: bool = False
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
@@ -139,7 +141,7 @@ class Reading:
 
     def _texts(self, source: Source) -> Iterator[Documents]:
         whole = Whole()
-        for block in lines.blocks(source, self.end, in_pieces=self.in_pieces):
+        for block in lines.blocks(source, self.end, in_pieces=self.in_pieces, with_ends=self.with_ends):
             if block.is_begun or block.goes_on:
                 whole = whole if block.is_begun else Whole()
                 yield Piece(block.file, block.unit, [block.first], block.lines, whole=whole, is_last=not block.goes_on)

@@ -52,7 +52,7 @@ def read(name: str, advance: Callable[[int], None]) -> Iterator[Block]:
         yield from blocks(source, LINE_FEED)
 
 
-def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) -> Iterator[Block]:
+def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False, with_ends: bool = False) -> Iterator[Block]:
     """The documents of a file, as they arrive.
 
     Args:
@@ -60,6 +60,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) 
         separator: the text between documents; None: the file is one document. Data after the last separator is another document, but white
             space alone is none unless the separator is a line feed.
         in_pieces: whether a document of more than `LONG_BYTES` is read in pieces, one in each block.
+        with_ends: whether documents keep the separator at their ends.
 
     Raises:
         TextError: a document that must be read whole has more than `MOST_BYTES`.
@@ -68,6 +69,7 @@ def blocks(source: Source, separator: bytes | None, *, in_pieces: bool = False) 
     number, unfinished, is_begun = 1, list[bytes](), False
     for documents, rest in _split(source.chunks(), separator):
         if documents:
+            documents = [document + separator for document in documents] if separator and with_ends else documents
             first, *others = documents
             yield Block(source.name, number, [b"".join([*unfinished, first]), *([] if is_begun else others)], unit, is_begun)
             if is_begun and others:

@@ -1,0 +1,213 @@
+"""Counted words from any source: texts, files, columns, tables, mappings and pairs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from fst import remote
+from fst.counted_words import UNKNOWN_SPLIT, Words
+from fst.errors import UnsupportedError, VocabularyError, quoted
+
+if TYPE_CHECKING:
+    from fst.compile.train.pipeline import Pipeline
+    from fst.runtime.counting import Block
+
+MEMORY = 1 << 29  # bytes
+MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
+TABLE = {"word", "count"}  # the columns of a table of words
+TABLE_NAMES = (".parquet", ".pq")
+
+Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks of documents
+
+
+def words_of(
+    source: Any,
+    *,
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    partition: int = 0,
+    min_count: int = 1,
+    memory: int = MEMORY,
+    progress: Callable[[int, int], None] | None = None,
+    errors: str = "strict",
+) -> tuple[Words, Pipeline | None]:
+    """The words of a source, and the pipeline that splits texts into them; None if nothing states it. See `fst.train.words`."""
+    from fst.cores import thread_count
+    from fst.runtime.texts import check
+
+    check(errors)
+    _check(partition=partition, min_count=min_count, memory=memory)
+    pipeline = _pipeline(splitter, normalizer)
+    counted, blocks = _found(source, column, field, errors)
+    if counted is not None:
+        return _as_split(counted, pipeline).at_least(min_count), pipeline
+    from fst.runtime.counting import Splitter, count_documents
+
+    if pipeline is None:
+        _no_splitter("documents are to be split")
+    found = count_documents(
+        Splitter(pipeline.table()),
+        blocks,
+        split=pipeline.digest,
+        threads=thread_count(threads),
+        partition=partition,
+        errors=errors,
+        min_count=min_count,
+        memory=memory,
+        progress=progress,
+    )
+    return found, pipeline
+
+
+def _check(**numbers: Any) -> None:
+    for name, value in numbers.items():
+        least, most = MOST[name]
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+            raise UnsupportedError(f"{name} is {quoted(value)}; expected a whole number from {least} to {most:,}")
+
+
+def _no_splitter(why: str) -> NoReturn:
+    from fst.compile.train.pipeline import KNOWN_SPLITTERS
+
+    raise UnsupportedError(f"splitter is None, and {why}; {KNOWN_SPLITTERS}")
+
+
+def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
+    """Counted words with the digest of a pipeline.
+
+    Raises:
+        VocabularyError: they were split in another way.
+    """
+    if pipeline is None or counted.split == pipeline.digest:
+        return counted
+    if counted.split != UNKNOWN_SPLIT:
+        expected = f"expected {pipeline.digest}, that of the splitter; count the words again"
+        raise VocabularyError(f"the split of the words is {counted.split}; {expected}")
+    return replace(counted, split=pipeline.digest)
+
+
+def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
+    """The pipeline that two arguments state; None if both are None."""
+    from fst.compile.train.pipeline import pipeline_of
+
+    if splitter is None and normalizer is not None:
+        _no_splitter("a normalizer needs one")
+    if splitter is None:
+        return None
+    return pipeline_of(_document_of(splitter) or splitter, normalizer)
+
+
+def _document_of(splitter: Any) -> Mapping[str, Any] | None:
+    """The ``tokenizer.json`` of a table, of its file, or of a tokenizer of this package; None for anything else."""
+    from fst.runtime.load import load
+    from fst.runtime.tokenizer import Tokenizer
+    from fst.runtime.transformers.backend import backend_of
+    from fst.table import Table
+
+    if isinstance(splitter, str | os.PathLike) and str(splitter).endswith(".npz"):
+        splitter = load(str(splitter))
+    if isinstance(splitter, Table):
+        splitter = Tokenizer(splitter)
+    found = splitter if isinstance(splitter, Tokenizer) else getattr(splitter, "fst", None)
+    return backend_of(found, "splitter=").document() if isinstance(found, Tokenizer) else None
+
+
+def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
+    """The counted words that a source is, or the blocks of its documents."""
+    from fst.runtime import documents
+
+    if isinstance(source, Words):
+        return source, iter(())
+    if isinstance(source, str | os.PathLike):
+        return _of_files([source], column, field, errors)
+    if _is_table(source):
+        return _of_table(source, column)
+    if isinstance(source, Mapping):
+        return Words.of_pairs(source.items()), iter(())
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        return None, documents.of_column(source)
+    if not hasattr(source, "__iter__"):
+        raise UnsupportedError(f"the source is {type(source).__name__}; expected texts, paths, a table or counted words")
+    first, items = _begun(source)
+    if any(map(_is_pair, first)):
+        return Words.of_pairs(items), iter(())
+    if _are_paths(first, items, has_column=(column or field) is not None):
+        return _of_files(items, column, field, errors)
+    return None, documents.of_texts(items)
+
+
+def _begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
+    """The first item of an iterable, if there is one, and all items."""
+    if isinstance(source, list | tuple):
+        return source[:1], source
+    iterator = iter(source)
+    first = [*islice(iterator, 1)]
+    return first, chain(first, iterator)
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether an item is a word with its count."""
+    is_two = isinstance(item, list | tuple) and len(item) == 2
+    return is_two and isinstance(item[0], str | bytes) and not isinstance(item[1], str | bytes)
+
+
+def _are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
+    """Whether items are paths. Texts of a list could only be taken for some if each were the name of a file."""
+    if any(isinstance(item, os.PathLike) for item in first):
+        return True
+    if not all(isinstance(item, str) for item in first):
+        return False
+    return has_column or (isinstance(items, list | tuple) and len(items) > 0 and all(map(_is_name, items)))
+
+
+def _is_name(item: Any) -> bool:
+    """Whether a str is the name of a file or a URL."""
+    if not isinstance(item, str) or not item or len(item) > 1 << 12 or not item.isprintable():
+        return False
+    return remote.is_remote(item) or Path(item).is_file()
+
+
+def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
+    """The documents of files; or counted words, if all are tables of words."""
+    from fst import word_tables
+    from fst.runtime import documents
+    from fst.runtime.files.names import named
+    from fst.runtime.files.reading import Files
+
+    listed = [os.fspath(source) for source in sources]
+    if column is None and field is None:
+        names = named(listed)
+        if all(name.endswith(TABLE_NAMES) and Path(name).is_file() and word_tables.is_file(name) for name in names):
+            return Words.load(*names), iter(())
+    return None, documents.of_files(Files(listed, column=column, field=field, with_ends=True), errors)
+
+
+def _is_table(source: Any) -> bool:
+    """Whether a source has columns: a table, a data frame, a relation, or a mapping of columns to sequences."""
+    if isinstance(source, Mapping):
+        return source.keys() >= TABLE and not any(isinstance(source[name], int | np.integer) for name in TABLE)
+    return hasattr(source, "columns") or hasattr(source, "column_names")
+
+
+def _of_table(source: Any, column: str | None) -> Found:
+    """The counted words of a table, or the documents of a column."""
+    from fst.runtime import documents
+
+    if column is None:
+        return Words.from_table(source), iter(())
+    from fst.word_tables import imported
+
+    table = imported(source)
+    if table.column_names.count(column) != 1:
+        raise VocabularyError(f"the table has the columns {', '.join(table.column_names)}; expected one called {column}")
+    return None, documents.of_column(table[column])

@@ -1,0 +1,318 @@
+"""Count the words of documents: any number of threads, in bounded memory.
+
+Each thread takes blocks of documents from the front and counts their words in a table of its own. A table that outgrows its share of the
+memory becomes a sorted run in a temporary folder. At the end all tables and runs are merged in the order of words, so the result does not
+depend on the number of threads, on blocks or on the memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
+from threading import Lock, Thread
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.counted_words import PLACE, UNKNOWN_SPLIT, Words
+from fst.errors import TextError
+from fst.jit import Deferred
+from fst.machines.kernel_call import MOST_UNITS
+from fst.machines.word_counts import AT, BYTES, DOCUMENT, DONE, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
+from fst.machines.word_counts import PLACE as WORD
+from fst.runtime.rewriter import Room, TextRewriter
+from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
+
+count_words, add_words, list_words = (
+    Deferred("fst.runtime.kernels.word_counts", name) for name in ("count_words", "add_words", "list_words")
+)
+Progress = Callable[[int, int], None]
+
+BLOCK = 1 << 17  # characters or bytes counted at a time; they stay in a core's own cache
+LIMITS = Limits(BLOCK, BLOCK)
+UTF_8 = UNIT_TYPES["utf-8"]
+MEMORY = 1 << 29  # bytes of the tables of all threads
+FIELDS = ("text", "ends", "counts", "first")  # of a run, each a file
+SPACE = b" "
+
+
+class Block(NamedTuple):
+    """Documents that are counted together.
+
+    Attributes:
+        rows: the documents.
+        first: the number of the first one.
+        place: a document in messages, by its row.
+    """
+
+    rows: Source
+    first: int
+    place: Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """Splits texts into words as a table splits them into pieces.
+
+    Args:
+        table: from `fst.compile.train.pipeline.Pipeline.table`.
+    """
+
+    table: Any
+    arguments: Any = field(init=False)
+    rewriter: TextRewriter | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        text, rewriter = self.table.metadata.text, None
+        if text.rewriting is not None:
+            rewriter = TextRewriter(self.table.marked_arguments(), text.rewriting, self.table.metadata.added_tokens, text.trimming)
+            rewriter.arguments = _of_pieces(rewriter.arguments)
+        own: dict[str, Any] = {"arguments": _of_pieces(self.table.arguments()), "rewriter": rewriter}
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def symbol(self) -> bytes:
+        """The character of words for a space of the splitter, in UTF-8."""
+        symbol: str = self.table.metadata.model.letters.symbol
+        return symbol.encode() or SPACE
+
+
+class Counter:
+    """Counts the words of documents in one thread.
+
+    Args:
+        splitter: splits the documents.
+        partition: the number of the part of a corpus in which the documents lie.
+        errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
+        most: bytes that the table may have.
+        folder: where runs go that would have more.
+    """
+
+    def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
+        self._splitter, self._partition, self._errors, self._most, self._folder = splitter, partition, errors, most, folder
+        self._work, self._room = splitter.table.work(), Room()
+        self._memo, self._text = np.zeros(3, np.uint64), np.empty(ROOMS["utf-8"], UTF_8)
+        self._counts = counts()
+        self.runs: list[Words] = []
+
+    def count(self, block: Block) -> int:
+        """Count the words of a block. Returns the bytes of its documents.
+
+        Raises:
+            TextError: a document is not text, or is too long.
+        """
+        row, rows, read = 0, len(block.rows), 0
+        while row < rows:
+            try:
+                text, starts = block.rows.gather(row, rows, LIMITS, self._text, self._errors)
+                if len(starts) == 1:
+                    text = self._long(block.rows, row)
+                    starts = np.array([0, len(text)])
+            except TextError as error:
+                raise _placed(error, block) from None
+            if len(text) > MOST_UNITS:
+                raise TextError(f"{block.place(row)} has {len(text):,} bytes; expected at most {MOST_UNITS:,}; cut it")
+            self._count(text, starts, block.first + row)
+            row += len(starts) - 1
+            read += len(text)
+        return read
+
+    def _long(self, rows: Source, row: int) -> NDArray[np.uint8]:
+        """A document that has a block of its own."""
+        text = whole(rows, row, self._errors)
+        try:
+            return units(text, UTF_8)
+        except UnicodeEncodeError:
+            raise not_text_at(row, wrong_at(text) or 0, text) from None
+
+    def _count(self, text: NDArray[np.uint8], starts: Ints, document: int) -> None:
+        machine, rewriter = self._splitter.arguments, self._splitter.rewriter
+        if rewriter is not None and not rewriter.leaves(text, starts, self._work.state, self._memo):
+            rewritten = rewriter.rewrite(text, starts, self._work.state, self._room, is_inside=False, with_spans=False)
+            text, starts, machine = rewritten.text, rewritten.starts, rewriter.arguments
+        state = self._counts.state
+        state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
+        while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
+            self._make_room(reason)
+
+    def _make_room(self, reason: int) -> None:
+        """Enlarge the table; or, if that takes too much memory, write its words as a run."""
+        state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
+        if reason == NO_SLOTS:
+            slots *= 2
+        else:
+            pool = max(2 * pool, int(state[POOL] + state[NEEDED]))
+        if _size(slots, pool) > self._most and state[WORDS]:
+            self.store()
+        else:
+            self._enlarge(slots, pool)
+
+    def _enlarge(self, slots: int, pool: int) -> None:
+        old, new = self._counts, counts(slots, pool)
+        add_words.call(old, new)
+        new.state[ROW:] = old.state[ROW:]
+        self._counts = new
+
+    def store(self) -> None:
+        """Write the words of the table as a run, and empty the table."""
+        self.runs.append(_stored(self.words(), self._folder))
+        self._counts.slots.fill(0)
+        self._counts.state[:ROW] = 0
+
+    def add(self, other: Counter) -> None:
+        """Add the words in the table of another counter."""
+        (own, pool), (more, others) = ((int(each._counts.state[WORDS]), int(each._counts.state[POOL])) for each in (self, other))
+        slots = len(self._counts.slots) // SLOT
+        while not fits(own + more, slots):
+            slots *= 2
+        if slots > len(self._counts.slots) // SLOT or pool + others + INLINE > len(self._counts.pool):
+            self._enlarge(slots, pool + others + INLINE)
+        add_words.call(other._counts, self._counts)
+
+    def words(self) -> Words:
+        """The words in the table."""
+        state = self._counts.state
+        size = int(state[WORDS])
+        text, first = np.empty(int(state[BYTES]), np.uint8), np.empty((size, PLACE), np.int64)
+        ends, numbers, places = np.empty(size, np.int64), np.empty(size, np.int64), np.empty((size, PLACE - 1), np.int64)
+        list_words.call(self._counts, text, ends, numbers, places)
+        first[:, 0], first[:, 1:] = self._partition, places
+        text, ends = _with_symbol(text, ends, self._splitter.symbol)
+        return Words.combined(text, ends, numbers, first, split=UNKNOWN_SPLIT)
+
+
+def count_documents(
+    splitter: Splitter,
+    blocks: Iterator[Block],
+    *,
+    split: str,
+    threads: int,
+    partition: int = 0,
+    errors: str = "strict",
+    min_count: int = 1,
+    memory: int = MEMORY,
+    progress: Progress | None = None,
+) -> Words:
+    """Count the words of documents.
+
+    Args:
+        splitter: splits the documents.
+        blocks: the documents.
+        split: the digest of the splitter.
+        threads: how many threads count.
+        partition: the number of the part of a corpus in which the documents lie, for the first occurrences.
+        errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
+        min_count: rarer words are left out at the end.
+        memory: bytes that the tables of all threads may have; then they are written to a temporary folder.
+        progress: called with the numbers of documents and of bytes that are counted.
+
+    Raises:
+        TextError: a document is not text, or is too long; the message names it.
+        VocabularyError: the sum of all counts is too large.
+    """
+    with TemporaryDirectory(prefix="fst-words-") as name:
+        counters = [Counter(splitter, partition, errors, memory // (2 * threads), Path(name)) for _ in range(threads)]
+        job = _Job(blocks, progress)
+        job.run(counters)
+        return Words.merged(_runs(counters), split=split, documents=job.documents, min_count=min_count)
+
+
+def _runs(counters: Sequence[Counter]) -> list[Words]:
+    """The words of all counters, in as many parts as memory asks for."""
+    first, *others = counters
+    if not any(each.runs for each in counters):
+        for other in others:
+            first.add(other)
+        return [first.words()]
+    for each in counters:
+        each.store()
+    return [run for each in counters for run in each.runs]
+
+
+class _Job:
+    """One count: the documents that are left, and the progress."""
+
+    def __init__(self, blocks: Iterator[Block], progress: Progress | None) -> None:
+        self._blocks, self._progress, self._lock = blocks, progress, Lock()
+        self.documents = self._read = 0
+        self._failed: list[tuple[int, BaseException]] = []
+
+    def run(self, counters: Sequence[Counter]) -> None:
+        """Count all documents, each counter in a thread of its own, the first one in this. Raises the error of the first document."""
+        others = [Thread(target=self._count_with, args=[counter], daemon=True) for counter in counters[1:]]
+        for thread in others:
+            thread.start()
+        try:
+            self._count_with(counters[0])
+            for thread in others:
+                thread.join()
+        except BaseException as error:
+            self._failed.append((-1, error))  # the others stop after their block
+            for thread in others:
+                thread.join()
+        if self._failed:
+            raise min(self._failed, key=itemgetter(0))[1]
+
+    def _count_with(self, counter: Counter) -> None:
+        """Count blocks until none is left, or a thread has failed. An error is noted with the number of its block's first document.
+
+        Blocks are taken in the order of documents, so the first block that fails does so with any number of threads.
+        """
+        first = -1
+        try:
+            while (block := self._taken()) is not None:
+                first = block.first
+                self._add(len(block.rows), counter.count(block))
+        except BaseException as error:
+            self._failed.append((first, error))
+
+    def _taken(self) -> Block | None:
+        with self._lock:
+            return None if self._failed else next(self._blocks, None)
+
+    def _add(self, documents: int, read: int) -> None:
+        with self._lock:
+            self.documents += documents
+            self._read += read
+            if self._progress is not None:
+                self._progress(self.documents, self._read)
+
+
+def _of_pieces(arguments: Any) -> Any:
+    """The arguments of kernels that find pieces, among those of all kernels of a table."""
+    return getattr(arguments, "beside", arguments)
+
+
+def _placed(error: TextError, block: Block) -> TextError:
+    """An error with the place of its document."""
+    if error.row is None or error.place is None:
+        return error
+    said = str(error).partition(": ")[2]
+    return TextError(f"{block.place(error.row)}, position {error.place}: {said}", block.first + error.row, error.place)
+
+
+def _size(slots: int, pool: int) -> int:
+    """The bytes of a table."""
+    return slots * (8 * SLOT + 16) + pool
+
+
+def _stored(words: Words, folder: Path) -> Words:
+    """Words that lie in files of a folder."""
+    own = Path(mkdtemp(dir=folder))
+    for name in FIELDS:
+        np.save(own / f"{name}.npy", getattr(words, name), allow_pickle=False)
+    return Words(*(np.load(own / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in FIELDS))
+
+
+def _with_symbol(text: NDArray[np.uint8], ends: Ints, symbol: bytes) -> tuple[NDArray[np.uint8], Ints]:
+    """Words with a symbol in place of each space."""
+    if symbol == SPACE:
+        return text, ends
+    spaces = np.cumsum(text == ord(SPACE))
+    before = np.append(0, spaces)[ends]
+    return np.frombuffer(text.tobytes().replace(SPACE, symbol), np.uint8), ends + before * (len(symbol) - 1)

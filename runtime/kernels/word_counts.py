@@ -1,0 +1,261 @@
+"""Count the words of texts in a hash table, see `fst.machines.word_counts`.
+
+The pieces of a round are counted in two loops, so that the processor waits for the slots of many of them at the same time::
+
+    find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
+    mark_dropped   pieces → marks on dropped ones, if the table drops any
+    find_slots     pieces → their first slots, which are prefetched
+    count_pieces   pieces → counts; a new word gets a slot
+
+Kernels check nothing. They require:
+
+- The table of the splitter comes from the compiler. ``text`` is valid UTF-8, or rewritten, and 64 bytes after it may be read; ``starts``
+  ascends within it, and cuts no character.
+- Less than `MOST_FILLED` of all slots are taken, so that each search ends at a free one. `count_words` stops before a round that could
+  take more, or could fill the pool, and nothing of this round is counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import inlined, kernel, part
+from fst.machines import word_counts
+from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
+from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
+from fst.runtime.kernels.pieces import KIND, PLACE, ROW_END, find_pieces, mark_dropped
+
+DONE, NO_SLOTS, NO_POOL = (np.uint64(reason) for reason in (word_counts.DONE, word_counts.NO_SLOTS, word_counts.NO_POOL))
+INLINE, LONG, TAG = np.uint64(word_counts.INLINE), np.uint64(word_counts.LONG), np.uint64(word_counts.TAG_SHIFT)
+COUNT_MASK = np.uint64((1 << word_counts.TAG_SHIFT) - 1)
+MOST_FILLED, OF = (np.uint64(number) for number in word_counts.MOST_FILLED)
+WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for index in range(8))
+
+
+@inlined
+def mixed(hashed):
+    """A hash whose highest bits depend on all bits of another."""
+    return (hashed ^ hashed >> U32) * HASH_MULTIPLIER
+
+
+@part
+def hash_of_long(text, begin, length, masks):
+    """The hash of a word of more than `INLINE` bytes."""
+    hashed, at, end = length, begin, begin + length
+    while at < end:
+        hashed = mixed(hashed) + hash_of(text, at, masks, min(end - at, INLINE) << U2)
+        at += INLINE
+    return mixed(hashed)
+
+
+@part
+def find_slots(text, pieces, count, counts, shift, hashes):
+    """Hash the pieces of a round, and prefetch their slots."""
+    slots, masks = counts.slots, counts.masks
+    for index in range(count):
+        item = np.uint64(pieces[index])
+        length = (np.uint64(pieces[index + 1]) & PLACE) - (item & PLACE)
+        hashed = mixed(hash_of(text, item & PLACE, masks, min(length, INLINE) << U2))
+        if length > INLINE and item >> KIND == U0:
+            hashed = hash_of_long(text, item, length, masks)
+        prefetch(slots, hashed >> shift << U2)
+        hashes[index] = hashed
+
+
+@part
+def same_bytes(text, begin, pool, at, length):
+    """Whether a word is the one at a place of the pool."""
+    different = np.uint8(0)
+    for index in range(length):
+        different |= text[begin + np.uint64(index)] ^ pool[at + np.uint64(index)]
+    return different == 0
+
+
+@part
+def put_word(text, begin, length, hashed, slot, counts):
+    """Put a new word into a free slot, with the count 1."""
+    slots, state, pool = counts.slots, counts.state, counts.pool
+    if length > INLINE:
+        at = state[POOL]
+        for index in range(length):
+            pool[at + np.uint64(index)] = text[begin + np.uint64(index)]
+        slots[slot], slots[slot + U1], slots[slot + U2] = hashed, at, length
+        state[POOL] = at + length
+    else:
+        for index in range(length):
+            byte = np.uint64(index)
+            slots[slot + (byte >> U3)] |= np.uint64(text[begin + byte]) << ((byte & np.uint64(7)) << U3)
+    slots[slot + U3] = min(length, LONG) << TAG | U1
+    place = slot >> U1
+    counts.places[place], counts.places[place + U1] = np.int64(state[DOCUMENT]), np.int64(state[WORD])
+    state[WORDS] += U1
+    state[BYTES] += length
+
+
+@inlined
+def is_word(text, begin, length, hashed, slot, counts):
+    """Whether a slot holds a word. Its tag is that of the word."""
+    slots = counts.slots
+    if length <= INLINE:
+        return is_key(text, begin, counts.masks, length << U2, slots, slot)
+    is_like = slots[slot] == hashed and slots[slot + U2] == length
+    return is_like and same_bytes(text, begin, counts.pool, slots[slot + U1], length)
+
+
+@part
+def count_pieces(text, pieces, count, counts, shift, hashes):
+    """Count the pieces of a round."""
+    slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
+    for index in range(count):
+        item = np.uint64(pieces[index])
+        if item >> KIND == U0:
+            length, hashed = (np.uint64(pieces[index + 1]) & PLACE) - item, hashes[index]
+            slot, tag = hashed >> shift << U2, min(length, LONG)
+            value = slots[slot + U3]
+            while value and not (value >> TAG == tag and is_word(text, item, length, hashed, slot, counts)):
+                slot = slot + U4 & last
+                value = slots[slot + U3]
+            if value:
+                slots[slot + U3] = value + U1
+            else:
+                put_word(text, item, length, hashed, slot, counts)
+            state[WORD] += U1
+        elif item >> KIND << KIND == ROW_END:
+            state[DOCUMENT] += U1
+            state[WORD] = U0
+
+
+@inlined
+def shift_of(slots):
+    """The shift that makes the number of a slot of a hash."""
+    shift, size = np.uint64(64), np.uint64(len(slots)) >> U2
+    while size > U1:
+        shift -= U1
+        size >>= U1
+    return shift
+
+
+@kernel
+def count_words(text, starts, machine, work, counts):
+    """Count the words of texts, from where ``counts.state`` says on.
+
+    Args:
+        text: uint8[n], UTF-8 of all texts.
+        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
+        machine: `fst.machines.bpe_arguments.Arguments` of the splitter, without special tokens.
+        work: `fst.machines.bpe_arguments.Work`.
+        counts: `fst.machines.word_counts.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
+
+    Returns:
+        `DONE`; or, to be called again after the caller has enlarged the table, `NO_SLOTS` or `NO_POOL`.
+    """
+    state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
+    rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
+    most = (np.uint64(len(counts.slots)) >> U2) * MOST_FILLED // OF
+    while row < rows:
+        next_row, following, count, _ = find_pieces(text, starts, row, at, U0, machine, work)
+        state[NEEDED] = following - at + INLINE
+        if state[WORDS] + count > most:
+            return NO_SLOTS
+        if state[POOL] + state[NEEDED] > np.uint64(len(counts.pool)):
+            return NO_POOL
+        if len(machine.drops):
+            mark_dropped(text, pieces, count, machine)
+        find_slots(text, pieces, count, counts, shift, hashes)
+        count_pieces(text, pieces, count, counts, shift, hashes)
+        row, at = next_row, following
+        state[ROW], state[AT] = row, at
+    return DONE
+
+
+@inlined
+def is_same(old, slot, new, other):
+    """Whether two slots of two tables, of one tag, hold the same word."""
+    if old.slots[slot + U3] >> TAG < LONG:
+        return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
+    begin, length = old.slots[slot + U1], old.slots[slot + U2]
+    is_like = old.slots[slot] == new.slots[other] and length == new.slots[other + U2]
+    return is_like and same_bytes(old.pool, begin, new.pool, new.slots[other + U1], length)
+
+
+@inlined
+def put_slot(old, slot, new, free):
+    """Copy a slot of a table to a free one of another."""
+    length = old.slots[slot + U3] >> TAG
+    for index in range(U4):
+        new.slots[free + index] = old.slots[slot + index]
+    if length == LONG:
+        begin, length, at = old.slots[slot + U1], old.slots[slot + U2], new.state[POOL]
+        for index in range(length):
+            new.pool[at + np.uint64(index)] = old.pool[begin + np.uint64(index)]
+        new.slots[free + U1] = at
+        new.state[POOL] = at + length
+    new.places[free >> U1], new.places[(free >> U1) + U1] = old.places[slot >> U1], old.places[(slot >> U1) + U1]
+    new.state[WORDS] += U1
+    new.state[BYTES] += length
+
+
+@inlined
+def add_slot(old, slot, new, other):
+    """Add the count of a slot to that of the same word in another table, where the earlier place of the two is kept."""
+    new.slots[other + U3] += old.slots[slot + U3] & COUNT_MASK
+    place, found = slot >> U1, other >> U1
+    document, word = old.places[place], old.places[place + U1]
+    known = new.places[found]
+    if document < known or (document == known and word < new.places[found + U1]):
+        new.places[found], new.places[found + U1] = document, word
+
+
+@kernel
+def add_words(old, new):
+    """Add the words of a table to those of another.
+
+    Args:
+        old: the words to be added.
+        new: the other table. It has the slots and the pool for all of them: less than `MOST_FILLED` of its slots are taken in the end.
+    """
+    shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
+    for number in range(np.uint64(len(old.slots)) >> U2):
+        slot = np.uint64(number) << U2
+        tag = old.slots[slot + U3] >> TAG
+        if tag:
+            hashed = old.slots[slot] if tag == LONG else mixed(hash_of(old.slots, slot, old.masks, INLINE << U2))
+            other = hashed >> shift << U2
+            value = new.slots[other + U3]
+            while value and not (value >> TAG == tag and is_same(old, slot, new, other)):
+                other = other + U4 & last
+                value = new.slots[other + U3]
+            if value:
+                add_slot(old, slot, new, other)
+            else:
+                put_slot(old, slot, new, other)
+
+
+@kernel
+def list_words(counts, text, ends, numbers, first):
+    """Write all words of a table, in no order.
+
+    Args:
+        counts: the table.
+        text: uint8[BYTES], filled with the bytes of the words, one after the other.
+        ends, numbers: int64[WORDS], filled: where each word ends, and its count.
+        first: int64[WORDS, 2], filled: where each word first occurs.
+    """
+    filled, at = U0, U0
+    for number in range(np.uint64(len(counts.slots)) >> U2):
+        slot = np.uint64(number) << U2
+        value = counts.slots[slot + U3]
+        if value:
+            if value >> TAG == LONG:
+                begin = counts.slots[slot + U1]
+                for index in range(counts.slots[slot + U2]):
+                    text[at] = counts.pool[begin + np.uint64(index)]
+                    at += U1
+            else:
+                for index in range(value >> TAG):
+                    byte = np.uint64(index)
+                    text[at] = np.uint8(counts.slots[slot + (byte >> U3)] >> ((byte & np.uint64(7)) * U8) & np.uint64(255))
+                    at += U1
+            ends[filled], numbers[filled] = np.int64(at), np.int64(value & COUNT_MASK)
+            first[filled, U0], first[filled, U1] = counts.places[slot >> U1], counts.places[(slot >> U1) + U1]
+            filled += U1
