@@ -125,7 +125,10 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
     """The counted words that a source is, or the blocks of its documents."""
     from fst.runtime import documents
+    from fst.runtime.files.reading import Files
 
+    if isinstance(source, Files):  # of the command line, with further options
+        return None, documents.of_files(source, errors)
     if isinstance(source, Words):
         return source, iter(())
     if isinstance(source, str | os.PathLike):
@@ -179,17 +182,21 @@ def _is_name(item: Any) -> bool:
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
     """The documents of files; or counted words, if all are tables of words."""
-    from fst import word_tables
     from fst.runtime import documents
     from fst.runtime.files.names import named
     from fst.runtime.files.reading import Files
 
     listed = [os.fspath(source) for source in sources]
-    if column is None and field is None:
-        names = named(listed)
-        if all(name.endswith(TABLE_NAMES) and Path(name).is_file() and word_tables.is_file(name) for name in names):
-            return Words.load(*names), iter(())
+    if column is None and field is None and are_tables(names := named(listed)):
+        return Words.load(*names), iter(())
     return None, documents.of_files(Files(listed, column=column, field=field, with_ends=True), errors)
+
+
+def are_tables(names: Sequence[str]) -> bool:
+    """Whether all files are tables of words."""
+    from fst import word_tables
+
+    return all(name.endswith(TABLE_NAMES) and Path(name).is_file() and word_tables.is_file(name) for name in names)
 
 
 def _is_table(source: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -26,12 +26,14 @@ class Files:
     Args:
         sources: paths of files and folders, patterns such as ``books/**/*.jsonl``, URLs; "-" is standard input. A folder stands for all
             files in it and in its folders, in the order of their names, but for hidden ones.
+        for_command: whether errors spell options as commands do.
         options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`, and
             `others`, for the other fields or columns too.
 
     Attributes:
         names: the files.
         size: their bytes, packed or not, for a progress bar; None: unknown.
+        advance: called with the number of bytes of each read, as they lie on disk; their sum is `size` in the end.
 
     Raises:
         ReadingError: the options contradict each other or do not go with a file, or a folder is empty. No file has been read then.
@@ -45,14 +47,16 @@ class Files:
         a.jsonl [1, 2] ['one', 'two']
     """
 
-    def __init__(self, sources: Iterable[Path], **options: Any) -> None:
-        with _in_python():
+    def __init__(self, sources: Iterable[Path], *, for_command: bool = False, **options: Any) -> None:
+        self.advance: Callable[[int], None] = lambda _: None
+        self._spelled = nullcontext if for_command else _in_python
+        with self._spelled():
             self._how = Reading(**options)
             self.names = named([os.fspath(source) for source in sources])
             self.size = size(self.names)
             self._how.check(self.names)
 
-    def documents(self, errors: str = "strict", advance: Callable[[int], None] = lambda _: None) -> Generator[Documents, None, None]:
+    def documents(self, errors: str = "strict") -> Generator[Documents, None, None]:
         """The documents, some megabytes at a time, file after file.
 
         `Documents.texts` is a list of bytes (plain text) or of str (JSON lines), or a pyarrow array (Parquet, Arrow), which may have nulls:
@@ -61,15 +65,14 @@ class Files:
 
         Args:
             errors: "strict", or "replace": a malformed byte is read as U+FFFD.
-            advance: called with the number of bytes of each read, as they lie on disk; their sum is `size` in the end.
 
         Raises:
             TextError: a file is damaged, a line of JSON is not an object with the field, or a column is missing.
             ReadingError: a file that could not be looked into before has another format than the options are for.
         """
         mends = errors == "replace"
-        with _in_python():
-            for documents in replace(self._how, mends=mends).documents(self.names, advance):
+        with self._spelled():
+            for documents in replace(self._how, mends=mends).documents(self.names, lambda count: self.advance(count)):
                 for number, fault in documents.wrong:
                     raise TextError(f"{documents.place(number)}: {fault.what}; mend it")
                 yield documents.mended() if mends else documents
