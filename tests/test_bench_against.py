@@ -20,6 +20,7 @@ from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer
 
 import fst
+from fst.chart import DIFFERING, OTHERS, OURS
 from fst.cli import bench_against, chart, peers, workers
 from fst.cli.main import PEERS, main
 
@@ -284,9 +285,9 @@ class TestDrawing:
 
     def test_figures_of_bars(self) -> None:
         """A bar has its figure behind it, with a dagger if ids differ; ours has a colour of its own."""
-        assert chart.bar("fst", 123.4, is_differing=False) == (123.4, "123", chart.OURS)
-        assert chart.bar("tiktoken", 6.54, is_differing=True) == (6.54, "6.5 †", chart.DIFFERING)
-        assert chart.bar("tiktoken", 0, is_differing=False, has_failed=True) == (0, "failed", chart.OTHERS)
+        assert chart.bar("fst", 123.4, is_differing=False) == (123.4, "123", OURS)
+        assert chart.bar("tiktoken", 6.54, is_differing=True) == (6.54, "6.5 †", DIFFERING)
+        assert chart.bar("tiktoken", 0, is_differing=False, has_failed=True) == (0, "failed", OTHERS)
 
 
 class TestProcess:
