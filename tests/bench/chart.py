@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from fst.chart import Panel
-from fst.chart import Panel
 from fst.cli import chart
 
 
