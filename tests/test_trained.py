@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sentencepiece
 import tiktoken
@@ -25,7 +26,7 @@ from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
 import fst
 from fst.compile.sources.tiktoken import ENCODINGS
-from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.pipeline import SPLITTERS, Pipeline
 from fst.compile.train.renumbering import renumbered
 from fst.compile.train.result import Trained
 from fst.errors import TextError, UnsupportedError, VocabularyError
@@ -186,6 +187,15 @@ def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
     assert [reference.unk_id(), reference.bos_id(), reference.eos_id(), reference.pad_id()] == [0, 1, 2, -1]
 
 
+def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
+    """The normalizer of the splitter "sentencepiece" is SentencePiece's own, which strips texts and joins runs of spaces."""
+    changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).save(tmp_path / "a.model")
+    reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
+    own = changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).tokenizer()
+    for text in [*CORPUS, "  hug   pug ", "\thug\r\n", "ﬁ Ｈug", "▁hug", ""]:
+        assert reference.encode(text) == own.encode(text).tolist(), text
+
+
 def test_table_is_saved(tmp_path: Path) -> None:
     """An .npz file is the compiled table."""
     wordpiece().save(tmp_path / "a.npz")
@@ -294,6 +304,22 @@ def test_report_has_a_row_for_each_language() -> None:
             unigram().report(columns, **{"column": "body", **arguments})
     with pytest.raises(TextError, match="have no columns"):
         unigram().report(["hug"], by="language")
+
+
+def test_report_reads_files(tmp_path: Path) -> None:
+    """Held-out texts are lines of text, JSON lines with a field, or a column of Parquet, with the same figures as in memory."""
+    columns = {"body": ["hug pug", "日本", "bun"], "language": ["en", "ja", "en"]}
+    expected = unigram().report(columns, column="body", by="language")
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert unigram().report(tmp_path / "a.parquet", column="body", by="language") == expected
+    lines = "".join(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in zip(*columns.values(), strict=True))
+    (tmp_path / "a.jsonl").write_text(lines, "utf-8")
+    assert unigram().report([str(tmp_path / "a.jsonl")], field="body", by="language") == expected
+    (tmp_path / "a.txt").write_text("hug pug\n日本\nbun\n", "utf-8")
+    assert unigram().report(tmp_path / "a.txt").rows == expected.rows[-1:]
+    for name, arguments in (("a.parquet", {"column": "body"}), ("a.jsonl", {"field": "body"})):
+        with pytest.raises(TextError, match="has no"):
+            unigram().report(tmp_path / name, by="lang", **arguments)
 
 
 def test_report_is_a_table_and_a_chart() -> None:

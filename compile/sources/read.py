@@ -129,22 +129,48 @@ def is_model(path: Path) -> bool:
     return sentencepiece_model.begins_model(begun) or (is_named and not tiktoken.is_ranks(begun.decode(errors="replace")))
 
 
+def stated(source: Any) -> tuple[Any, Given] | None:
+    """The ``tokenizer.json`` that a source states, and settings that it does not, named as in `fst.metadata.Settings`.
+
+    Args:
+        source: a live tokenizer, a file, a folder, or the name of a model.
+
+    Returns:
+        None if the source has another form.
+
+    Raises:
+        VocabularyError, UnsupportedError, OSError: as from `read`.
+    """
+    if is_live(source):
+        return live.stated(source)
+    path = _found(source)
+    if path.is_dir():
+        statement = _of_files(path)
+        return statement and (statement[0], {**statement[1], "chat_templates": _chat_templates(path)})
+    if Path(path.name.removesuffix(".gz")).suffix != ".json":
+        return None
+    document = parse_json(read_text(path), path)
+    return None if tekken.is_tekken(document) else (document, {})
+
+
 def _of_folder(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    source = _without_templates(path, given, kind)
-    templates = chat_templates.of_folder(path, pretrained.json_object(path / pretrained.CONFIG) or {})
-    return replace(source, settings=replace(source.settings, chat_templates=templates))
+    statement = _of_files(path)
+    source = _of_statement(statement, path, given, kind) if statement else _of_file(single_files(path)[0], given, kind)
+    return replace(source, settings=replace(source.settings, chat_templates=_chat_templates(path)))
 
 
-def _without_templates(path: Path, given: Given, kind: str | None) -> Source[Any]:
-    """The source of a folder without its chat templates."""
+def _chat_templates(path: Path) -> Mapping[str, str]:
+    return chat_templates.of_folder(path, pretrained.json_object(path / pretrained.CONFIG) or {})
+
+
+def _of_files(path: Path) -> tuple[Any, Given] | None:
+    """The statement of a folder without its chat templates; None if one file states all."""
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")
     if found and sentencepiece_folder.names_class(path) and is_model(found[0]):
-        return _of_statement(sentencepiece_folder.read(path, found[0]), path, given, kind)
-    if found:
-        return _of_file(found[0], given, kind)
-    return _of_statement(pretrained.read(path), path, given, kind)
+        return sentencepiece_folder.read(path, found[0])
+    return None if found else pretrained.read(path)
 
 
 def _of_statement(statement: tuple[Any, Mapping[str, Any]], path: Path, given: Given, kind: str | None) -> Source[Any]:

@@ -1,4 +1,4 @@
-"""Ids inside the parts of a ``tokenizer.json``: they follow from the names of the tokens beside them."""
+"""Tokens inside the parts of a ``tokenizer.json``, each of which has its id beside it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from fst.errors import VocabularyError, quoted
 
 PAIRS = ("cls", "sep")  # members of BertProcessing and RobertaProcessing: a token and its id
 
-Name = Callable[[str], str]
+Change = Callable[[str, int], tuple[str, int]]
 
 
-def renumbered(part: Component | None, ids: Mapping[str, int], name: Name = str) -> dict[str, Any] | None:
+def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
     """A post-processor, also a nested one, or the padding, with the ids of a vocabulary.
 
     Args:
         part: the component; None if there is none.
         ids: token → id.
-        name: the new name of a token.
 
     Raises:
         VocabularyError: the vocabulary lacks a token of the component.
@@ -28,26 +27,32 @@ def renumbered(part: Component | None, ids: Mapping[str, int], name: Name = str)
         >>> renumbered({"type": "BertProcessing", "sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}, {"[SEP]": 1, "[CLS]": 0})
         {'type': 'BertProcessing', 'sep': ['[SEP]', 1], 'cls': ['[CLS]', 0]}
     """
-    if part is None:
-        return None
+    return None if part is None else _changed(part, lambda token, _: (token, _id(token, ids)))
+
+
+def renamed(part: Component | None, name: Callable[[str], str]) -> dict[str, Any] | None:
+    """The same with new names of tokens, and the old ids."""
+    return None if part is None else _changed(part, lambda token, number: (name(token), number))
+
+
+def _changed(part: Component, change: Change) -> dict[str, Any]:
     found = dict(part)
     if "processors" in found:
-        found["processors"] = [renumbered(one, ids, name) for one in found["processors"]]
+        found["processors"] = [_changed(one, change) for one in found["processors"]]
     if "special_tokens" in found:
-        found["special_tokens"] = {key: _special(token, ids, name) for key, token in found["special_tokens"].items()}
-    for pair in found.keys() & PAIRS:
-        token = name(found[pair][0])
-        found[pair] = [token, _id(token, ids)]
+        found["special_tokens"] = {key: _special(token, change) for key, token in found["special_tokens"].items()}
+    for pair in PAIRS:
+        if pair in found:
+            found[pair] = [*change(*found[pair])]
     if "pad_token" in found:
-        token = name(found["pad_token"])
-        found |= {"pad_token": token, "pad_id": _id(token, ids)}
+        found["pad_token"], found["pad_id"] = change(found["pad_token"], found["pad_id"])
     return found
 
 
-def _special(part: Component, ids: Mapping[str, int], name: Name) -> dict[str, Any]:
+def _special(part: Component, change: Change) -> dict[str, Any]:
     """A special token of TemplateProcessing. Its key stays: the templates refer to it."""
-    tokens = [*map(name, part["tokens"])]
-    return {**part, "ids": [_id(token, ids) for token in tokens], "tokens": tokens}
+    both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
+    return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 
 
 def _id(token: str, ids: Mapping[str, int]) -> int:

@@ -159,7 +159,8 @@ class Trained:
                 - ``.tiktoken``: the ranks of byte-level BPE. The pattern of the pipeline and the special tokens are not in the file.
                 - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are found in no text, and
                   scores become float32. SentencePiece puts ▁ in front of every text, Metaspace not in front of a blank; normalizers that
-                  strip texts, as of the splitter "sentencepiece", leave no difference.
+                  strip texts, as of the splitter "sentencepiece", leave no difference. Nmt and NFKC become the rule nmt_nfkc of
+                  SentencePiece, which treats 175 rare characters in another way.
                 - ``.npz``: the compiled table.
 
         Raises:
@@ -173,21 +174,23 @@ class Trained:
         else:
             saving.save(self.to_json(), self.scores.tolist() if self.reference == "sentencepiece" else None, path)
 
-    def report(self, held_out: Any, *, column: str = "text", by: str | None = None) -> Report:
+    def report(self, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
         """Measure the vocabulary on texts that it was not trained on.
 
         Args:
-            held_out: texts: any iterable of str, files, or columns, as `fst.train.words` takes them.
-            column: the column of the texts, where there are columns.
-            by: a column, such as the language, each value of which gets a row of its own.
+            held_out: an iterable of texts; columns, as a mapping, a table or a data frame; or files: a path, or an iterable of paths.
+            column: the column of the texts, of tables and of files of Parquet and Arrow ["text"].
+            field: the field of the texts, of JSON lines ["text"].
+            by: another column or field, such as the language: each of its values gets a row of its own.
 
         Returns:
-            The figures, which print as a table and draw themselves as SVG; see `fst.bridge.report.Report`.
+            The figures. They print as a table, and draw themselves as SVG; see `fst.bridge.report.Report`.
 
         Raises:
             VocabularyError, UnsupportedError: as from `table`.
-            TextError: a text or a column is missing or malformed.
+            TextError: a text is none, or a column or a field is missing.
+            ReadingError, OSError: a file cannot be read.
         """
         from fst.bridge.report import report
 
-        return report(self.table(), held_out, column=column, by=by)
+        return report(self.table(), held_out, column=column, field=field, by=by)

@@ -19,6 +19,7 @@ from fst.errors import quoted
 WHERE = "the .model"  # its name in messages
 BLANK = " "
 RUNS = {"Regex": " {2,}"}
+RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rules of SentencePiece, and the normalizers that they stand for
 PREFIXES = {"always": True, "first": True, "never": False}  # whether the schemes of Metaspace put ▁ before a text
 
 
@@ -76,12 +77,11 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
     Raises:
         ValueError: there is none.
     """
-    charsmap, adds_prefix, removes_runs, replaces = b"", False, False, False
-    for place, step in enumerate(normalizers):
+    charsmap, rest = _charsmap(normalizers)
+    adds_prefix, removes_runs, replaces = False, False, False
+    for step in rest:
         content = step.get("content", "")
-        if step["type"] == "Precompiled" and not place:
-            charsmap = b64decode(step["precompiled_charsmap"])
-        elif step["type"] == "Prepend" and step["prepend"] in (SYMBOL, BLANK):
+        if step["type"] == "Prepend" and step["prepend"] in (SYMBOL, BLANK):
             adds_prefix = True
         elif step["type"] == "Replace" and step["pattern"] == RUNS and content in (SYMBOL, BLANK):
             removes_runs = True
@@ -103,6 +103,27 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
     elif others:
         raise ValueError(f"pre_tokenizer {others[0]['type']} has no counterpart in SentencePiece")
     return _Text(charsmap, adds_prefix, removes_runs, escape_whitespaces=True)
+
+
+def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Component]]:
+    """The charsmap of the first normalizers, and the other ones."""
+    kinds = [step["type"] for step in normalizers]
+    if kinds[:1] == ["Precompiled"]:
+        return b64decode(normalizers[0]["precompiled_charsmap"]), normalizers[1:]
+    for rule, found in RULES.items():
+        if kinds[: len(found)] == found:
+            return _of_rule(rule), normalizers[len(found) :]
+    return b"", normalizers
+
+
+def _of_rule(name: str) -> bytes:
+    """The charsmap of a rule of SentencePiece."""
+    from sentencepiece import SentencePieceNormalizer
+
+    proto = description(WHERE).ModelProto()
+    proto.ParseFromString(SentencePieceNormalizer(rule_name=name).serialized_model_proto())
+    charsmap: bytes = proto.normalizer_spec.precompiled_charsmap
+    return charsmap
 
 
 def _pieces(model: Mapping[str, Any]) -> list[str]:

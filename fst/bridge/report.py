@@ -5,6 +5,7 @@ Words are runs of letters, digits and marks, whatever the vocabulary's own split
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst import chart
+from fst.bridge.words import are_paths, begun
 from fst.chart import Bar, Panel
 from fst.errors import TextError, quoted
 from fst.rows import CODE_POINTS
@@ -30,7 +32,10 @@ BLOCK = 1 << 10  # texts measured at a time
 OF_WORDS = ("L", "N", "M")  # the categories of characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
 
+TEXT = "text"  # the usual column of texts
+
 Ints = NDArray[np.int64]
+Block = tuple[list[str], list[str]]  # texts, and the name of the row of each
 
 
 @dataclass(frozen=True)
@@ -149,18 +154,18 @@ class _Sums:
         return Row(name, *sizes, int(self.counts.sum()), self.whole, unknowns, used, rare)
 
 
-def report(table: Table, held_out: Any, *, column: str = "text", by: str | None = None) -> Report:
+def report(table: Table, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
     """Measure a vocabulary, see `fst.compile.train.result.Trained.report`.
 
     Args:
         table: its table.
-        held_out, column, by: as there.
+        held_out, column, field, by: as there.
     """
     from fst.runtime.tokenizer import Tokenizer
 
     tokenizer, size = Tokenizer(table), 1 + int(table.arrays()["token_ids"].max())
     sums: dict[str, _Sums] = {}
-    for texts, names in _blocks(held_out, column, by):
+    for texts, names in _blocks(held_out, column, field, by):
         for name in dict.fromkeys(names):
             chosen = [text for text, found in zip(texts, names, strict=True) if found == name]
             sums.setdefault(name, _Sums(np.zeros(size, np.int64))).add(_measured(tokenizer, chosen, size))
@@ -225,19 +230,42 @@ def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDA
     return int(np.count_nonzero(covers & known[place]))
 
 
-def _blocks(held_out: Any, column: str, by: str | None) -> Iterator[tuple[list[str], list[str]]]:
+def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
     """Texts, some at a time, and the name of the row of each."""
-    if hasattr(held_out, "__getitem__") and not isinstance(held_out, str | list | tuple) and _has_columns(held_out):
-        names = None if by is None else map(str, _column(held_out, by))
-        yield from _zipped(_column(held_out, column), names)
-    elif by is not None:
-        raise TextError(f"held-out texts have no columns, such as {quoted(by)}; expected columns, or files that have them")
+    if isinstance(held_out, str | os.PathLike):
+        yield from _of_files([held_out], column, field, by)
+    elif isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns"):
+        yield from _zipped(_column(held_out, column or TEXT), None if by is None else _column(held_out, by))
     else:
-        yield from _zipped(held_out, None)
+        first, items = begun(held_out)
+        if are_paths(first, items, has_column=(column or field or by) is not None):
+            yield from _of_files(items, column, field, by)
+        elif by is not None:
+            raise TextError(f"held-out texts have no columns, such as {quoted(by)}; expected columns, or files that have them")
+        else:
+            yield from _zipped(items, None)
 
 
-def _has_columns(held_out: Any) -> bool:
-    return isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns")
+def _of_files(paths: Iterable[Any], column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
+    from fst.runtime.files.reading import Files
+
+    for documents in Files(paths, column=column, field=field, others=by is not None).documents():
+        texts = documents.texts if isinstance(documents.texts, list) else documents.texts.to_pylist()
+        yield from _zipped(texts, None if by is None else _values(documents, by))
+
+
+def _values(documents: Any, name: str) -> Iterable[Any]:
+    """The values of another column or field of documents of a file."""
+    others = documents.others
+    if isinstance(others, list):
+        missing = next((row for row, record in enumerate(others) if name not in record), None)
+        if missing is not None:
+            raise TextError(f"{documents.place(documents.numbers[missing])} has no field {quoted(name)}; name one that it has")
+        return [record[name] for record in others]
+    if others is None or name not in others.schema.names:
+        raise TextError(f"{documents.file} has no column {quoted(name)}; name one that it has")
+    values: Iterable[Any] = others.column(name).to_pylist()
+    return values
 
 
 def _column(held_out: Any, name: str) -> Iterable[Any]:
@@ -249,9 +277,10 @@ def _column(held_out: Any, name: str) -> Iterable[Any]:
     return values
 
 
-def _zipped(texts: Iterable[Any], names: Iterable[str] | None) -> Iterator[tuple[list[str], list[str]]]:
+def _zipped(texts: Iterable[Any], names: Iterable[Any] | None) -> Iterator[Block]:
     """Blocks of texts with their names; a null is no text."""
-    rows = ((_text(text), name) for text, name in zip(texts, names or repeat(ALL), strict=False) if text is not None)
+    pairs = zip(texts, repeat(ALL) if names is None else names, strict=False)
+    rows = ((_text(text), str(name)) for text, name in pairs if text is not None)
     while block := [*islice(rows, BLOCK)]:
         yield [text for text, _ in block], [name for _, name in block]
 

@@ -141,15 +141,15 @@ def _found(source: Any, column: str | None, field: str | None, errors: str) -> F
         return None, documents.of_column(source)
     if not hasattr(source, "__iter__"):
         raise UnsupportedError(f"the source is {type(source).__name__}; expected texts, paths, a table or counted words")
-    first, items = _begun(source)
+    first, items = begun(source)
     if any(map(_is_pair, first)):
         return Words.of_pairs(items), iter(())
-    if _are_paths(first, items, has_column=(column or field) is not None):
+    if are_paths(first, items, has_column=(column or field) is not None):
         return _of_files(items, column, field, errors)
     return None, documents.of_texts(items)
 
 
-def _begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
+def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
     """The first item of an iterable, if there is one, and all items."""
     if isinstance(source, list | tuple):
         return source[:1], source
@@ -164,7 +164,7 @@ def _is_pair(item: Any) -> bool:
     return is_two and isinstance(item[0], str | bytes) and not isinstance(item[1], str | bytes)
 
 
-def _are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
+def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
     """Whether items are paths. Texts of a list could only be taken for some if each were the name of a file."""
     if any(isinstance(item, os.PathLike) for item in first):
         return True
