@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 # --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a least count of pairs
@@ -52,3 +52,35 @@ def _merged(split: list[str], pair: tuple[str, str], token: str) -> list[str]:
         found.append(token if joins else split[place])
         place += 2 if joins else 1
     return found
+
+
+# --- Byte-pair encoding: a recount after every merge
+
+
+def bpe_by_recount(
+    words: Mapping[str, int], size: int, first: Sequence[str], least: int = 0, longest: int | None = None
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """The tokens and the merges of BPE in the manner of `tokenizers`, without prefix and suffix.
+
+    Args:
+        words: word → count.
+        size: the number of tokens.
+        first: special tokens, and then the characters.
+        least: rarer pairs do not merge.
+        longest: pairs of this length and more do not count, unless both parts are single characters.
+    """
+    tokens, merges = [*first], list[tuple[str, str]]()
+    splits = {word: [*word] for word in words}
+    while len(tokens) < size:
+        counts = Counter[tuple[str, str]]()
+        for word, count in words.items():
+            for left, right in pairwise(splits[word]):
+                if longest is None or len(left) == len(right) == 1 or len(left + right) < longest:
+                    counts[left, right] += count
+        best = min(counts, key=lambda pair: (-counts[pair], tokens.index(pair[0]), tokens.index(pair[1])), default=None)
+        if best is None or counts[best] < least:
+            break
+        merges.append(best)
+        tokens += [] if "".join(best) in tokens else ["".join(best)]
+        splits = {word: _merged(split, best, "".join(best)) for word, split in splits.items()}
+    return tokens, merges

@@ -1,0 +1,123 @@
+"""The trainer of byte-pair encoding, as `tokenizers` and SentencePiece have it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from fst.compile.train.control import Control, digest_of
+from fst.compile.train.merges import merged
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.result import Trained
+from fst.compile.train.symbols import Alphabet, symbols_of
+from fst.counted_words import Words
+from fst.errors import UnsupportedError, VocabularyError, quoted
+
+HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"
+
+
+def bpe(
+    words: Words,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    initial_alphabet: Collection[str] | None = None,
+    limit_alphabet: int | None = None,
+    continuing_subword_prefix: str = "",
+    end_of_word_suffix: str = "",
+    max_token_length: int | None = None,
+    unk_token: str | None = None,
+    byte_fallback: bool = False,
+    fuse_unk: bool = False,
+    reference: str = HUGGINGFACE,
+    pipeline: Pipeline | None = None,
+    control: Control | None = None,
+    order: Sequence[str] = (),
+) -> Trained:
+    """Learn a vocabulary and merges by byte-pair encoding: merge the most frequent pair of neighbours again and again.
+
+    Of equally frequent pairs, that of the smallest left id is merged, and of these, that of the smallest right id. Overlapping occurrences
+    count: ``aaa`` has ``aa`` twice.
+
+    Args:
+        words: with their counts.
+        vocab_size: the number of tokens.
+        min_frequency: pairs rarer than this are not merged.
+        special_tokens: they get the first ids. One of a single character is this character.
+        initial_alphabet: characters that get ids even if no word has them; None: of words that are bytes all 256 letters, else none.
+        limit_alphabet: the most characters; rarer ones are deleted from the words. None: no limit.
+        continuing_subword_prefix: before symbols that do not begin a word.
+        end_of_word_suffix: after the last symbol of a word.
+        max_token_length: tokens of merges are shorter than this, in symbols; pairs of single symbols are always merged. None: no limit.
+        unk_token: the token of unknown characters; one of `special_tokens`.
+        byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
+        fuse_unk: whether neighbouring unknown characters become one token.
+        reference: "huggingface" or "sentencepiece", whose rules hold for ties and overlaps.
+        pipeline: how texts were split into words.
+        control: progress, deadline and checkpoint.
+        order: the order of symbols with a prefix or a suffix; others follow by code point.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
+        UnsupportedError: `max_token_length` is combined with a prefix or a suffix, or the reference is unknown.
+    """
+    if reference != HUGGINGFACE:
+        raise UnsupportedError(f"reference is {quoted(reference)}; expected {HUGGINGFACE!r} or {SENTENCEPIECE!r}")
+    if max_token_length is not None and (continuing_subword_prefix or end_of_word_suffix):
+        raise UnsupportedError(
+            "max_token_length is combined with a prefix or a suffix, for which the reference merges pairs that never occur; leave one out"
+        )
+    if unk_token is not None and unk_token not in special_tokens:
+        raise VocabularyError(f"unk_token is {quoted(unk_token)}; expected one of special_tokens; add it to these")
+    alphabet = Alphabet(
+        special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix, byte_fallback, order
+    )
+    fields = {
+        "unk_token": unk_token,
+        "continuing_subword_prefix": continuing_subword_prefix or None,
+        "end_of_word_suffix": end_of_word_suffix or None,
+        "fuse_unk": fuse_unk,
+        "byte_fallback": byte_fallback,
+    }
+    return trained("BPE", words, alphabet, vocab_size, min_frequency, max_token_length, fields, pipeline, control)
+
+
+def trained(
+    kind: str,
+    words: Words,
+    alphabet: Alphabet,
+    vocab_size: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    model: dict[str, Any],
+    pipeline: Pipeline | None,
+    control: Control | None,
+) -> Trained:
+    """Merge the most frequent pairs of words, and name the tokens."""
+    for name, value in (("vocab_size", vocab_size), ("min_frequency", min_frequency), ("max_token_length", max_token_length or 0)):
+        if value < 0:
+            raise VocabularyError(f"{name} is {value}; expected 0 or more")
+    options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
+    symbols = symbols_of(words, pipeline, alphabet)
+    found = merged(
+        symbols,
+        prefix=alphabet.prefix,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        control=control or Control(),
+        digest=digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options}),
+    )
+    last = {(left, right): rank for rank, (left, right, _) in enumerate(found.merges)}
+    return Trained(
+        kind=kind,
+        vocabulary={name: number for number, name in enumerate(found.names)},
+        counts=found.counts,
+        stopped=found.stopped,
+        merges=[(found.names[left], found.names[right]) for rank, (left, right, _) in enumerate(found.merges) if last[left, right] == rank],
+        special_tokens=[*dict.fromkeys(alphabet.special_tokens)],
+        pipeline=pipeline,
+        model=model,
+        min_count=words.min_count,
+    )

@@ -1,0 +1,125 @@
+"""Kernels that make the first state of byte-pair encoding in training, see `fst.compile.train.merge_state`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.compile.train.merge_state import ADJACENT, CAREFUL, LEAST, NONE, POOL, RECORDS, USED, WORD_END
+from fst.compile.train.pair_heap import push
+from fst.jit import kernel
+from fst.merge_list import EMPTY
+from fst.pairs import ONE, insert, key_of, slot_of
+
+
+@kernel
+def sum_counts(cells, words, counts, sums):
+    """Add up how often each symbol occurs.
+
+    Args:
+        cells: int32[n], symbols; negative ones are none.
+        words: int32[n], the word of each cell.
+        counts: int64[words].
+        sums: int64[symbols], all 0; filled.
+    """
+    for at in range(len(cells)):
+        if cells[at] >= 0:
+            sums[cells[at]] += counts[words[at]]
+
+
+@kernel
+def count_pairs(state, sizes):
+    """Count the pairs of neighbouring cells.
+
+    Args:
+        state: `Merging`; `pairs` is empty and gets the counts, `numbers` their number.
+        sizes: int64[slots], all 0; the occurrences of each pair, by its slot in `pairs`.
+
+    Returns:
+        Whether the table had room; if not, half of it is in use.
+    """
+    cells, words, counts, pairs = state.cells, state.words, state.counts, state.pairs
+    used, adjacent = 0, 0
+    for at in range(1, len(cells) - 1):
+        if cells[at] < 0 or cells[at + 1] < 0:
+            continue
+        key = key_of(cells[at], cells[at + 1])
+        slot = slot_of(key, pairs)
+        adjacent += 1
+        if pairs[slot] == EMPTY:
+            used += 1
+            if 2 * used >= len(sizes):
+                return False
+            pairs[slot], pairs[slot + ONE] = key, np.uint64(0)
+        pairs[slot + ONE] += np.uint64(counts[words[at]])
+        sizes[slot >> ONE] += 1
+    state.numbers[USED], state.numbers[ADJACENT] = used, adjacent
+    return True
+
+
+@kernel
+def record_pairs(state, sizes):
+    """Make the records of all pairs from `count_pairs`, and the heap.
+
+    Args:
+        state: `Merging`, with room in `pool`, `records`, `keys` and the heap; they are filled.
+        sizes: as `count_pairs` has filled it; used up.
+    """
+    numbers, cells, pairs = state.numbers, state.cells, state.pairs
+    record, place = 0, 0
+    for slot in range(len(sizes)):
+        if sizes[slot] == 0:
+            continue
+        count = np.int64(pairs[2 * slot + 1])
+        if count < numbers[LEAST] and numbers[CAREFUL] == 0:
+            sizes[slot] = NONE
+            continue
+        state.keys[record] = pairs[2 * slot]
+        state.records[2 * record], state.records[2 * record + 1] = place, place + sizes[slot]
+        sizes[slot], place = place, place + sizes[slot]
+        push(count, record, state)
+        record += 1
+    numbers[RECORDS], numbers[POOL] = record, place
+    for at in range(1, len(cells) - 1):
+        if cells[at] >= 0 and cells[at + 1] >= 0:
+            slot = slot_of(key_of(cells[at], cells[at + 1]), pairs) >> ONE
+            if sizes[slot] != NONE:
+                state.pool[sizes[slot]] = at
+                sizes[slot] += 1
+
+
+@kernel
+def move_pairs(old, new):
+    """Copy the pairs of a hash table into a larger one, which is empty."""
+    for slot in range(0, len(old), 2):
+        if old[slot] != EMPTY:
+            insert(old[slot], old[slot + 1], new)
+
+
+@kernel
+def find_starts(cells, lengths, starts):
+    """Find the first cell of each token, and check that tokens fill their words.
+
+    Args:
+        cells: int32[n], symbols in use and negative numbers; the last one is `WORD_END`.
+        lengths: int32[symbols], from 1 to n.
+        starts: bool[n], all false; filled.
+
+    Returns:
+        Whether every token ends before its word does, and has its symbol in its last cell.
+    """
+    at = 0
+    while at < len(cells):
+        symbol = cells[at]
+        if symbol == WORD_END:
+            at += 1
+            continue
+        if symbol < 0 or at + lengths[symbol] >= len(cells):
+            return False
+        for cell in range(at, at + lengths[symbol]):
+            if cells[cell] == WORD_END:
+                return False
+        starts[at] = True
+        at += lengths[symbol]
+        if cells[at - 1] != symbol:
+            return False
+    return True

@@ -1,0 +1,195 @@
+"""The state of byte-pair encoding in training: words as cells, pairs with their positions, and a heap of pairs.
+
+All words lie in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and its
+last cell hold its symbol, so the next token begins at ``cell + length``, and the cell before a token holds the previous one. When two
+tokens merge, the first cell of the right one becomes `INSIDE` or the last cell: a recorded position whose cell or whose next token has
+changed is stale.
+
+**Symbols and ids.** A symbol is a row of `lengths`. In nearly all corpora it is the id of its token. Only if the prefix of continuing
+tokens or the suffix of words occurs in the words themselves can one string be made in several ways and lengths. The state is then
+*careful*: ids name strings, and each length of an id has a symbol of its own (`ids`, `heads`, `others`).
+
+**Records.** A pair of ids that arises in a merge gets a record: its positions are one ascending block of `pool`. The count of each pair is
+in the hash table `pairs`. The heap has one entry for each record that was not merged, with its count when it was pushed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.jit import Deferred
+from fst.merge_list import EMPTY, room_for
+
+WORD_END, INSIDE = -1, -2  # in place of symbols
+NONE = -1
+ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
+
+NUMBERS = 18
+TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS = range(14, NUMBERS)
+OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE = range(6)  # why a kernel returns
+
+
+class Merging(NamedTuple):
+    """The arrays of a run. A cell is int32, a count int64.
+
+    Attributes:
+        cells: int32[n], the symbol of each cell.
+        words: int32[n], the word of each cell.
+        word_starts: int32[words], the first cell of each word.
+        counts: int64[words].
+        ids: int32[symbols], the id of each symbol.
+        lengths: int32[symbols], in cells.
+        heads: int32[ids], a symbol of each id; `NONE`: the id has none yet.
+        others: int32[symbols], a further symbol of the same id, or `NONE`.
+        firsts: int32[symbols], the id of the first cell's symbol at the start.
+        pool: int32[n], positions.
+        records: int64[2 * n], where the block of each record begins and ends in `pool`.
+        keys: uint64[n], the pair of each record, see `fst.pairs.key_of`.
+        pairs: uint64[2 * slots], the count of each pair, see `fst.pairs`.
+        heap_counts, heap_records: int64[n], int32[n].
+        left, right: int64[2 * ids], of each neighbour in the current merge: its count, and its occurrences or the place of its next
+            position. All 0 between merges.
+        touched: int32[2 * ids], the left neighbours from the front, the right ones from the middle.
+        merges: int32[3 * n], left, right and made id of each merge.
+        made: int64[ids], the occurrences of each id when it was made.
+        suspects: uint64[2 * slots], the pairs (first id, length) of strings that are known before training.
+        numbers: int64[NUMBERS], indexed by the names above. `TOKENS` ids are in use, at most `SIZE`, and `SYMBOLS`, `RECORDS`, `POOL`,
+            `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `LEAST` are never
+            merged, and have a record only in a careful run. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
+            is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. The others are the room that
+            `OUT_OF_ROOM` needs.
+    """
+
+    cells: Any
+    words: Any
+    word_starts: Any
+    counts: Any
+    ids: Any
+    lengths: Any
+    heads: Any
+    others: Any
+    firsts: Any
+    pool: Any
+    records: Any
+    keys: Any
+    pairs: Any
+    heap_counts: Any
+    heap_records: Any
+    left: Any
+    right: Any
+    touched: Any
+    merges: Any
+    made: Any
+    suspects: Any
+    numbers: Any
+
+
+START, LOOP = "fst.compile.train.merge_start", "fst.compile.train.merge_loop"
+count_pairs, record_pairs, move_pairs = (Deferred(START, name) for name in ("count_pairs", "record_pairs", "move_pairs"))
+merge_pairs = Deferred(LOOP, "merge_pairs")
+
+
+def begin(
+    cells: NDArray[np.int32],
+    words: NDArray[np.int32],
+    counts: NDArray[np.int64],
+    tokens: int,
+    *,
+    size: int,
+    least: int,
+    longest: int,
+    careful: bool,
+    suspects: NDArray[np.uint64],
+) -> Merging:
+    """The first state, with the pairs of all words.
+
+    Args:
+        cells: int32[n], ids of single symbols; `WORD_END` before, between and after words.
+        words: int32[n], the word of each cell.
+        counts: int64[words]; the sum of ``count × cells`` of all words is below 2^63.
+        tokens: the number of ids so far.
+        size: training stops at this number of ids.
+        least: pairs rarer than this are never merged.
+        longest: new pairs are shorter than this.
+        careful: whether one string may be made in several ways.
+        suspects: pairs (first id, length) of strings that are known; a merge to such a string stops the kernel.
+    """
+    room = tokens + min(max(size - tokens, 0), len(cells)) + 1
+    numbers = np.zeros(NUMBERS, np.int64)
+    numbers[[TOKENS, SIZE, SYMBOLS, LEAST]] = tokens, min(size, room - 1), tokens, max(least, 1)
+    numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
+    of_single = np.arange(room, dtype=np.int32)
+    starts = np.flatnonzero(cells[:-1] == WORD_END).astype(np.int32) + np.int32(1)
+    state = Merging(
+        cells=cells,
+        words=words,
+        word_starts=starts[: len(counts)] if careful else starts[:0],
+        counts=counts,
+        ids=of_single,
+        lengths=np.ones(room, np.int32),
+        heads=np.where(of_single < tokens, of_single, np.int32(NONE)),
+        others=np.full(room if careful else 0, NONE, np.int32),
+        firsts=of_single.copy(),
+        pool=np.empty(0, np.int32),
+        records=np.empty(0, np.int64),
+        keys=np.empty(0, np.uint64),
+        pairs=room_for(max(len(cells) >> 5, 64)),
+        heap_counts=np.empty(0, np.int64),
+        heap_records=np.empty(0, np.int32),
+        left=np.zeros(2 * room, np.int64),
+        right=np.zeros(2 * room, np.int64),
+        touched=np.empty(2 * room, np.int32),
+        merges=np.empty(3 * (room - tokens), np.int32),
+        made=np.zeros(room, np.int64),
+        suspects=suspects,
+        numbers=numbers,
+    )
+    return _with_pairs(state)
+
+
+def _with_pairs(state: Merging) -> Merging:
+    """Count the pairs of all words and record their positions."""
+    sizes = np.zeros(len(state.pairs) // 2, np.int64)
+    while not count_pairs.call(state, sizes):
+        state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))
+        sizes = np.zeros(len(state.pairs) // 2, np.int64)
+    total, pairs = int(sizes.sum()), int(state.numbers[USED])
+    room = 4 * pairs + 64
+    state = state._replace(
+        pool=np.empty(2 * total + 64, np.int32),
+        records=np.empty(2 * room, np.int64),
+        keys=np.empty(room, np.uint64),
+        heap_counts=np.empty(room, np.int64),
+        heap_records=np.empty(room, np.int32),
+    )
+    record_pairs.call(state, sizes)
+    return state
+
+
+def enlarge(state: Merging) -> Merging:
+    """The state with the room that `OUT_OF_ROOM` asked for."""
+    numbers = state.numbers
+    room = {"pool": _longer(state.pool, int(numbers[POOL] + numbers[NEED_POOL]))}
+    records = int(numbers[RECORDS] + numbers[NEED_RECORDS])
+    room |= {name: _longer(getattr(state, name), records) for name in ("keys", "heap_counts", "heap_records")}
+    room["records"] = _longer(state.records, 2 * records)
+    if 2 * (numbers[USED] + numbers[NEED_RECORDS]) >= len(state.pairs) // 2:
+        room["pairs"] = room_for(2 * int(numbers[USED] + numbers[NEED_RECORDS]))
+        move_pairs.call(state.pairs, room["pairs"])
+    symbols = int(numbers[SYMBOLS] + numbers[NEED_SYMBOLS])
+    room |= {name: _longer(getattr(state, name), symbols) for name in ("ids", "lengths", "others", "firsts")} if numbers[CAREFUL] else {}
+    room["merges"] = _longer(state.merges, 3 * int(numbers[MERGES] + 1))
+    return state._replace(**room)
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """An array of at least a size, half as long again if it has to grow."""
+    if size <= len(array):
+        return array
+    grown = np.empty(max(size, len(array) + len(array) // 2), array.dtype)
+    grown[: len(array)] = array
+    return grown

@@ -1,0 +1,292 @@
+"""The symbols that a trainer begins with: special tokens, the alphabet, and the words spelled in them.
+
+Ids are given to special tokens in their order, then to the tokens of bytes, then to the characters by code point, and last to characters
+with a prefix or a suffix, by code point. A special token of one character is that character. Characters outside the alphabet are deleted,
+and their neighbours meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.train.merge_state import WORD_END
+from fst.compile.train.pipeline import Pipeline
+from fst.counted_words import MAX_COUNT, Words
+from fst.errors import VocabularyError, quoted
+from fst.jit import Deferred
+from fst.machines.byte_letters import LETTERS
+
+CODE_POINTS = 0x110000
+MAX_CELLS = (1 << 31) - 2
+BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
+FIRST, CONTINUING, LAST = 0, 1, 2  # forms of a character: the sum of those that apply
+
+sum_counts = Deferred("fst.compile.train.merge_start", "sum_counts")
+
+
+@dataclass(frozen=True)
+class Alphabet:
+    """The options that determine the first ids.
+
+    Attributes:
+        special_tokens: in the order of their ids; repeats are dropped.
+        initial: characters that are in the alphabet even if no word has them; None: the letters of all bytes if words are bytes, else none.
+            Of a longer string the first character counts.
+        limit: the most characters; the most frequent ones stay, and of equally frequent ones those of smaller code points. Initial ones
+            count as the most frequent. None: no limit.
+        prefix: before each character of a word but the first one.
+        suffix: after the last character of a word.
+        byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
+        order: forms with a prefix or a suffix that get their ids before all others, in this order.
+    """
+
+    special_tokens: Sequence[str] = ()
+    initial: Collection[str] | None = None
+    limit: int | None = None
+    prefix: str = ""
+    suffix: str = ""
+    byte_tokens: bool = False
+    order: Sequence[str] = ()
+
+    @property
+    def about(self) -> list[object]:
+        """All options, as JSON."""
+        initial = None if self.initial is None else sorted(self.initial)
+        return [[*self.special_tokens], initial, self.limit, self.prefix, self.suffix, self.byte_tokens, [*self.order]]
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Words spelled in symbols.
+
+    Attributes:
+        names: the token of each id.
+        counts: int64[ids], how often each id occurs in the words.
+        cells: int32[n], the ids of all words, with `WORD_END` before, between and after words.
+        words: int32[n], the word of each cell.
+        counts_of_words: int64[words].
+        is_careful: whether the prefix or the suffix occurs in the words so that one string may be made in several ways.
+        known: strings of two symbols or more that have an id: pairs of the first symbol's id and the number of symbols.
+    """
+
+    names: list[str]
+    counts: NDArray[np.int64]
+    cells: NDArray[np.int32]
+    words: NDArray[np.int32]
+    counts_of_words: NDArray[np.int64]
+    is_careful: bool
+    known: list[tuple[int, int]]
+
+
+def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> Symbols:
+    """Spell words in symbols.
+
+    Args:
+        words: with their counts.
+        pipeline: decides whether words are bytes or text.
+        alphabet: the options.
+
+    Raises:
+        VocabularyError: a word of text is not UTF-8; an option is not as expected; there are more than 2^31 - 2 symbols, or the sum of
+            their counts is above 2^63 - 1.
+    """
+    letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
+    _check_sizes(words, ends)
+    characters, places = _ranked(letters)
+    names = list(dict.fromkeys(checked(alphabet.special_tokens)))
+    names += [token for token in BYTE_TOKENS if alphabet.byte_tokens and token not in names]
+    known = len(names)
+    ids = {name: number for number, name in enumerate(names)}
+    for character in _kept(characters, places, ends, words, pipeline, alphabet):
+        ids.setdefault(character, len(ids))
+    codes = _forms(ends, len(letters), alphabet) * np.int32(len(characters)) + places
+    spelled = _spelled(codes, characters, ids, alphabet)
+    kept = spelled >= 0
+    of_word = np.repeat(np.arange(len(words), dtype=np.int32), np.diff(ends, prepend=0))[kept]
+    names = [*ids]
+    counts = np.zeros(len(names), np.int64)
+    cells = np.full(len(of_word) + len(words) + 1, WORD_END, np.int32)
+    at = np.arange(1, len(of_word) + 1) + of_word
+    cells[at] = spelled[kept]
+    numbers = np.zeros(len(cells), np.int32)
+    numbers[at] = of_word
+    sum_counts.call(cells, numbers, words.counts, counts)
+    return Symbols(
+        names=names,
+        counts=counts,
+        cells=cells,
+        words=numbers,
+        counts_of_words=words.counts,
+        is_careful=_is_careful(letters[kept], of_word, codes[kept] // max(len(characters), 1), alphabet),
+        known=_known(names[:known], ids, alphabet),
+    )
+
+
+def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """The characters of all words.
+
+    Returns:
+        int32[n], code points; bytes are spelled with the letters of ByteLevel. int64[words], where each word ends.
+
+    Raises:
+        VocabularyError: a word is not UTF-8; the message quotes it.
+    """
+    if are_bytes:
+        letters = np.array([ord(LETTERS[byte]) for byte in range(256)], np.int32)
+        return letters[words.text], words.ends
+    begins = np.zeros(len(words.text) + 1, np.int64)
+    np.cumsum((words.text & 0xC0) != 0x80, out=begins[1:])
+    inside = words.ends[words.ends < len(words.text)]
+    try:
+        text = words.text.tobytes().decode()
+        whole = not np.any((words.text[inside] & 0xC0) == 0x80)
+    except UnicodeDecodeError:
+        whole = False
+    if not whole:
+        raise VocabularyError(f"word {quoted(_first_not_text(words))} is not UTF-8; expected text; replace its bytes, or train on bytes")
+    return np.frombuffer(text.encode("utf-32-le"), np.int32), begins[words.ends]
+
+
+def strings_of(words: Words, pipeline: Pipeline | None) -> list[str]:
+    """Each word as a string; bytes are spelled with the letters of ByteLevel.
+
+    Raises:
+        VocabularyError: a word is not UTF-8; the message quotes it.
+    """
+    letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
+    text, places = letters.tobytes().decode("utf-32-le"), ends.tolist()
+    return [text[begin:end] for begin, end in zip([0, *places], places, strict=False)]
+
+
+def _first_not_text(words: Words) -> bytes:
+    """The first word that is not UTF-8."""
+
+    def is_text(word: bytes) -> bool:
+        try:
+            word.decode()
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    return next(word for word in words if not is_text(word))
+
+
+def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
+    """Refuse more symbols than positions of 32 bits, and counts that 64 bits may not hold."""
+    size = (int(ends[-1]) if len(ends) else 0) + len(words) + 1
+    if size > MAX_CELLS:
+        raise VocabularyError(f"the words have {size:,} symbols; expected at most {MAX_CELLS:,}; train with min_count=2, or on a part")
+    total = float(np.dot(np.diff(ends, prepend=0).astype(np.float64), words.counts.astype(np.float64)))
+    if total > MAX_COUNT * 0.999:
+        raise VocabularyError(f"the words have {total:.4g} symbols by their counts; expected less than {MAX_COUNT:.4g}; divide the counts")
+
+
+def checked(tokens: Iterable[str]) -> Iterator[str]:
+    """Special tokens that are strings and not empty.
+
+    Raises:
+        VocabularyError: one of them is not.
+    """
+    for token in tokens:
+        if not isinstance(token, str) or not token:
+            raise VocabularyError(f"a special token is {quoted(token)}; expected a str that is not empty")
+        yield token
+
+
+def _ranked(letters: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The distinct characters by code point, and the place of each letter among them."""
+    ranks = np.zeros(CODE_POINTS, np.int32)
+    ranks[letters] = 1
+    characters = np.flatnonzero(ranks)
+    ranks[characters] = np.arange(len(characters), dtype=np.int32)
+    return characters, ranks[letters]
+
+
+def _kept(
+    characters: NDArray[np.int64],
+    places: NDArray[np.int32],
+    ends: NDArray[np.int64],
+    words: Words,
+    pipeline: Pipeline | None,
+    alphabet: Alphabet,
+) -> list[str]:
+    """The characters of the alphabet, by code point."""
+    initial = alphabet.initial
+    if initial is None:
+        initial = LETTERS.values() if pipeline is not None and pipeline.are_bytes else ()
+    first = {text[0] for text in initial if text}
+    found = {*map(chr, characters.tolist())}
+    if alphabet.limit is None or len(found | first) <= alphabet.limit:
+        return sorted(found | first)
+    if alphabet.limit < 0:
+        raise VocabularyError(f"limit_alphabet is {alphabet.limit}; expected 0 or more")
+    sums = np.zeros(len(characters), np.int64)
+    sum_counts.call(places, np.repeat(np.arange(len(words), dtype=np.int32), np.diff(ends, prepend=0)), words.counts, sums)
+    counts = dict(zip(map(chr, characters.tolist()), sums.tolist(), strict=True)) | dict.fromkeys(first, MAX_COUNT + 1)
+    return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])
+
+
+def _forms(ends: NDArray[np.int64], size: int, alphabet: Alphabet) -> NDArray[np.int32]:
+    """The form of each letter: the sum of `CONTINUING`, if it gets the prefix, and `LAST`, if it gets the suffix."""
+    starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
+    filled = ends > starts
+    forms = np.full(size, CONTINUING if alphabet.prefix else FIRST, np.int32)
+    forms[starts[filled]] = FIRST
+    if alphabet.suffix:
+        forms[ends[filled] - 1] += LAST
+    return forms
+
+
+def _spelled(codes: NDArray[np.int32], characters: NDArray[np.int64], ids: dict[str, int], alphabet: Alphabet) -> NDArray[np.int32]:
+    """The id of each letter, -1 for one that is not in the alphabet. Forms that are new get ids.
+
+    Args:
+        codes: form × number of characters + place of the character.
+    """
+    table = np.full(4 * len(characters), -1, np.int32)
+    present = np.zeros(len(table), bool)
+    present[codes] = True
+    strings = dict[int, str]()
+    for code in np.flatnonzero(present).tolist():
+        form, place = divmod(code, len(characters))
+        character = chr(characters[place])
+        if character in ids:
+            strings[code] = (alphabet.prefix if form & CONTINUING else "") + character + (alphabet.suffix if form & LAST else "")
+    new = {*strings.values()} - ids.keys()
+    for string in [*(string for string in alphabet.order if string in new), *sorted(new)]:
+        ids.setdefault(string, len(ids))
+    for code, string in strings.items():
+        table[code] = ids[string]
+    return table[codes]
+
+
+def _is_careful(letters: NDArray[np.int32], of_word: NDArray[np.int32], forms: NDArray[np.int32], alphabet: Alphabet) -> bool:
+    """Whether two ways to make a token may give one string: a word begins with the prefix, or has the suffix in it, or both are used."""
+    prefix, suffix = alphabet.prefix, alphabet.suffix
+    if not prefix and not suffix:
+        return False
+    if prefix and suffix:
+        return True
+    text = prefix or suffix
+    places = np.arange(max(len(letters) - len(text) + 1, 0))
+    for offset, character in enumerate(text):
+        places = places[letters[places + offset] == ord(character)]
+    places = places[of_word[places] == of_word[places + len(text) - 1]]
+    return bool(len(places)) if suffix else bool(np.any(forms[places] == FIRST))
+
+
+def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
+    """The first symbol and the number of symbols of each token that a merge may make: as any part of a word."""
+    found = set[tuple[int, int]]()
+    for token in tokens:
+        for prefix in {"", alphabet.prefix}:
+            for suffix in {"", alphabet.suffix}:
+                size = len(token) - len(prefix) - len(suffix)
+                if size >= 2 and token.startswith(prefix) and token.endswith(suffix):
+                    first = ids.get(prefix + token[len(prefix)])
+                    found |= {(first, size)} if first is not None else set()
+    return sorted(found)

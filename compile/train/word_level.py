@@ -1,0 +1,58 @@
+"""The trainer of vocabularies of whole words, as `tokenizers` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.result import MIN_FREQUENCY, NO_PAIR, SIZE, Trained
+from fst.compile.train.symbols import checked, strings_of
+from fst.counted_words import Words
+from fst.errors import VocabularyError
+
+
+def word_level(
+    words: Words,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    unk_token: str = "<unk>",
+    pipeline: Pipeline | None = None,
+) -> Trained:
+    """Take the most frequent words as tokens, equally frequent ones by code points.
+
+    A special token that is a word, too, has the id of the word. Its first id then belongs to no token.
+
+    Args:
+        words: with their counts.
+        vocab_size: the number of ids.
+        min_frequency: rarer words are left out.
+        special_tokens: they get the first ids.
+        unk_token: the token of unknown words.
+        pipeline: how texts were split into words.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens; a word of text is not UTF-8.
+    """
+    special = [*checked(special_tokens)]
+    if vocab_size < len(special):
+        raise VocabularyError(f"vocab_size is {vocab_size:,}; expected at least {len(special):,}, the special tokens; raise it")
+    strings = strings_of(words, pipeline)
+    ranked = sorted(zip((-words.counts).tolist(), strings, strict=True))
+    frequent = [(string, -count) for count, string in ranked if -count >= min_frequency]
+    taken = [*((token, 0) for token in special), *frequent][:vocab_size]
+    ids = {token: number for number, (token, _) in enumerate(taken)}
+    left_out = SIZE if len(taken) < len(special) + len(frequent) or len(taken) == vocab_size else NO_PAIR
+    return Trained(
+        kind="WordLevel",
+        vocabulary=dict(sorted(ids.items(), key=lambda item: item[1])),
+        counts=np.array([count for _, count in taken], np.int64),
+        stopped=MIN_FREQUENCY if left_out == NO_PAIR and len(frequent) < len(ranked) else left_out,
+        special_tokens=[*dict.fromkeys(special)],
+        pipeline=pipeline,
+        model={"unk_token": unk_token},
+        min_count=words.min_count,
+    )
