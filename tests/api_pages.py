@@ -40,6 +40,7 @@ OBJECTS = (
     "fst.compile.lattice.jieba",
     "fst.compile.lattice.mecab",
     "fst.compile.train.result.Trained",
+    "fst.compile.train.trimming.Trimmed",
     "fst.counted_words.Words",
     *(f"{found.__module__}.{found.__name__}" for found in tables()),
     "fst.runtime.bpe.BpeTokenizer",

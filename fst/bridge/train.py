@@ -6,11 +6,14 @@ The runtime counts words, and the compiler makes a vocabulary of them. This modu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fst.bridge.words import MEMORY
 from fst.bridge.words import words_of as _words_of
 from fst.counted_words import Words
+
+if TYPE_CHECKING:
+    from fst.compile.train.trimming import Trimmed
 
 
 def words(
@@ -80,3 +83,50 @@ def words(
         errors=errors,
     )
     return found
+
+
+def trim(
+    old: Any,
+    words: Any,
+    keep: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+) -> Trimmed:
+    """Keep the tokens of a tokenizer that a corpus uses most, and remove the others.
+
+    Added tokens, the unknown token and the alphabet always stay, so every text still has an encoding. With BPE a kept token keeps the parts
+    that its merges need. Texts whose tokens all stay have the same tokens as before. New ids follow the order of the old ones.
+
+    Args:
+        old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+        words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
+        keep: the number of tokens that stay. Equally frequent ones stay by their ids.
+        column, field, threads, min_count: as in `words`.
+
+    Returns:
+        The vocabulary, and the map from old ids to new ones, by which to cut embeddings: ``embeddings[ids >= 0]`` are the new rows.
+
+    Raises:
+        UnsupportedError: no ``tokenizer.json`` can express the vocabulary.
+        VocabularyError: the old tokenizer has no vocabulary that compiles, or counted words were split in another way. Or `keep` is larger
+            than the vocabulary, or less than the tokens that must stay; the message has both numbers.
+        TextError, OSError: as from `words`.
+
+    Example:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "p", "##u", "##g", "hug", "pug", "hugu"])
+        >>> new = trim(old, {"hug": 3, "pug": 1}, keep=6)
+        >>> [*new.trained.vocabulary], new.ids.tolist()
+        (['[UNK]', 'h', 'p', '##u', '##g', 'hug'], [0, 1, 2, 3, 4, 5, -1, -1])
+    """
+    from fst.bridge import old as olds
+    from fst.compile.train.trimming import trim as trimmed
+
+    tokenizer = olds.tokenizer_of(old, "fst.train.trim")
+    vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
+    counted, _ = _words_of(words, splitter=tokenizer, column=column, field=field, threads=threads, min_count=min_count)
+    return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)

@@ -1,0 +1,172 @@
+"""Trim a vocabulary: keep the tokens that texts use most, and whatever these need.
+
+Texts whose tokens are all kept have the same tokens as before. For WordPiece and Unigram this is plain: the longest match and the best path
+are still there, among fewer others. BPE needs the parts of each kept token, too: of the merges that made it, none may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
+from fst.compile.train.result import SIZE, Trained
+from fst.errors import VocabularyError
+
+ABSENT = -1
+
+
+class Trimmed(NamedTuple):
+    """A trimmed vocabulary.
+
+    Attributes:
+        trained: the vocabulary.
+        ids: int64[1 + largest old id], old id → new id; -1: the token was removed.
+    """
+
+    trained: Trained
+    ids: NDArray[np.int64]
+
+
+def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int = 1) -> Trimmed:
+    """Keep the most used tokens of a vocabulary; see `fst.train.trim`.
+
+    Args:
+        old: the vocabulary.
+        used: int64[1 + largest id], how often texts use each token.
+        keep: the number of tokens of the new vocabulary.
+        min_count: words that are rarer were not counted.
+
+    Raises:
+        VocabularyError: `keep` is larger than the vocabulary, or less than what must stay.
+    """
+    kept = _kept(old, used, keep)
+    ids = np.full(old.size, ABSENT, np.int64)
+    ids[kept] = np.arange(len(kept))
+    vocabulary = {token: int(ids[number]) for token, number in old.tokens.items() if ids[number] != ABSENT}
+    stays = {*vocabulary} & {*old.of_model}
+    merges = [(left, right) for left, right in old.merges if {left, right, old.joined(left, right)} <= stays]
+    trained = old.trained(
+        vocabulary,
+        used[kept],
+        SIZE,
+        merges=merges,
+        scores=[old.scores[number] for number in kept if number < len(old.scores)],
+        options={"unk_id": int(ids[old.unknown])} if old.kind == "Unigram" and old.unknown is not None else {},
+        min_count=min_count,
+    )
+    return Trimmed(trained, ids)
+
+
+def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
+    """The ids that stay, in their order: what must stay, and then by use. A token for whose parts no place is left gives way to others."""
+    tokens = {number: token for token, number in old.tokens.items()}
+    if not 0 <= keep <= len(tokens):
+        raise VocabularyError(f"keep is {keep:,}; expected at most {len(tokens):,}, the tokens of the old vocabulary")
+    kept = {*_needed(old)}
+    if keep < len(kept):
+        raise VocabularyError(f"keep is {keep:,}; expected at least {len(kept):,}, the added tokens and the alphabet, which must stay")
+    parts = _Parts.of(old)
+    for number in sorted(tokens, key=lambda number: (-used[number], number)):
+        if number not in kept:
+            whole = parts.closure(tokens[number], kept)
+            if len(kept) + len(whole) <= keep:
+                kept |= whole
+        if len(kept) == keep:
+            break
+    return sorted(kept)
+
+
+def _needed(old: OldVocabulary) -> Iterator[int]:
+    """The ids that must stay, so that every text still has an encoding: added tokens, the unknown one, and the alphabet."""
+    yield from old.added.values()
+    if old.unknown is not None:
+        yield old.unknown
+    yield from (old.of_model[token] for token in old.settings.get("named_tokens", {}).values() if token in old.of_model)
+    if old.kind != "WordLevel":
+        yield from (number for token, number in old.of_model.items() if _is_atom(token, old))
+    if old.kind == "WordPiece":
+        yield from (number for token, number in old.of_model.items() if not _is_spelled(token, old))
+    if old.kind == "Unigram":
+        yield from (number for token, number in old.of_model.items() if not all(char in old.of_model for char in token))
+        yield old.scores.index(min(old.scores))  # the score of unknown text follows from the least one
+
+
+def _is_atom(token: str, old: OldVocabulary) -> bool:
+    """Whether a token is a character or a byte, with or without prefix and suffix."""
+    bodies = (token, token.removeprefix(old.prefix), token.removesuffix(old.suffix))
+    return 1 in map(len, bodies) or token in BYTE_TOKENS
+
+
+def _is_spelled(token: str, old: OldVocabulary) -> bool:
+    """Whether all characters of a token of WordPiece are tokens."""
+    continues = token.startswith(old.prefix)
+    body = token.removeprefix(old.prefix)
+    letters = [char if place == 0 and not continues else old.prefix + char for place, char in enumerate(body)]
+    return all(letter in old.of_model for letter in letters)
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The two parts of each token: those of its last merge when BPE runs on the token alone.
+
+    Attributes:
+        old: the vocabulary.
+        made: token → the merges that make it. BPE executes one of them only, the last merge of the token alone, see `fst.compile.merges`.
+        ranks: the rank of each merge; of one that is listed twice, the last rank counts.
+    """
+
+    old: OldVocabulary
+    made: Mapping[str, Sequence[tuple[str, str]]]
+    ranks: Mapping[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, old: OldVocabulary) -> _Parts:
+        made: dict[str, list[tuple[str, str]]] = {}
+        for pair in dict.fromkeys(old.merges):
+            made.setdefault(old.joined(*pair), []).append(pair)
+        return cls(old, made, {pair: rank for rank, pair in enumerate(old.merges)})
+
+    def closure(self, token: str, kept: set[int]) -> set[int]:
+        """The ids of a token and of all its parts, and of their parts, that are not kept yet."""
+        found, waiting = set[int](), [token]
+        while waiting:
+            part = waiting.pop()
+            number = self.old.of_model.get(part, ABSENT)
+            if number not in kept and number not in found and number != ABSENT:
+                found.add(number)
+                waiting += self._last(part)
+        return found
+
+    def _last(self, token: str) -> Iterable[str]:
+        """The parts of a token; none if no merges make it."""
+        pairs = self.made.get(token, ())
+        return pairs[0] if len(pairs) == 1 else self._merged(token) if pairs else ()
+
+    def _merged(self, token: str) -> Iterable[str]:
+        """The last two parts of a token: run BPE on it."""
+        old, parts = self.old, self._letters(token)
+        while len(parts) > 2:
+            found = [(self.ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in self.ranks]
+            if not found:
+                return ()
+            _, place = min(found)
+            parts[place : place + 2] = [old.joined(*parts[place : place + 2])]
+        return parts if (*parts,) in self.ranks else ()
+
+    def _letters(self, token: str) -> list[str]:
+        """The characters of a token, with prefix and suffix."""
+        old = self.old
+        ends = bool(old.suffix) and token.endswith(old.suffix)
+        body = token.removeprefix(old.prefix).removesuffix(old.suffix if ends else "")
+        letters = [old.prefix + char for char in body]
+        if letters and not token.startswith(old.prefix):
+            letters[0] = body[0]
+        if letters and ends:
+            letters[-1] += old.suffix
+        return letters

@@ -1,0 +1,88 @@
+"""From an old tokenizer to a new vocabulary: its ``tokenizer.json``, and words as its model segments them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fst.errors import TextError, quoted
+
+if TYPE_CHECKING:
+    from fst.compile.train.old import OldVocabulary
+    from fst.counted_words import Words
+    from fst.runtime.batch import Batch
+    from fst.runtime.tokenizer import Tokenizer
+
+SETTINGS = (  # of `fst.metadata.Settings`; a tokenizer.json states the others
+    *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
+    *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
+)
+
+
+def tokenizer_of(old: Any, asker: str) -> Tokenizer:
+    """The tokenizer of whatever has one.
+
+    Args:
+        old: a tokenizer of this package, or a live one of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of one;
+            a trained vocabulary; or what `fst.compile.tokenizer` takes, such as a folder or a ``tokenizer.json``.
+        asker: the function that asks, for messages.
+
+    Raises:
+        VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read or compiled.
+    """
+    from pathlib import Path
+
+    from fst import live
+    from fst.compile.api import tokenizer as compiled
+    from fst.compile.train.result import Trained
+    from fst.runtime.load import load
+    from fst.runtime.tokenizer import Tokenizer
+    from fst.table import Table
+
+    if isinstance(old, str | Path) and str(old).endswith(".npz"):
+        old = load(old)
+    elif isinstance(old, str | Path | list | tuple):
+        old = compiled(old)
+    if isinstance(old, Trained):
+        return old.tokenizer()
+    return Tokenizer(old) if isinstance(old, Table) else live.compiled(old, asker)
+
+
+def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
+    """The vocabulary of a tokenizer.
+
+    Raises:
+        UnsupportedError: no ``tokenizer.json`` can express it.
+    """
+    from fst.compile.train.old import OldVocabulary
+    from fst.runtime.transformers.backend import backend_of
+
+    settings = tokenizer._metadata.settings
+    return OldVocabulary.of_table(backend_of(tokenizer, asker).document(), {name: getattr(settings, name) for name in SETTINGS})
+
+
+def segmented(old: OldVocabulary, words: Words) -> Batch:
+    """The ids of each word, as the model alone makes them.
+
+    Raises:
+        TextError: a word is not UTF-8.
+    """
+    from fst.compile.compilers import assembled
+    from fst.compile.sources.read import of_statement
+    from fst.runtime.tokenizer import Tokenizer
+
+    table = assembled(of_statement((old.alone(), {}), "the model"), "auto")
+    try:
+        texts = [word.decode() for word in words]
+    except UnicodeDecodeError as error:
+        raise TextError(f"word {quoted(error.object)} is not UTF-8; expected words that the old tokenizer can read; leave it out") from None
+    return Tokenizer(table).encode_batch(texts)
+
+
+def used(old: OldVocabulary, words: Words) -> Any:
+    """How often words use each token: int64[1 + largest id]."""
+    batch = segmented(old, words)
+    counts = np.zeros(old.size, np.int64)
+    np.add.at(counts, batch.ids, np.repeat(words.counts, np.diff(batch.row_splits)))
+    return counts
