@@ -18,6 +18,7 @@ from naive_training import bpe_by_recount
 from shared_data import SHARED, needs_shared
 
 import fst
+from fst import train
 from fst.compile.train import merges
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control, Round
@@ -344,3 +345,24 @@ def test_bpe_equals_tokenizers_on_corpora(name: str, splitter: str) -> None:
     tokens, learned_merges = learned(bpe(Words.of_pairs(pairs), vocab_size=6000, pipeline=SPLITTERS[splitter]))  # type: ignore[arg-type]
     assert tokens == sorted(model["vocab"], key=model["vocab"].__getitem__)
     assert learned_merges == [(left, right) for left, right in model["merges"]]
+
+
+# --- From texts
+
+
+def test_counted_words_keep_their_splitter() -> None:
+    """Words that a splitter with a name has made train the vocabulary that their texts train, without naming it again."""
+    texts = ["Ein Café, zwei Cafés!", "drei"]
+    whole = train.bpe(texts, splitter="gpt2", vocab_size=270)
+    assert learned(train.bpe(train.words(texts, splitter="gpt2"), vocab_size=270)) == learned(whole)
+    words = train.words(texts, splitter=r"\w+")
+    with pytest.raises(fst.VocabularyError, match="pass the splitter that made the words"):
+        train.bpe(words)
+    assert learned(train.bpe(words, splitter=r"\w+", vocab_size=258))[0] == [*train.bpe(texts, splitter=r"\w+", vocab_size=258).vocabulary]
+
+
+def test_progress_counts_tokens() -> None:
+    """Progress is called with the tokens made, and with those to be made."""
+    seen = list[tuple[int, int]]()
+    train.bpe({"abc": 1}, vocab_size=5, progress=lambda *numbers: seen.append(numbers))
+    assert seen == [(2, 2)]

@@ -5,14 +5,18 @@ The runtime counts words, and the compiler makes a vocabulary of them. This modu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fst.bridge.words import MEMORY
 from fst.bridge.words import words_of as _words_of
-from fst.counted_words import Words
+from fst.counted_words import UNKNOWN_SPLIT, Words
+from fst.errors import VocabularyError
 
 if TYPE_CHECKING:
+    from fst.compile.train.pipeline import Pipeline
+    from fst.compile.train.result import Trained
     from fst.compile.train.trimming import Trimmed
 
 
@@ -85,6 +89,211 @@ def words(
     return found
 
 
+def bpe(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    initial_alphabet: Collection[str] | None = None,
+    limit_alphabet: int | None = None,
+    continuing_subword_prefix: str = "",
+    end_of_word_suffix: str = "",
+    max_token_length: int | None = None,
+    unk_token: str | None = None,
+    byte_fallback: bool = False,
+    fuse_unk: bool = False,
+    reference: str = "huggingface",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary by byte-pair encoding: merge the most frequent pair of neighbouring tokens again and again.
+
+    Ids, merges and ties are those of ``tokenizers`` 0.23.3, and each result is the same on every run. Where ``tokenizers`` decides by
+    chance (symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above
+    2^31 do not overflow.
+
+    Args:
+        source: documents, files or counted words, as `words` takes them.
+        vocab_size: the number of tokens at which training stops.
+        min_frequency: pairs rarer than this are not merged.
+        special_tokens: they get the first ids. One of a single character is this character.
+        initial_alphabet: characters that get ids even if no word has them; of longer strings the first character. None: the letters of all
+            bytes if the splitter makes bytes of words, as the ``train_new_from_iterator`` of transformers does; else none.
+        limit_alphabet: the most characters. The most frequent ones stay; the others are deleted from the words. None: no limit.
+        continuing_subword_prefix: before tokens that do not begin a word.
+        end_of_word_suffix: after tokens that end a word.
+        max_token_length: tokens that merges make are shorter than this, in characters or bytes; single characters merge all the same.
+            None: no limit.
+        unk_token: the token of unknown characters, one of `special_tokens`.
+        byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
+        fuse_unk: whether neighbouring unknown characters become one token.
+        reference: the library whose rules for ties and overlaps hold.
+        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
+        progress: called with the number of tokens that were made, and that of all to be made.
+        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops leaves its state there, and the next run with the same words
+            and options goes on from it to the same result.
+        deadline: seconds after which training stops. The result has the tokens made until then.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words, options or the checkpoint are not as
+            expected.
+        UnsupportedError: the options cannot be combined, or the splitter is unknown or not given.
+        TextError, ReadingError, OSError: as of `words`.
+
+    Example:
+        >>> result = bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=10)
+        >>> result.merges, result.stopped
+        ([('u', 'g'), ('u', 'n'), ('h', 'ug')], 'size')
+        >>> [*result.vocabulary]
+        ['b', 'g', 'h', 'n', 'p', 's', 'u', 'ug', 'un', 'hug']
+    """
+    from fst.compile.train.bpe import bpe as train
+    from fst.compile.train.control import Control
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = _split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=special_tokens,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        max_token_length=max_token_length,
+        unk_token=unk_token,
+        byte_fallback=byte_fallback,
+        fuse_unk=fuse_unk,
+        reference=reference,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
+def wordpiece(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    criterion: str = "frequency",
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    initial_alphabet: Collection[str] | None = None,
+    limit_alphabet: int | None = None,
+    continuing_subword_prefix: str = "##",
+    end_of_word_suffix: str = "",
+    unk_token: str = "[UNK]",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary of WordPiece.
+
+    By frequency it is that of ``tokenizers`` 0.23.3, but for the order of the single characters with the prefix, which is random there:
+    here they follow the other characters by code point.
+
+    Args:
+        source: documents, files or counted words, as `words` takes them.
+        vocab_size: the number of tokens at which training stops.
+        criterion: "frequency": the most frequent pair of neighbouring tokens is merged. "score": the pair whose count divided by the counts
+            of its parts is the greatest, as in the course of Hugging Face; its vocabularies take more tokens a word.
+        min_frequency: pairs rarer than this are not merged.
+        special_tokens: they get the first ids; `unk_token` should be one of them.
+        initial_alphabet: characters that get ids even if no word has them.
+        limit_alphabet: the most characters. The most frequent ones stay; the others are deleted from the words. None: no limit.
+        continuing_subword_prefix: before tokens that do not begin a word.
+        end_of_word_suffix: after tokens that end a word.
+        unk_token: the token of unknown words.
+        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
+        progress, checkpoint, deadline: as of `bpe`.
+
+    Raises:
+        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as of `bpe`.
+
+    Example:
+        >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
+        ['g', 'h', 'p', 's', 'u', '##g', '##s', '##u', '##ug']
+    """
+    from fst.compile.train.control import Control
+    from fst.compile.train.wordpiece import wordpiece as train
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = _split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        criterion=criterion,
+        min_frequency=min_frequency,
+        special_tokens=special_tokens,
+        initial_alphabet=initial_alphabet,
+        limit_alphabet=limit_alphabet,
+        continuing_subword_prefix=continuing_subword_prefix,
+        end_of_word_suffix=end_of_word_suffix,
+        unk_token=unk_token,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
+def wordlevel(
+    source: Any,
+    *,
+    vocab_size: int = 30_000,
+    min_frequency: int = 0,
+    special_tokens: Sequence[str] = (),
+    unk_token: str = "<unk>",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+) -> Trained:
+    """Train a vocabulary of whole words: the most frequent ones, and of equally frequent ones those of smaller code points.
+
+    Ids are those of ``tokenizers`` 0.23.3. A special token that is a word, too, has the id of the word; its first id is not used.
+
+    Args:
+        source: documents, files or counted words, as `words` takes them.
+        vocab_size: the number of ids.
+        min_frequency: rarer words are left out.
+        special_tokens: they get the first ids; `unk_token` should be one of them.
+        unk_token: the token of unknown words.
+        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens; or as of `bpe`.
+        UnsupportedError, TextError, ReadingError, OSError: as of `bpe`.
+
+    Example:
+        >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary
+        {'<unk>': 0, 'a': 1, 'rose': 2}
+    """
+    from fst.compile.train.word_level import word_level as train
+
+    found, pipeline = _split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found, vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special_tokens, unk_token=unk_token, pipeline=pipeline
+    )
+
+
 def trim(
     old: Any,
     words: Any,
@@ -130,3 +339,28 @@ def trim(
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
     counted, _ = _words_of(words, splitter=tokenizer, column=column, field=field, threads=threads, min_count=min_count)
     return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)
+
+
+def _split(
+    source: Any, splitter: Any, normalizer: Any, column: str | None, field: str | None, threads: int | None, min_count: int, errors: str
+) -> tuple[Words, Pipeline | None]:
+    """The words of a trainer's source and their pipeline.
+
+    Raises:
+        VocabularyError: words have a digest, and no splitter with a name has it.
+    """
+    found, pipeline = _words_of(
+        source,
+        splitter=splitter,
+        normalizer=normalizer,
+        column=column,
+        field=field,
+        threads=threads,
+        min_count=min_count,
+        errors=errors,
+    )
+    if pipeline is None and found.split != UNKNOWN_SPLIT:
+        raise VocabularyError(
+            f"the split of the words is {found.split}; expected that of a splitter with a name; pass the splitter that made the words"
+        )
+    return found, pipeline

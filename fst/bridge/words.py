@@ -50,7 +50,7 @@ def words_of(
     pipeline = _pipeline(splitter, normalizer)
     counted, blocks = _found(source, column, field, errors)
     if counted is not None:
-        return _as_split(counted, pipeline).at_least(min_count), pipeline
+        return _as_split(counted, pipeline).at_least(min_count), pipeline or _named(counted.split)
     from fst.runtime.counting import Splitter, count_documents
 
     if pipeline is None:
@@ -94,6 +94,16 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
         expected = f"expected {pipeline.digest}, that of the splitter; count the words again"
         raise VocabularyError(f"the split of the words is {counted.split}; {expected}")
     return replace(counted, split=pipeline.digest)
+
+
+def _named(split: str) -> Pipeline | None:
+    """The pipeline of this digest, if a splitter and a normalizer that have names make it up."""
+    from fst.compile.train.pipeline import NORMALIZERS, SPLITTERS, pipeline_of
+
+    if split == UNKNOWN_SPLIT:
+        return None
+    pipelines = (pipeline_of(splitter, normalizer) for normalizer in (None, *NORMALIZERS) for splitter in SPLITTERS)
+    return next((pipeline for pipeline in pipelines if pipeline.digest == split), None)
 
 
 def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
