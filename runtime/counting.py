@@ -160,7 +160,7 @@ class Counter:
 
     def store(self) -> None:
         """Write the words of the table as a run, and empty the table."""
-        self.runs.append(_stored(self.words(), self._folder))
+        self.runs.append(stored(self.words(), self._folder))
         self._counts.slots.fill(0)
         self._counts.state[:ROW] = 0
 
@@ -216,14 +216,15 @@ def count_documents(
         VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
-        counters = [Counter(splitter, partition, errors, memory // (2 * threads), Path(name)) for _ in range(threads)]
-        job = _Job(blocks, progress)
-        job.run(counters)
-        return Words.merged(_runs(counters), split=split, documents=job.documents, min_count=min_count)
+        job = _Job(blocks, progress, lambda: Counter(splitter, partition, errors, memory // (2 * threads), Path(name)))
+        job.run(threads)
+        return Words.merged(_runs(job.counters), split=split, documents=job.documents, min_count=min_count)
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
     """The words of all counters, in as many parts as memory asks for."""
+    if not counters:
+        return []
     first, *others = counters
     if not any(each.runs for each in counters):
         for other in others:
@@ -235,20 +236,21 @@ def _runs(counters: Sequence[Counter]) -> list[Words]:
 
 
 class _Job:
-    """One count: the documents that are left, and the progress."""
+    """One count: the documents that are left, the progress, and the counters of the threads that have had documents."""
 
-    def __init__(self, blocks: Iterator[Block], progress: Progress | None) -> None:
-        self._blocks, self._progress, self._lock = blocks, progress, Lock()
+    def __init__(self, blocks: Iterator[Block], progress: Progress | None, make: Callable[[], Counter]) -> None:
+        self._blocks, self._progress, self._make, self._lock = blocks, progress, make, Lock()
+        self.counters: list[Counter] = []
         self.documents = self._read = 0
         self._failed: list[tuple[int, BaseException]] = []
 
-    def run(self, counters: Sequence[Counter]) -> None:
-        """Count all documents, each counter in a thread of its own, the first one in this. Raises the error of the first document."""
-        others = [Thread(target=self._count_with, args=[counter], daemon=True) for counter in counters[1:]]
+    def run(self, threads: int) -> None:
+        """Count all documents in some threads, one of them this. Raises the error of the first document."""
+        others = [Thread(target=self._count, daemon=True) for _ in range(threads - 1)]
         for thread in others:
             thread.start()
         try:
-            self._count_with(counters[0])
+            self._count()
             for thread in others:
                 thread.join()
         except BaseException as error:
@@ -258,15 +260,18 @@ class _Job:
         if self._failed:
             raise min(self._failed, key=itemgetter(0))[1]
 
-    def _count_with(self, counter: Counter) -> None:
+    def _count(self) -> None:
         """Count blocks until none is left, or a thread has failed. An error is noted with the number of its block's first document.
 
         Blocks are taken in the order of documents, so the first block that fails does so with any number of threads.
         """
-        first = -1
+        first, counter = -1, None
         try:
             while (block := self._taken()) is not None:
                 first = block.first
+                if counter is None:
+                    counter = self._make()
+                    self.counters.append(counter)
                 self._add(len(block.rows), counter.count(block))
         except BaseException as error:
             self._failed.append((first, error))
@@ -301,7 +306,7 @@ def _size(slots: int, pool: int) -> int:
     return slots * (8 * SLOT + 16) + pool
 
 
-def _stored(words: Words, folder: Path) -> Words:
+def stored(words: Words, folder: Path) -> Words:
     """Words that lie in files of a folder."""
     own = Path(mkdtemp(dir=folder))
     for name in FIELDS:

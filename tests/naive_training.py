@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 # --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a least count of pairs
@@ -84,3 +84,21 @@ def bpe_by_recount(
         tokens += [] if "".join(best) in tokens else ["".join(best)]
         splits = {word: _merged(split, best, "".join(best)) for word, split in splits.items()}
     return tokens, merges
+
+
+# --- Words: one document after the other
+
+
+def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -> dict[bytes, tuple[int, tuple[int, int, int]]]:
+    """Each word with its count and its first occurrence, sorted by its bytes.
+
+    Args:
+        documents: the words of each document.
+        partition: the first number of all occurrences.
+    """
+    found: dict[bytes, tuple[int, tuple[int, int, int]]] = {}
+    for document, words in enumerate(documents):
+        for place, word in enumerate(words):
+            count, first = found.get(word, (0, (partition, document, place)))
+            found[word] = (count + 1, first)
+    return dict(sorted(found.items()))

@@ -11,9 +11,10 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fst.compile.compilers import COMPILERS, assembled
 from fst.compile.sources import live, pretrained
@@ -84,14 +85,19 @@ class Pipeline:
             UnsupportedError: no automaton splits as the pipeline does.
             VocabularyError: a component is malformed.
         """
-        names = LETTERS.values() if self.are_bytes else "a"
-        # With `ignore_merges`, the compiler leaves a piece whole where no token joins its characters.
-        model = {"type": "BPE", "vocab": {name: number for number, name in enumerate(names)}, "merges": [], "ignore_merges": True}
-        document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
-        table: Any = assembled(of_document(document, Path("the splitter")), "auto")
-        if len(table.byte_kinds):
-            raise UnsupportedError("a pre_tokenizer after ByteLevel that splits bytes: words cannot be counted; put it before ByteLevel")
-        return table  # type: ignore[no-any-return]
+        are_bytes = self.are_bytes
+        names = LETTERS.values() if are_bytes else "a"
+        # With `ignore_merges`, the compiler leaves a piece of characters whole where no token joins them.
+        model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
+        return _table(json.dumps({"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}))
+
+
+@lru_cache(4)  # a splitter such as "o200k" takes a second to compile
+def _table(document: str) -> BpeTables:
+    table: Any = assembled(of_document(json.loads(document), Path("the splitter")), "auto")
+    if len(table.byte_kinds):
+        raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes: words cannot be counted; put it before ByteLevel")
+    return cast(BpeTables, table)
 
 
 def _by_pattern(pattern: str) -> Pipeline:
