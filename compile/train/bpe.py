@@ -83,6 +83,17 @@ def bpe(
     return trained("BPE", words, alphabet, vocab_size, min_frequency, max_token_length, fields, pipeline, control)
 
 
+def check_numbers(**numbers: int) -> None:
+    """Refuse negative options.
+
+    Raises:
+        VocabularyError: one is; the message names it.
+    """
+    for name, value in numbers.items():
+        if value < 0:
+            raise VocabularyError(f"{name} is {value}; expected 0 or more")
+
+
 def trained(
     kind: str,
     words: Words,
@@ -95,9 +106,7 @@ def trained(
     control: Control | None,
 ) -> Trained:
     """Merge the most frequent pairs of words, and name the tokens."""
-    for name, value in (("vocab_size", vocab_size), ("min_frequency", min_frequency), ("max_token_length", max_token_length or 0)):
-        if value < 0:
-            raise VocabularyError(f"{name} is {value}; expected 0 or more")
+    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_length or 0)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     symbols = symbols_of(words, pipeline, alphabet)
     found = merged(

@@ -82,6 +82,19 @@ class Names:
         return found
 
 
+def need_size(vocab_size: int, tokens: int) -> None:
+    """Refuse a size below that of the special tokens and the alphabet.
+
+    Raises:
+        VocabularyError: the message has both numbers.
+    """
+    if vocab_size < tokens:
+        raise VocabularyError(
+            f"vocab_size is {vocab_size:,}; expected at least {tokens:,}, the special tokens and the alphabet; "
+            "raise it, or lower limit_alphabet"
+        )
+
+
 def merged(
     symbols: Symbols, *, prefix: str, vocab_size: int, min_frequency: int, max_token_length: int | None, control: Control, digest: str
 ) -> Merged:
@@ -100,11 +113,7 @@ def merged(
         VocabularyError: `vocab_size` is less than the number of ids before the first merge.
     """
     tokens = len(symbols.names)
-    if vocab_size < tokens:
-        raise VocabularyError(
-            f"vocab_size is {vocab_size:,}; expected at least {tokens:,}, the special tokens and the alphabet; "
-            "raise it, or lower limit_alphabet"
-        )
+    need_size(vocab_size, tokens)
     settings = {"size": vocab_size, "least": min_frequency, "longest": NO_LIMIT if max_token_length is None else max_token_length}
     known = room_for(len(symbols.known))
     keys = np.array([first << 32 | size for first, size in symbols.known], np.uint64)

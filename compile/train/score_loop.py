@@ -15,8 +15,8 @@ One merge, in the order of its loops:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-`fst.compile.train.score.Index` describes the arrays. Kernels check nothing. They require that words are tiled by tokens, which `is_tiled`
-proves for cells from a file, and that the sum of all counts is below 2**63.
+`fst.compile.train.score_state.Index` describes the arrays. Kernels check nothing. They require that words are tiled by tokens, which
+`is_tiled` proves for cells from a file, and that the sum of all counts of symbols is below 2**63.
 """
 
 from __future__ import annotations

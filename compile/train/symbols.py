@@ -215,10 +215,7 @@ def _kept(
     alphabet: Alphabet,
 ) -> list[str]:
     """The characters of the alphabet, by code point."""
-    initial = alphabet.initial
-    if initial is None:
-        initial = LETTERS.values() if pipeline is not None and pipeline.are_bytes else ()
-    first = {text[0] for text in initial if text}
+    first = initial_characters(alphabet, pipeline)
     found = {*map(chr, characters.tolist())}
     if alphabet.limit is None or len(found | first) <= alphabet.limit:
         return sorted(found | first)
@@ -228,6 +225,14 @@ def _kept(
     sum_counts.call(places, np.repeat(np.arange(len(words), dtype=np.int32), np.diff(ends, prepend=0)), words.counts, sums)
     counts = dict(zip(map(chr, characters.tolist()), sums.tolist(), strict=True)) | dict.fromkeys(first, MAX_COUNT + 1)
     return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])
+
+
+def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str]:
+    """The characters that are in the alphabet even if no word has them."""
+    initial = alphabet.initial
+    if initial is None:
+        initial = LETTERS.values() if pipeline is not None and pipeline.are_bytes else ()
+    return {text[0] for text in initial if text}
 
 
 def _forms(ends: NDArray[np.int64], size: int, alphabet: Alphabet) -> NDArray[np.int32]:

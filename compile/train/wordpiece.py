@@ -9,6 +9,7 @@ from fst.compile.train.bpe import trained
 from fst.compile.train.control import Control
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
+from fst.compile.train.score import by_score
 from fst.compile.train.symbols import Alphabet
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, quoted
@@ -39,7 +40,7 @@ def wordpiece(
         words: with their counts.
         vocab_size: the number of tokens.
         criterion: "frequency": the most frequent pair is merged, as by `fst.compile.train.bpe.bpe`. "score": the pair whose count divided
-            by the counts of its parts is the greatest.
+            by the counts of its parts is the greatest, see `fst.compile.train.score.by_score`.
         min_frequency: pairs rarer than this are not merged.
         special_tokens: they get the first ids. One of a single character is this character.
         initial_alphabet: characters that get ids even if no word has them.
@@ -56,9 +57,7 @@ def wordpiece(
         VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
         UnsupportedError: the criterion is unknown.
     """
-    if criterion == SCORE:
-        raise UnsupportedError("criterion is 'score'; expected 'frequency'")
-    if criterion != FREQUENCY:
+    if criterion not in (FREQUENCY, SCORE):
         raise UnsupportedError(f"criterion is {quoted(criterion)}; expected {FREQUENCY!r} or {SCORE!r}")
     alphabet = Alphabet(
         special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix, byte_tokens=False, order=order
@@ -68,4 +67,6 @@ def wordpiece(
         "continuing_subword_prefix": continuing_subword_prefix,
         "max_input_chars_per_word": MAX_CHARACTERS,
     }
+    if criterion == SCORE:
+        return by_score(words, alphabet, vocab_size, min_frequency, model, pipeline, control or Control())
     return replace(trained("WordPiece", words, alphabet, vocab_size, min_frequency, None, model, pipeline, control), merges=())

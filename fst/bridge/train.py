@@ -213,7 +213,7 @@ def wordpiece(
         vocab_size: the number of tokens at which training stops.
         criterion: "frequency": the most frequent pair of neighbouring tokens is merged. "score": the pair whose count divided by the counts
             of its parts is the greatest, as in the course of Hugging Face; its vocabularies take more tokens a word.
-        min_frequency: pairs rarer than this are not merged.
+        min_frequency: pairs rarer than this are not merged. By score, less than 10 is a UserWarning, since vocabularies are poor.
         special_tokens: they get the first ids; `unk_token` should be one of them.
         initial_alphabet: characters that get ids even if no word has them.
         limit_alphabet: the most characters. The most frequent ones stay; the others are deleted from the words. None: no limit.

@@ -1,0 +1,169 @@
+"""The state of WordPiece by score in training, and the loop around its kernels (`fst.compile.train.score_loop`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.train.control import Round
+from fst.compile.train.score_numbers import DONE, FREE, LEAST, NEIGHBOURS, NONE, NUMBERS, PAIRS, WIDTH
+from fst.errors import VocabularyError
+from fst.jit import Deferred
+
+FIRST_ROWS = 1 << 14  # of pairs
+BUDGET = 4_000_000  # cells and rows to visit in a round: some 0.1 s
+
+index_pairs = Deferred("fst.compile.train.score_loop", "index_pairs")
+is_tiled = Deferred("fst.compile.train.score_loop", "is_tiled")
+learn = Deferred("fst.compile.train.score_loop", "learn")
+
+
+class State(NamedTuple):
+    """All that a run needs to go on; an `Index` follows from it.
+
+    Attributes:
+        cells: int32[n], the tokens of all words, see `fst.compile.train.score_loop`.
+        lefts, rights: int32[merges], the tokens of each merge; room for all that may come.
+        counts: int64[merges], how often each new token occurred when it was made.
+        made: int64[1], the number of merges.
+    """
+
+    cells: NDArray[np.int32]
+    lefts: NDArray[np.int32]
+    rights: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    made: NDArray[np.int64]
+
+
+def widened(state: State, room: int) -> State:
+    """A copy of a state with room for more merges."""
+    parts = {name: np.concatenate([part := getattr(state, name), np.zeros(room, part.dtype)]) for name in ("lefts", "rights", "counts")}
+    return state._replace(cells=state.cells.copy(), **parts)
+
+
+class Index(NamedTuple):
+    """Where tokens and pairs occur. A pair that is too rare to merge has no row: it never becomes more frequent.
+
+    Attributes:
+        words: int32[cells], the number of the word around each cell.
+        counts: int64[words].
+        lengths: int32[tokens], in cells.
+        frequencies: int64[tokens], how often each token occurs now.
+        lefts, rights: int32[tokens], the first row of the pairs with this token on the left, on the right; -1: none.
+        pairs: int64[rows, `WIDTH`], see `fst.compile.train.score_numbers`. A row is a pair: its tokens, its count, its cells in `pool`, the
+            next rows in its two lists, and its place in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
+        heap: int64[rows], rows; `scores`: float64[rows] and `firsts`: int64[rows], their keys.
+        pool: int32[3 * cells], the cells where pairs occur. Each merge of a cell writes two at most, and a cell merges once.
+        sums, sizes: int64[2 * tokens], all 0 between merges.
+        touched: int64[2 * tokens + 1], scratch.
+        numbers: int64[`NUMBERS`], see `fst.compile.train.score_numbers`.
+    """
+
+    words: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    frequencies: NDArray[np.int64]
+    lefts: NDArray[np.int32]
+    rights: NDArray[np.int32]
+    pairs: NDArray[np.int64]
+    heap: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    firsts: NDArray[np.int64]
+    pool: NDArray[np.int32]
+    sums: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    touched: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+
+
+@dataclass
+class Merger:
+    """Merges pairs by their score, until a state has no room for another merge.
+
+    Attributes:
+        words: int32[cells], the number of the word around each cell.
+        counts: int64[words], positive; their sum is below 2**63.
+        atoms: the number of tokens before the first merge.
+        least: rarer pairs do not merge; at least 1.
+        index: made by the first round.
+    """
+
+    words: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    atoms: int
+    least: int
+    index: Index | None = None
+
+    def advance(self, state: State) -> Round:
+        """Make one round of merges, see `fst.compile.train.control.Control.run`."""
+        index = self.index or self._indexed(state)
+        while (stopped := learn.call(state, index, len(state.lefts), BUDGET)) == PAIRS:
+            index = _doubled(index)
+        self.index, made = index, int(state.made[0])
+        return Round(state, made, stopped == DONE or made == len(state.lefts))
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether any word has two tokens or more, after the last round."""
+        return self.index is not None and bool(self.index.numbers[NEIGHBOURS])
+
+    def prove(self, state: State) -> None:
+        """Prove that kernels may run on a state from a file.
+
+        Raises:
+            VocabularyError: they may not.
+        """
+        made, room = state.made, len(state.lefts)
+        sound = made.shape == (1,) and 0 <= made[0] <= room and state.rights.shape == state.counts.shape == (room,)
+        sound = sound and state.cells.shape == self.words.shape
+        if sound:
+            ids = self.atoms + np.arange(made[0])
+            sound = all(np.all((part[: made[0]] >= 0) & (part[: made[0]] < ids)) for part in (state.lefts, state.rights))
+        if not (sound and is_tiled.call(state.cells, self._lengths(state))):
+            raise VocabularyError("the checkpoint is not a state of this run; expected whole tokens in all words; remove it")
+
+    def _lengths(self, state: State) -> NDArray[np.int32]:
+        """The length of each token. Lengths past the cells, which only a damaged state has, are cut to their number."""
+        lengths, most = [1] * self.atoms, len(state.cells)
+        for left, right in zip(state.lefts[: state.made[0]].tolist(), state.rights[: state.made[0]].tolist(), strict=True):
+            lengths.append(min(lengths[left] + lengths[right], most))
+        return np.array(lengths + [0] * (len(state.lefts) - int(state.made[0])), np.int32)
+
+    def _indexed(self, state: State) -> Index:
+        """The index of a state, with as many rows as it takes."""
+        rows = FIRST_ROWS
+        while index_pairs.call(state.cells, index := self._empty(state, rows)) == PAIRS:
+            rows *= 2
+        return index
+
+    def _empty(self, state: State, rows: int) -> Index:
+        lengths = self._lengths(state)
+        tokens = len(lengths)
+        numbers = np.zeros(NUMBERS, np.int64)
+        numbers[FREE], numbers[LEAST] = NONE, self.least
+        return Index(
+            words=self.words,
+            counts=self.counts,
+            lengths=lengths,
+            frequencies=np.zeros(tokens, np.int64),
+            lefts=np.full(tokens, NONE, np.int32),
+            rights=np.full(tokens, NONE, np.int32),
+            pairs=np.empty((rows, WIDTH), np.int64),
+            heap=np.empty(rows, np.int64),
+            scores=np.empty(rows, np.float64),
+            firsts=np.empty(rows, np.int64),
+            pool=np.empty(3 * len(state.cells), np.int32),
+            sums=np.zeros(2 * tokens, np.int64),
+            sizes=np.zeros(2 * tokens, np.int64),
+            touched=np.empty(2 * tokens + 1, np.int64),
+            numbers=numbers,
+        )
+
+
+def _doubled(index: Index) -> Index:
+    """The index with room for twice as many pairs."""
+    names = ("pairs", "heap", "scores", "firsts")
+    return index._replace(**{name: np.concatenate([part := getattr(index, name), np.empty_like(part)]) for name in names})
