@@ -43,6 +43,7 @@ from fst.cli.options import (
 )
 from fst.cli.progress import note, noting, progress
 from fst.cli.streams import check_target, is_device, keep_apart, show, standard_output, written
+from fst.cli.train import train_group
 from fst.runtime.files.streams import STANDARD, size
 
 LIKE_GREP = ("search",)  # commands with the exit codes of grep
@@ -919,6 +920,9 @@ def explain_command(table: str, text: str) -> None:
 
     keep_apart([STANDARD], [table])
     show(explained(load(table), text))
+
+
+main.add_command(train_group)
 
 
 @main.command("warmup")

@@ -41,7 +41,7 @@ class Unit(NamedTuple):
         return f"{self.shown(count / max(seconds, 1e-9))} {self.name}/s"
 
 
-MEGABYTES, TOKENS = Unit("MB", 1e6, 1), Unit("tokens", 1, 0)
+MEGABYTES, TOKENS, ROUNDS = Unit("MB", 1e6, 1), Unit("tokens", 1, 0), Unit("rounds", 1, 1)
 
 
 def watched() -> bool:
@@ -114,9 +114,9 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
 
 
 @contextmanager
-def steps(label: str) -> Iterator[Callable[[int, int], None]]:
-    """Progress of a training run, reported as the tokens that are done and all tokens; shown as by `progress`."""
-    shown = (Bar if watched() else Log)(label, None, TOKENS)
+def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
+    """Progress of a training run, reported by what is done and the total; shown as by `progress`."""
+    shown = (Bar if watched() else Log)(label, None, unit)
     try:
         yield shown.reach
     finally:

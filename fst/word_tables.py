@@ -49,7 +49,7 @@ def pyarrow() -> Any:
         import pyarrow
     except ImportError:
         what = "tables of words take pyarrow, which is not installed"
-        raise UnsupportedError(f"{what}: pip install 'fst-toolkit[arrow]'") from None
+        raise UnsupportedError(f"{what}: pip install 'pyarrow>=18'") from None
     return pyarrow
 
 

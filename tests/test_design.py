@@ -42,7 +42,7 @@ MAY_IMPORT = {
     "runtime/files": {"fst", "fst/machines", "runtime"},
     "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
     "runtime/sentencepiece": {"fst", "fst/machines", "runtime"},
-    "cli": {"fst", "fst/machines", "compile", "compile/sources", "compile/text", "runtime", *IN_RUNTIME},
+    "cli": {"fst", "fst/bridge", "fst/machines", "compile", "compile/sources", "compile/text", "compile/train", "runtime", *IN_RUNTIME},
 }
 # What `import fst` fetches only when it is asked for, and what a process runs.
 LATER = {

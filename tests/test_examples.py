@@ -5,8 +5,10 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import runpy
 import shutil
 import struct
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from itertools import pairwise
@@ -19,10 +21,13 @@ import tiktoken
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis.strategies import integers, sampled_from, text
+from shared_data import SHARED, needs_shared
 from tiers import examples
 
 import fst
+from fst import train
 from fst.compile import bpe, tokenizer
+from fst.compile.train.wordpiece import wordpiece
 
 pa = pytest.importorskip("pyarrow", reason="the examples take pyarrow: the extra [arrow]")
 pq = pytest.importorskip("pyarrow.parquet", reason="the examples take pyarrow: the extra [arrow]")
@@ -227,3 +232,24 @@ class TestLambdaHandler:
         from lambda_handler import handler
 
         assert json.loads(json.dumps(handler({"texts": TEXTS}, None))) == {"tokens": english.count_tokens(TEXTS).tolist()}
+
+
+class TestLearnVocabulary:
+    """`examples/learn_vocabulary.py`."""
+
+    @needs_shared
+    def test_the_vocabulary_beside_it(self) -> None:
+        """The vocabulary beside the program is made again from its text, in its own order of continuing letters."""
+        shipped = Path(ENGLISH).read_text(encoding="utf-8").splitlines()
+        words = train.words([SHARED / "corpora" / "en_books_20MB.txt"], splitter="bert", normalizer="bert")
+        letters = [token for token in shipped if token.startswith("##") and len(token) == len("##a")]
+        specials = importlib.import_module("learn_vocabulary").SPECIALS
+        assert [*wordpiece(words, vocab_size=len(shipped), special_tokens=specials, order=letters).vocabulary] == shipped
+
+    def test_program(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The program writes the tokens that it learns, one a line."""
+        monkeypatch.setattr(sys, "argv", ["learn_vocabulary.py", str(EXAMPLES.parent / "LICENSE"), str(tmp_path / "learnt.txt")])
+        runpy.run_path(str(EXAMPLES / "learn_vocabulary.py"), run_name="__main__")
+        learnt = (tmp_path / "learnt.txt").read_text(encoding="utf-8").splitlines()
+        assert learnt[1] == "[UNK]"
+        assert "software" in learnt

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from click import Command, Group
 from commands import TOKENS, call
 from test_sentencepiece_sources import CHARS, UNK, model_of
 from tokenizers import Tokenizer
@@ -124,12 +125,15 @@ def test_commands_run(page: Path, reference: Callable[..., Tokenizer], tmp_path:
 
 def test_examples_of_help_are_commands() -> None:
     """Every example in a help text has arguments and options that its command takes."""
-    texts = [main.help or "", *(command.help or "" for command in main.commands.values())]
+    nested = [part for command in main.commands.values() if isinstance(command, Group) for part in command.commands.values()]
+    texts = [command.help or "" for command in (main, *main.commands.values(), *nested)]
     examples = [words for text in texts for words in commands(text)]
     assert len(examples) > 20
     for words in examples:
-        command = main.commands[words[0]]
-        command.make_context(words[0], words[1:])
+        command: Command = main
+        while isinstance(command, Group):
+            command, words = command.commands[words[0]], words[1:]
+        command.make_context("fst", words)
 
 
 def test_nothing_is_installed_by_a_name() -> None:

@@ -1,0 +1,259 @@
+"""The commands ``fst train …``: their options and help. `fst.cli.training` does the work."""
+
+# ruff: noqa: D301 - click wants the character \b above lines that it is not to fill
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from fst.cli.arguments import FileName, Number
+from fst.cli.options import CliCommand, files_argument, reading_options, threads_option, with_options
+
+Option = Callable[[Any], Any]
+
+corpus_options = with_options(
+    reading_options,
+    click.option(
+        "--errors",
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+        show_default=True,
+        help="At a document that is not text: stop, or replace bytes that are not UTF-8 by U+FFFD.",
+    ),
+    threads_option,
+    click.option(
+        "--min-count", type=click.IntRange(min=1), metavar="N", default=1, show_default="1: all", help="Leave out words that are rarer."
+    ),
+)
+splitter_options = with_options(
+    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="What splits texts into words; needed unless FILE is counted words."),
+    click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="What normalizes texts: nfkc, bert, ..."),
+)
+output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="What to write.")
+writing_options = with_options(
+    output_option,
+    click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
+    click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures of the vocabulary on this file, read as FILE is."),
+)
+run_options: Option = with_options(
+    click.option("--checkpoint", type=FileName(), metavar="FILE", help="Where a run that stops early leaves its state."),
+    click.option("--deadline", type=Number(min=0), metavar="SECONDS", show_default="none", help="Stop training after this time."),
+)
+size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
+special_option = click.option("--special-tokens", multiple=True, metavar="TOKEN", help="A special token; may be repeated. They come first.")
+unknown_option = click.option("--unk-token", metavar="TOKEN", show_default="none", help="The special token for what no tokens cover.")
+frequency_option = click.option(
+    "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token of something that is rarer."
+)
+alphabet_option = click.option(
+    "--limit-alphabet", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the N most frequent characters."
+)
+length_option = click.option(
+    "--max-token-length", type=click.IntRange(min=1), metavar="N", show_default="any", help="Merge to less than N symbols."
+)
+criterion_option = click.option(
+    "--criterion", type=click.Choice(["frequency", "score"]), default="frequency", show_default=True, help="How pairs are compared."
+)
+
+
+def reference_option(*names: str) -> Option:
+    """The option for the library whose results a trainer matches; the first name is the default."""
+    return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="Whose results to match.")
+
+
+class Trainers(click.Group):
+    """The group of these commands."""
+
+    command_class = CliCommand
+
+
+@click.group("train", cls=Trainers)
+def train_group() -> None:
+    """Train vocabularies from texts, and make new ones from old ones.
+
+    \b
+    Examples:
+      fst train bpe corpus/ --column text --splitter gpt2 --vocab-size 32000 -o english/
+      fst train words corpus.txt --splitter bert -o words.parquet
+      fst train wordpiece words.parquet --splitter bert --vocab-size 30000 -o vocab.txt
+      fst train like gpt2.npz corpus.txt -o mine/
+
+    FILE is read as by `fst encode`: plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), packed or not. A folder
+    stands for all files in it; '-', or no FILE, is standard input. A single .parquet without --column is one of counted words, from `fst
+    train words`.
+
+    \b
+    --splitter is one of these:
+      a name         gpt2, cl100k, o200k, llama3, qwen2: words of bytes; bert;
+                     metaspace or sentencepiece; whitespace; none: a document is a word
+      a pattern      a regular expression that matches words, of bytes
+      a file         a tokenizer.json, a table, or the folder of a tokenizer: its
+                     splitter and its normalizer
+
+    \b
+    -o chooses what is written, whole or not at all:
+      FOLDER/        tokenizer.json; for BPE also vocab.json and merges.txt, for
+                     WordPiece vocab.txt, if these can express the vocabulary
+      X.json         a tokenizer.json
+      X.txt          the tokens of WordPiece, one a line
+      X.tiktoken     the ranks of byte-level BPE
+      X.model        a model of sentencepiece, of Unigram or BPE
+      X.npz          a table, as `fst compile` writes it
+
+    Files that exist in the folder are refused; --overwrite replaces them. A single file is always replaced.
+
+    With --checkpoint, Ctrl-C and the --deadline leave a file from which the same command goes on. The result is the same, bit for bit.
+    """
+
+
+@train_group.command("words")
+@files_argument
+@output_option
+@splitter_options
+@corpus_options
+@click.option(
+    "--partition", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="The number of this part of a corpus."
+)
+def words_command(**options: Any) -> None:
+    """Count the words of texts, and write them as Parquet: what vocabularies are trained from.
+
+    The columns are word, count, first and split. Parts of a corpus can be counted apart, each with its own --partition. Group their tables
+    by word and split, with sum(count) and min(first), in any engine: these are the words of the whole.
+
+    \b
+    Examples:
+      fst train words corpus.txt --splitter bert --normalizer bert -o words.parquet
+      fst train words part7/ --column text --splitter gpt2 --partition 7 -o words-7.parquet
+      zcat corpus.gz | fst train words --splitter metaspace -o words.parquet
+    """
+    from fst.cli.training import count
+
+    count(**options)
+
+
+def trainer(name: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
+    """A decorator for the command of a trainer: it has its own options, and those of all trainers."""
+    add = with_options(*options, files_argument, writing_options, corpus_options)
+    return lambda function: train_group.command(name)(add(function))
+
+
+new_options: Option = with_options(size_option, special_option, unknown_option, splitter_options)
+
+
+@trainer(
+    "bpe", new_options, frequency_option, alphabet_option, length_option, reference_option("huggingface", "sentencepiece"), run_options
+)
+def bpe_command(**options: Any) -> None:
+    """Train byte-pair encoding: the most frequent pair of tokens becomes a token, again and again.
+
+    \b
+    Examples:
+      fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 --special-tokens '<|endoftext|>' -o english/
+      fst train bpe corpus/ --column text --splitter o200k --vocab-size 100000 --checkpoint run.npz -o ranks.tiktoken
+      fst train bpe words.parquet --splitter gpt2 --vocab-size 32000 -o gpt2.npz --report held-out.txt
+    """
+    from fst.cli.training import train
+
+    train("bpe", **options)
+
+
+@trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_option, run_options)
+def wordpiece_command(**options: Any) -> None:
+    """Train WordPiece, by the frequency of pairs as tokenizers does, or by the score count(ab) / (count(a) * count(b)).
+
+    By the score, texts have more tokens; a --min-frequency of 10 or more helps.
+
+    \b
+    Examples:
+      fst train wordpiece corpus.txt --splitter bert --normalizer bert --vocab-size 30000 --special-tokens '[UNK]' -o vocab.txt
+      fst train wordpiece words.parquet --splitter bert --criterion score --min-frequency 10 --vocab-size 8000 -o out/
+    """
+    from fst.cli.training import train
+
+    train("wordpiece", **options)
+
+
+@trainer("unigram", new_options, reference_option("huggingface", "exact"), run_options)
+def unigram_command(**options: Any) -> None:
+    """Train a Unigram model: from all frequent substrings, the least useful are dropped until the size is met.
+
+    \b
+    Examples:
+      fst train unigram corpus.txt --splitter metaspace --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
+      fst train unigram corpus.txt --splitter sentencepiece --vocab-size 8000 --special-tokens '<unk>' --unk-token '<unk>' -o own.model
+    """
+    from fst.cli.training import train
+
+    train("unigram", **options)
+
+
+@trainer("wordlevel", new_options, frequency_option)
+def wordlevel_command(**options: Any) -> None:
+    """Take the most frequent words as tokens.
+
+    \b
+    Example:
+      fst train wordlevel corpus.txt --splitter whitespace --vocab-size 50000 --special-tokens '<unk>' --unk-token '<unk>' -o out/
+    """
+    from fst.cli.training import train
+
+    train("wordlevel", **options)
+
+
+def number_option(name: str, description: str, default: str | None = None) -> Option:
+    """The option for a number of tokens; it is required if there is no default."""
+    kind = click.IntRange(min=1)
+    return click.option(name, type=kind, metavar="N", required=default is None, show_default=default or False, help=description)
+
+
+old_argument = click.argument("old", type=FileName())
+
+
+@trainer("like", old_argument, number_option("--vocab-size", "The number of tokens.", "that of OLD"), run_options)
+def like_command(**options: Any) -> None:
+    """Train a vocabulary of the kind of OLD, with its splitter and its special tokens, on other texts.
+
+    OLD is a table, a tokenizer.json or the folder of a tokenizer.
+
+    \b
+    Example:
+      fst train like bert-base-uncased/ corpus.txt --vocab-size 20000 -o own/
+    """
+    from fst.cli.training import train
+
+    train("like", **options)
+
+
+@trainer("extend", old_argument, number_option("--add", "The number of new tokens."), run_options)
+def extend_command(**options: Any) -> None:
+    """Add tokens to a vocabulary. OLD keeps its tokens, ids and merges; it is given as for `fst train like`.
+
+    \b
+    Example:
+      fst train extend gpt2.npz corpus.txt --add 2000 -o own/
+    """
+    from fst.cli.training import train
+
+    train("extend", **options)
+
+
+@train_group.command("trim")
+@old_argument
+@files_argument
+@writing_options
+@number_option("--keep", "The number of tokens that stay.")
+@click.option("--ids", type=FileName(), metavar="FILE.npy", help="Write the new id of each old one, -1 if it is removed, for embeddings.")
+@corpus_options
+def trim_command(**options: Any) -> None:
+    """Remove the tokens of a vocabulary that texts use least. OLD is given as for `fst train like`.
+
+    \b
+    Example:
+      fst train trim gpt2.npz corpus.txt --keep 16000 --ids ids.npy -o small/
+    """
+    from fst.cli.training import trim
+
+    trim(**options)

@@ -1,0 +1,176 @@
+"""Train vocabularies from files: the work of ``fst train``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from fst.cli.progress import ROUNDS, TOKENS, note, progress, steps
+from fst.cli.streams import check_target, is_there, keep_apart, show, written
+from fst.runtime.files.packing import ending
+
+if TYPE_CHECKING:
+    from fst.compile.train.result import Trained
+    from fst.counted_words import Words
+
+READING = ("input_format", "field", "column", "separator", "document")  # options of files
+SPLITTING = ("splitter", "normalizer")
+COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
+AT_ONCE = ("wordlevel",)  # trainers without rounds
+PARQUET = ".parquet"
+
+
+def count(files: Sequence[str], output: str, **options: Any) -> None:
+    """Count the words of files, and write them.
+
+    Args:
+        files: the files.
+        output: the file of Parquet.
+        options: the other options of the command.
+
+    Raises:
+        click.UsageError: the output is an input, or has another ending.
+    """
+    if ending(output) != (PARQUET, None):
+        raise click.UsageError(f"{output}: words are written as Parquet; name a file with the ending {PARQUET}")
+    keep_apart([output], files)
+    check_target(output)
+    options["normalizer"] = _normalizer(options["normalizer"])
+    words = _words(files, _taken(options, READING), _taken(options, COUNTING))
+    words.save(output)
+    note(f"{output}: {len(words):,} words of {words.documents:,} documents")
+
+
+def train(
+    trainer: str, files: Sequence[str], output: str, *, overwrite: bool, report: str | None, old: str | None = None, **options: Any
+) -> None:
+    """Train a vocabulary on files, and write it.
+
+    Args:
+        trainer: the name of a function in `fst.train`.
+        files: the files, or files of words.
+        output: a file, whose name states its form, or a folder.
+        overwrite: whether files in the folder are replaced.
+        report: a file of held-out texts; None: no report is wanted.
+        old: the vocabulary from which the new one is made; None: there is none.
+        options: the other options of the command. Without a value, the trainer has its own.
+
+    Raises:
+        click.UsageError: the output is an input, exists in its folder, or has an unknown form.
+    """
+    import fst
+
+    _check_output(output, overwrite, [*files, *filter(None, [report, old])])
+    options["normalizer"] = _normalizer(options.get("normalizer"))
+    reading, counting = _taken(options, READING), _taken(options, COUNTING)
+    held_out = _held_out(report, reading)
+    given = _taken(options, options.keys() - {*READING, *COUNTING})
+    before = [] if old is None else [_tokenizer(old, trainer)]
+    words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
+    given.update(_taken(counting, SPLITTING))
+    with steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
+        watched = {} if trainer in AT_ONCE else {"progress": reach}
+        result = getattr(fst.train, trainer)(*before, words, **given, **watched)
+    _write(result, output, held_out)
+
+
+def trim(
+    old: str, files: Sequence[str], output: str, *, keep: int, ids: str | None, overwrite: bool, report: str | None, **options: Any
+) -> None:
+    """Trim a vocabulary to the tokens that files use, and write it.
+
+    Args:
+        old: the vocabulary.
+        keep: the number of tokens that stay.
+        ids: a file for the new id of each old one; None: it is not wanted.
+        files, output, overwrite, report, options: as of `train`.
+
+    Raises:
+        click.UsageError: as by `train`.
+    """
+    import fst
+
+    inputs = [old, *files, *filter(None, [report])]
+    _check_output(output, overwrite, inputs)
+    if ids is not None:
+        keep_apart([ids], [*inputs, output])
+        check_target(ids)
+    reading, tokenizer = _taken(options, READING), _tokenizer(old, "trim")
+    held_out = _held_out(report, reading)
+    words = _words(files, reading, {**_taken(options, COUNTING), "splitter": tokenizer})
+    trimmed = fst.train.trim(tokenizer, words, keep)
+    if ids is not None:
+        with written(ids) as file:
+            np.save(file, trimmed.ids, allow_pickle=False)
+    _write(trimmed.trained, output, held_out)
+
+
+def _tokenizer(old: str, command: str) -> Any:
+    """An old vocabulary."""
+    from fst.bridge.old import tokenizer_of
+
+    return tokenizer_of(old, f"fst train {command}")
+
+
+def _held_out(report: str | None, reading: Mapping[str, Any]) -> Iterator[bytes] | None:
+    """The texts of a report. The file is checked at once."""
+    from fst.runtime.files.reading import Files
+
+    if report is None:
+        return None
+    documents = Files([report], for_command=True, **reading).documents()
+    return (text for some in documents for text in some.in_utf8().texts)
+
+
+def _write(result: Trained, output: str, held_out: Iterator[bytes] | None) -> None:
+    """Write a vocabulary, and print its figures on held-out texts."""
+    result.save(output)
+    click.echo(f"{output}: {len(result.vocabulary):,} tokens; stopped by {result.stopped}", err=True)
+    if held_out is not None:
+        show(str(result.report(held_out)).splitlines())
+
+
+def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Some options that have a value."""
+    return {name: options[name] for name in names if options.get(name) not in (None, ())}
+
+
+def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
+    """The words of files."""
+    import fst
+    from fst.bridge.words import are_tables
+    from fst.runtime.files.reading import Files
+
+    if reading.keys() <= {"document"} and are_tables(files):
+        words: Words = fst.train.words([*files], **counting)  # they are counted already
+    else:
+        source = Files(files, for_command=True, with_ends=True, **reading)
+        with progress("counting", source.size) as source.advance:
+            words = fst.train.words(source, **counting)
+    return words
+
+
+def _normalizer(given: str | None) -> Any:
+    """A normalizer by its name or as JSON."""
+    if given is None or not given.lstrip().startswith("{"):
+        return given
+    try:
+        return json.loads(given)
+    except ValueError as error:
+        raise click.UsageError(f"--normalizer {given!r} is not JSON: {error}") from None
+
+
+def _check_output(output: str, overwrite: bool, inputs: Sequence[str]) -> None:
+    """Refuse an output that cannot be written, before any input is read."""
+    from fst.compile.train.saving import files_of
+
+    names = files_of(output)
+    keep_apart(names, inputs)
+    if names == [output]:
+        check_target(output)
+    elif not overwrite and (there := next(filter(is_there, names), None)):
+        raise click.UsageError(f"{there} exists; pass --overwrite to replace it, or name another folder")

@@ -1,0 +1,337 @@
+"""Measure training beside other trainers: a table, a JSON file and a chart.
+
+    python tests/bench/train.py [FOLDER] [-o DIR] [--rounds N] [--rows WORD] [--processor]
+
+FOLDER holds ``corpora/`` (default: ``../shared/data`` beside this repository). The table, in Markdown, goes to standard output;
+``train.json`` and a picture of it go to DIR. Trainers that are not installed are skipped.
+
+A text is a list of str in memory, a line each, without line feeds; gigabpe reads them from a file, gigatoken as bytes. Kernels are compiled
+before. Each round trains with every trainer once, in turns, in one process and one thread. A figure is the median of the rounds: seconds of
+the clock, or with --processor seconds of processors, which is what stays about the same on a machine with other work. Then the tokens are
+compared with those of the reference.
+
+Below the table: memory and time on larger texts, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(RAYON_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false")  # before the imports: the libraries read them once
+
+import argparse
+import io
+import json
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import corpus
+import numpy as np
+import tokenizers
+from rows import BOOKS, CHINESE, CODE, FOLDER, SENTENCES, documents
+from tokenizers import models, pre_tokenizers, trainers
+
+import fst
+from fst.machines.byte_letters import LETTERS
+
+ROUNDS = 5
+MEGABYTE = 1_000_000
+GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+LONG = 1 << 20  # characters of a token, for trainers with a limit
+
+Texts = Sequence[str]
+Trainer = Callable[[Texts, int], Any]  # texts and a size give tokens
+
+
+@dataclass(frozen=True)
+class Row:
+    """A comparison.
+
+    Attributes:
+        name: how it is called.
+        source: a file of texts.
+        size: of the vocabulary.
+        trainers: who takes part, the reference second.
+        most: bytes of the text that are taken.
+    """
+
+    name: str
+    source: str
+    size: int
+    trainers: Mapping[str, Trainer]
+    most: int = 1 << 40
+
+
+def fst_bpe(texts: Texts, size: int) -> Any:
+    """BPE of this package."""
+    return fst.train.bpe(texts, splitter="gpt2", vocab_size=size, threads=1).vocabulary
+
+
+def hf_bpe(texts: Texts, size: int) -> Any:
+    """BPE of tokenizers."""
+    tokenizer = tokenizers.Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trained = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False, special_tokens=[])
+    tokenizer.train_from_iterator(texts, trained)
+    return tokenizer.get_vocab()
+
+
+def rustbpe(texts: Texts, size: int) -> Any:
+    """BPE of rustbpe."""
+    import rustbpe
+
+    tokenizer = rustbpe.Tokenizer()
+    tokenizer.train_from_iterator(iter(texts), vocab_size=size, pattern=GPT2)
+    return spelled(token for token, _ in tokenizer.get_mergeable_ranks())
+
+
+def gigatoken(texts: Texts, size: int) -> Any:
+    """BPE of gigatoken."""
+    import gigatoken
+
+    found, _ = gigatoken.train_bpe("\n".join(texts).encode(), size, [], separator=b"\n")
+    return spelled(found.values())
+
+
+def gigabpe(texts: Texts, size: int) -> Any:
+    """BPE of gigabpe."""
+    import gigabpe
+
+    with tempfile.NamedTemporaryFile() as file:
+        file.write("\n".join(texts).encode())
+        file.flush()
+        return gigabpe.train_bpe([file.name], size, pretokenizer="bytelevel", threads=1)[0]
+
+
+def bpeasy(texts: Texts, size: int) -> Any:
+    """BPE of bpeasy."""
+    import bpeasy
+
+    return spelled(bpeasy.train_bpe(iter(texts), GPT2, LONG, size))
+
+
+def fst_wordpiece(texts: Texts, size: int) -> Any:
+    """WordPiece of this package."""
+    return fst.train.wordpiece(texts, splitter="bert", vocab_size=size, threads=1).vocabulary
+
+
+def fst_wordpiece_by_score(texts: Texts, size: int) -> Any:
+    """WordPiece of this package by the score."""
+    return fst.train.wordpiece(texts, splitter="bert", vocab_size=size, criterion="score", threads=1).vocabulary
+
+
+def hf_wordpiece(texts: Texts, size: int) -> Any:
+    """WordPiece of tokenizers."""
+    tokenizer = tokenizers.Tokenizer(models.WordPiece())
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=size, show_progress=False, special_tokens=[]))
+    return tokenizer.get_vocab()
+
+
+def fst_unigram(texts: Texts, size: int) -> Any:
+    """Unigram of this package."""
+    special = {"special_tokens": ["<unk>"], "unk_token": "<unk>"}
+    trainer: Any = vars(fst.train)["unigram"]
+    return trainer(texts, splitter="metaspace", vocab_size=size, threads=1, **special).vocabulary
+
+
+def hf_unigram(texts: Texts, size: int) -> Any:
+    """Unigram of tokenizers."""
+    tokenizer = tokenizers.Tokenizer(models.Unigram())
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    trained = trainers.UnigramTrainer(vocab_size=size, show_progress=False, special_tokens=["<unk>"], unk_token="<unk>")
+    tokenizer.train_from_iterator(texts, trained)
+    return tokenizer.get_vocab()
+
+
+def sentencepiece(texts: Texts, size: int, kind: str = "unigram") -> Any:
+    """A model of sentencepiece."""
+    import sentencepiece
+
+    model = io.BytesIO()
+    with redirect_stderr(io.StringIO()):
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(texts), model_writer=model, model_type=kind, vocab_size=size, num_threads=1, minloglevel=2
+        )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return {processor.id_to_piece(number) for number in range(len(processor))}
+
+
+def sentencepiece_bpe(texts: Texts, size: int) -> Any:
+    """BPE of sentencepiece, which has its own splits."""
+    return sentencepiece(texts, size, "bpe")
+
+
+def spelled(tokens: Iterable[Any]) -> set[str]:
+    """Tokens of bytes with the letters of ByteLevel."""
+    return {"".join(LETTERS[byte] for byte in bytes(token)) for token in tokens}
+
+
+TWO = {"fst": fst_bpe, "tokenizers": hf_bpe}
+ALL = {**TWO, "rustbpe": rustbpe, "gigatoken": gigatoken, "gigabpe": gigabpe, "bpeasy": bpeasy, "sentencepiece": sentencepiece_bpe}
+WORDPIECE = {"fst": fst_wordpiece, "tokenizers": hf_wordpiece, "fst, by score": fst_wordpiece_by_score}
+UNIGRAM = {"fst": fst_unigram, "tokenizers": hf_unigram, "sentencepiece": sentencepiece}
+ROWS = (
+    Row("BPE, English books, 32,000", BOOKS, 32_000, ALL),
+    Row("BPE, Chinese, 8,000", CHINESE, 8_000, TWO),
+    Row("BPE, Python code, 16,000", CODE, 16_000, TWO),
+    Row("BPE, 109 languages, 32,000", SENTENCES, 32_000, TWO),
+    Row("WordPiece, English books, 30,000", BOOKS, 30_000, WORDPIECE),
+    Row("Unigram, 4 MB of English books, 8,000", BOOKS, 8_000, UNIGRAM, 4 * MEGABYTE),
+    Row("Unigram, English books, 32,000", BOOKS, 32_000, UNIGRAM),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The figures of a row.
+
+    Attributes:
+        row: its name.
+        bytes: of the text.
+        seconds: of the clock for each round, by trainer.
+        worked: of processors.
+        differing: tokens that a trainer has and the reference has not.
+    """
+
+    row: str
+    bytes: int
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    worked: dict[str, list[float]] = field(default_factory=dict)
+    differing: dict[str, int] = field(default_factory=dict)
+
+
+def main() -> None:
+    """Read the command line, measure, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="FOLDER")
+    parser.add_argument("-o", "--output", type=Path, default=Path(), metavar="DIR", help="where the JSON file and the chart go")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N")
+    parser.add_argument("--rows", default="", metavar="WORD", help="only rows with this word in their name")
+    parser.add_argument("--processor", action="store_true", help="compare by seconds of processors")
+    parser.add_argument("--larger", type=int, nargs="*", default=[100], metavar="MB", help="sizes of larger texts")
+    arguments = parser.parse_args()
+    measured = [measure(row, arguments.folder, arguments.rounds) for row in ROWS if arguments.rows in row.name]
+    print("\n".join(table(measured, by_processor=arguments.processor)))
+    if not arguments.rows:
+        print("\n".join(["", *more_figures(arguments.folder / "corpora" / BOOKS, arguments.larger)]))
+    found = {"processor": platform.processor(), "python": platform.python_version(), "rows": [asdict(one) for one in measured]}
+    result = arguments.output / "train.json"
+    result.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if find_spec("matplotlib"):
+        draw(result, measured, by_processor=arguments.processor)
+
+
+def measure(row: Row, folder: Path, rounds: int) -> Measured:
+    """Train in turns, and compare the tokens."""
+    texts = taken(documents(folder / "corpora" / row.source), row.most)
+    found = Measured(row.name, sum(len(text.encode()) + 1 for text in texts))
+    names = {name: trainer for name, trainer in row.trainers.items() if name.split(",")[0] in ("fst", "tokenizers") or find_spec(name)}
+    tokens: dict[str, set[str]] = {}
+    for trainer in names.values():
+        trainer(texts[:1000], 500)  # compiles kernels
+    for number in range(rounds):
+        for name, trainer in names.items():
+            say(f"{row.name}: round {number + 1}, {name}")
+            begun, worked = time.perf_counter(), time.process_time()
+            made = trainer(texts, row.size)
+            found.seconds.setdefault(name, []).append(time.perf_counter() - begun)
+            found.worked.setdefault(name, []).append(time.process_time() - worked)
+            tokens[name] = {*made}
+    found.differing.update({name: len(own - tokens["tokenizers"]) for name, own in tokens.items()})
+    return found
+
+
+def taken(texts: list[str], most: int) -> list[str]:
+    """The first texts of so many bytes."""
+    sizes = np.cumsum([len(text.encode()) + 1 for text in texts])
+    return texts[: int(np.searchsorted(sizes, most)) + 1]
+
+
+def table(measured: Sequence[Measured], *, by_processor: bool) -> list[str]:
+    """The figures in Markdown."""
+    lines = ["| | trainer | seconds | times as long as fst | tokens that differ |", "| --- | --- | ---: | ---: | ---: |"]
+    for one in measured:
+        times = {name: statistics.median(each) for name, each in (one.worked if by_processor else one.seconds).items()}
+        for name, taken_time in times.items():
+            lines.append(f"| {one.row} | {name} | {taken_time:.2f} | {taken_time / times['fst']:.1f} | {one.differing[name]:,} |")
+    return lines
+
+
+def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> None:
+    """Write a picture beside a JSON file."""
+    from fst.chart import Panel
+    from fst.cli import chart
+
+    panels = []
+    for one in measured:
+        speeds = {name: one.bytes / 1e6 / statistics.median(each) for name, each in (one.worked if by_processor else one.seconds).items()}
+        bars = {name: chart.bar(name, speed, is_differing=one.differing[name] > 0) for name, speed in speeds.items()}
+        panels.append(Panel(one.row, bars))
+    names = list(dict.fromkeys(name for one in measured for name in one.seconds))
+    caption = f"Medians in turns, list[str] in.\n{chart.PALE}reference."
+    with path.with_suffix(".png").open("wb") as file:
+        chart.draw(file, panels, names, "Text into vocabularies, MB/s of UTF-8, one thread", caption)
+
+
+RUN = """
+import json, resource, sys, time
+from pathlib import Path
+import fst
+def memory(name): return next(int(line.split()[1]) / 1e3 for line in Path("/proc/self/status").open() if line.startswith(name))
+small, large, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
+fst.train.bpe([small], **options)
+before = memory("VmRSS")
+begun, worked = time.perf_counter(), time.process_time()
+fst.train.bpe([large], **options)
+print(json.dumps([time.perf_counter() - begun, time.process_time() - worked, memory("VmHWM") - before, memory("VmHWM")]))
+"""
+
+
+def more_figures(books: Path, sizes: Sequence[int]) -> list[str]:
+    """Time and memory of larger texts and of long words."""
+    lines = ["| figure | seconds | seconds of processors | MB beyond a training of 1 MB | MB at most |", "| --- |" + " ---: |" * 4]
+    with tempfile.TemporaryDirectory() as folder:
+        small, large = Path(folder, "small.txt"), Path(folder, "large.txt")
+        small.write_bytes(books.read_bytes()[:MEGABYTE])
+        options = {"splitter": "gpt2", "vocab_size": 32_000}
+        lines.append(line_of("20 MB of English books from a file, one thread", small, books, {**options, "threads": 1}))
+        lines.append(line_of("the same, two threads", small, books, {**options, "threads": 2}))
+        for size in sizes:
+            with large.open("wb") as file:
+                corpus.write(file, size * MEGABYTE)
+            lines.append(line_of(f"{size:,} MB of made text, two threads", small, large, {**options, "threads": 2}))
+        letters = np.random.default_rng(1).choice(np.frombuffer(b"acgt", np.uint8), 10 * MEGABYTE).tobytes()
+        for size in (5, 10):
+            large.write_bytes(letters[: size * MEGABYTE])
+            options = {"splitter": "none", "vocab_size": 1_000, "threads": 1}
+            lines.append(line_of(f"a word of {size} MB, 1,000 tokens", small, large, options))
+    return lines
+
+
+def line_of(name: str, small: Path, large: Path, options: Mapping[str, Any]) -> str:
+    """A line of the table: a run of its own."""
+    say(name)
+    done = subprocess.run([sys.executable, "-c", RUN, small, large, json.dumps(options)], capture_output=True, check=True, text=True)
+    seconds, worked, beyond, most = json.loads(done.stdout)
+    return f"| {name} | {seconds:.2f} | {worked:.2f} | {beyond:,.0f} | {most:,.0f} |"
+
+
+def say(text: str) -> None:
+    """Write a note."""
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
