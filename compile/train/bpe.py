@@ -6,12 +6,13 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from fst.compile.train.control import Control, digest_of
-from fst.compile.train.merges import merged
+from fst.compile.train.merges import Merged, TwoWaysError, merged
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.symbols import Alphabet, symbols_of
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
+from fst.jit import no_collector
 
 HUGGINGFACE, SENTENCEPIECE = "huggingface", "sentencepiece"
 
@@ -94,6 +95,7 @@ def check_numbers(**numbers: int) -> None:
             raise VocabularyError(f"{name} is {value}; expected 0 or more")
 
 
+@no_collector()
 def trained(
     kind: str,
     words: Words,
@@ -108,23 +110,31 @@ def trained(
     """Merge the most frequent pairs of words, and name the tokens."""
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_length or 0)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
-    symbols = symbols_of(words, pipeline, alphabet)
-    found = merged(
-        symbols,
-        prefix=alphabet.prefix,
-        vocab_size=vocab_size,
-        min_frequency=min_frequency,
-        max_token_length=max_token_length,
-        control=control or Control(),
-        digest=digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options}),
-    )
-    last = {(left, right): rank for rank, (left, right, _) in enumerate(found.merges)}
+    digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})
+
+    def run(careful: bool) -> Merged:
+        return merged(
+            symbols_of(words, pipeline, alphabet),
+            prefix=alphabet.prefix,
+            vocab_size=vocab_size,
+            min_frequency=min_frequency,
+            max_token_length=max_token_length,
+            control=control or Control(),
+            digest=digest,
+            careful=careful,
+        )
+
+    try:
+        found = run(careful=False)
+    except TwoWaysError:
+        found = run(careful=True)
+    names = found.names
     return Trained(
         kind=kind,
-        vocabulary={name: number for number, name in enumerate(found.names)},
+        vocabulary={name: number for number, name in enumerate(names)},
         counts=found.counts,
         stopped=found.stopped,
-        merges=[(found.names[left], found.names[right]) for rank, (left, right, _) in enumerate(found.merges) if last[left, right] == rank],
+        merges=[(names[left], names[right]) for left, right in found.merges],
         special_tokens=[*dict.fromkeys(alphabet.special_tokens)],
         pipeline=pipeline,
         model=model,

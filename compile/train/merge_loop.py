@@ -314,7 +314,7 @@ def has_room(occurrences, neighbours, state):
         and numbers[RECORDS] + neighbours <= len(state.keys)
         and 4 * (numbers[USED] + neighbours) < len(state.pairs)
         and numbers[SYMBOLS] + numbers[NEED_SYMBOLS] <= len(state.lengths)
-        and 3 * numbers[MERGES] < len(state.merges)
+        and 3 * numbers[MERGES] + 3 <= len(state.merges)
     )
 
 

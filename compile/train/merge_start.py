@@ -6,24 +6,59 @@ import numpy as np
 
 from fst.compile.train.merge_state import ADJACENT, CAREFUL, LEAST, NONE, POOL, RECORDS, USED, WORD_END
 from fst.compile.train.pair_heap import push
-from fst.jit import kernel
+from fst.jit import inlined, kernel
 from fst.merge_list import EMPTY
 from fst.pairs import ONE, insert, key_of, slot_of
 
 
+@inlined
+def code_of(at, begin, end, letters, width, continuing, last):
+    """The code of a letter in its word, see `fst.compile.train.symbols.Forms`."""
+    return ((continuing if at > begin else 0) + (last if at + 1 == end else 0)) * width + letters[at]
+
+
 @kernel
-def sum_counts(cells, words, counts, sums):
-    """Add up how often each symbol occurs.
+def count_letters(letters, ends, counts, width, continuing, last, sums):
+    """Add up how often each letter occurs in each form.
 
     Args:
-        cells: int32[n], symbols; negative ones are none.
-        words: int32[n], the word of each cell.
+        letters: int32[n], below `width`.
+        ends: int64[words], where each word ends; ascending, the last one is n.
         counts: int64[words].
-        sums: int64[symbols], all 0; filled.
+        width, continuing, last: the forms.
+        sums: int64[forms * width], all 0; filled.
     """
-    for at in range(len(cells)):
-        if cells[at] >= 0:
-            sums[cells[at]] += counts[words[at]]
+    begin = 0
+    for word in range(len(ends)):
+        for at in range(begin, ends[word]):
+            sums[code_of(at, begin, ends[word], letters, width, continuing, last)] += counts[word]
+        begin = ends[word]
+
+
+@kernel
+def spell(letters, ends, width, continuing, last, ids, cells, words):
+    """Write the symbols of all words.
+
+    Args:
+        letters, ends, width, continuing, last: as of `count_letters`.
+        ids: int32[forms * width], the symbol of each code; negative: the letter is deleted.
+        cells: int32[n + words + 1]; filled, with `WORD_END` before, between and after words.
+        words: int32[n + words + 1], the word of each cell; filled.
+
+    Returns:
+        The number of cells.
+    """
+    cells[0], words[0], put, begin = WORD_END, 0, 1, 0
+    for word in range(len(ends)):
+        for at in range(begin, ends[word]):
+            symbol = ids[code_of(at, begin, ends[word], letters, width, continuing, last)]
+            if symbol >= 0:
+                cells[put], words[put] = symbol, word
+                put += 1
+        cells[put], words[put] = WORD_END, word
+        put += 1
+        begin = ends[word]
+    return put
 
 
 @kernel

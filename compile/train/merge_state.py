@@ -27,9 +27,9 @@ WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
 ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
 
-NUMBERS = 18
+NUMBERS = 19
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
-REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS = range(14, NUMBERS)
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS = range(14, NUMBERS)
 OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE = range(6)  # why a kernel returns
 
 
@@ -60,8 +60,8 @@ class Merging(NamedTuple):
         numbers: int64[NUMBERS], indexed by the names above. `TOKENS` ids are in use, at most `SIZE`, and `SYMBOLS`, `RECORDS`, `POOL`,
             `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `LEAST` are never
             merged, and have a record only in a careful run. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
-            is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. The others are the room that
-            `OUT_OF_ROOM` needs.
+            is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. `NEED_…` are the room that
+            `OUT_OF_ROOM` asks for. `HAS_PAIRS`: `with_pairs` was called.
     """
 
     cells: Any
@@ -105,7 +105,7 @@ def begin(
     careful: bool,
     suspects: NDArray[np.uint64],
 ) -> Merging:
-    """The first state, with the pairs of all words.
+    """The first state, without pairs.
 
     Args:
         cells: int32[n], ids of single symbols; `WORD_END` before, between and after words.
@@ -124,7 +124,7 @@ def begin(
     numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
     of_single = np.arange(room, dtype=np.int32)
     starts = np.flatnonzero(cells[:-1] == WORD_END).astype(np.int32) + np.int32(1)
-    state = Merging(
+    return Merging(
         cells=cells,
         words=words,
         word_starts=starts[: len(counts)] if careful else starts[:0],
@@ -137,7 +137,7 @@ def begin(
         pool=np.empty(0, np.int32),
         records=np.empty(0, np.int64),
         keys=np.empty(0, np.uint64),
-        pairs=room_for(max(len(cells) >> 5, 64)),
+        pairs=np.empty(0, np.uint64),
         heap_counts=np.empty(0, np.int64),
         heap_records=np.empty(0, np.int32),
         left=np.zeros(2 * room, np.int64),
@@ -148,15 +148,13 @@ def begin(
         suspects=suspects,
         numbers=numbers,
     )
-    return _with_pairs(state)
 
 
-def _with_pairs(state: Merging) -> Merging:
-    """Count the pairs of all words and record their positions."""
-    sizes = np.zeros(len(state.pairs) // 2, np.int64)
-    while not count_pairs.call(state, sizes):
+def with_pairs(state: Merging) -> Merging:
+    """The first state with the pairs of all words and their positions."""
+    state = state._replace(pairs=room_for(max(len(state.cells) >> 5, 64)))
+    while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))
-        sizes = np.zeros(len(state.pairs) // 2, np.int64)
     total, pairs = int(sizes.sum()), int(state.numbers[USED])
     room = 4 * pairs + 64
     state = state._replace(
@@ -167,29 +165,28 @@ def _with_pairs(state: Merging) -> Merging:
         heap_records=np.empty(room, np.int32),
     )
     record_pairs.call(state, sizes)
+    state.numbers[HAS_PAIRS] = True
     return state
 
 
 def enlarge(state: Merging) -> Merging:
-    """The state with the room that `OUT_OF_ROOM` asked for."""
+    """The state with the room that `OUT_OF_ROOM` asked for. Arrays but for the hash table grow in place."""
     numbers = state.numbers
-    room = {"pool": _longer(state.pool, int(numbers[POOL] + numbers[NEED_POOL]))}
-    records = int(numbers[RECORDS] + numbers[NEED_RECORDS])
-    room |= {name: _longer(getattr(state, name), records) for name in ("keys", "heap_counts", "heap_records")}
-    room["records"] = _longer(state.records, 2 * records)
-    if 2 * (numbers[USED] + numbers[NEED_RECORDS]) >= len(state.pairs) // 2:
-        room["pairs"] = room_for(2 * int(numbers[USED] + numbers[NEED_RECORDS]))
-        move_pairs.call(state.pairs, room["pairs"])
-    symbols = int(numbers[SYMBOLS] + numbers[NEED_SYMBOLS])
-    room |= {name: _longer(getattr(state, name), symbols) for name in ("ids", "lengths", "others", "firsts")} if numbers[CAREFUL] else {}
-    room["merges"] = _longer(state.merges, 3 * int(numbers[MERGES] + 1))
-    return state._replace(**room)
+    _grow(int(numbers[POOL] + numbers[NEED_POOL]), state.pool)
+    _grow(int(numbers[RECORDS] + numbers[NEED_RECORDS]), state.keys, state.heap_counts, state.heap_records)
+    _grow(2 * len(state.keys), state.records)
+    _grow(3 * int(numbers[MERGES] + 1), state.merges)
+    if numbers[CAREFUL]:
+        _grow(int(numbers[SYMBOLS] + numbers[NEED_SYMBOLS]), state.ids, state.lengths, state.others, state.firsts)
+    used = int(numbers[USED] + numbers[NEED_RECORDS])
+    if 4 * used < len(state.pairs):
+        return state
+    move_pairs.call(state.pairs, pairs := room_for(used))
+    return state._replace(pairs=pairs)
 
 
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """An array of at least a size, half as long again if it has to grow."""
-    if size <= len(array):
-        return array
-    grown = np.empty(max(size, len(array) + len(array) // 2), array.dtype)
-    grown[: len(array)] = array
-    return grown
+def _grow(size: int, *arrays: NDArray[Any]) -> None:
+    """Make arrays at least as long as a size, and a quarter longer than they are if they must grow."""
+    for array in arrays:
+        if len(array) < size:
+            array.resize(max(size, len(array) + len(array) // 4), refcheck=False)

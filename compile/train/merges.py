@@ -31,17 +31,17 @@ class Merged(NamedTuple):
     Attributes:
         names: the token of each id.
         counts: int64[ids], how often each id occurred when it was made.
-        merges: the left, the right and the made id of each merge, the first one first.
+        merges: the left and the right id of each merge, the first one first.
         stopped: as `fst.compile.train.result.Trained` has it.
     """
 
     names: list[str]
     counts: NDArray[np.int64]
-    merges: list[tuple[int, int, int]]
+    merges: list[list[int]]
     stopped: str
 
 
-class _TwoWaysError(Exception):
+class TwoWaysError(Exception):
     """One string was made in two ways, in a run that is not careful."""
 
 
@@ -63,22 +63,25 @@ class Names:
         """The string of a merge."""
         return self.by_id[left] + self.by_id[right].removeprefix(self._prefix)
 
-    def follow(self, state: Merging) -> None:
-        """Add the tokens of new merges."""
-        end = int(state.numbers[merge_state.MERGES])
-        for left, right, made in state.merges[3 * self._read : 3 * end].reshape(-1, 3).tolist():
+    def follow(self, merges: NDArray[np.int32]) -> None:
+        """Add the tokens of new merges.
+
+        Args:
+            merges: int32[n, 3], all of them.
+        """
+        for left, right, made in merges[self._read :].tolist():
             if made == len(self.by_id):
                 self.by_id.append(self.joined(left, right))
                 self.ids[self.by_id[-1]] = made
-        self._read = end
+        self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
         """The id of the heap's top, `NONE` if its string is new."""
-        self.follow(state)
+        self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
         if found != NONE and state.made[found] and not state.numbers[merge_state.CAREFUL]:
-            raise _TwoWaysError
+            raise TwoWaysError
         return found
 
 
@@ -96,43 +99,43 @@ def need_size(vocab_size: int, tokens: int) -> None:
 
 
 def merged(
-    symbols: Symbols, *, prefix: str, vocab_size: int, min_frequency: int, max_token_length: int | None, control: Control, digest: str
+    symbols: Symbols,
+    *,
+    prefix: str,
+    vocab_size: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    control: Control,
+    digest: str,
+    careful: bool = False,
 ) -> Merged:
     """Learn merges from words in symbols.
 
     Args:
-        symbols: the words.
+        symbols: the words; changed.
         prefix: of symbols that continue a word.
         vocab_size: the number of ids at which training stops.
         min_frequency: pairs rarer than this are not merged.
         max_token_length: new pairs are shorter than this, in symbols; None: no limit.
         control: progress in ids, deadline and checkpoint.
         digest: of words and options.
+        careful: whether one string may be made in two ways even if `symbols` are not careful.
 
     Raises:
+        TwoWaysError: a run that is not careful made one string in two ways.
         VocabularyError: `vocab_size` is less than the number of ids before the first merge.
     """
     tokens = len(symbols.names)
     need_size(vocab_size, tokens)
-    settings = {"size": vocab_size, "least": min_frequency, "longest": NO_LIMIT if max_token_length is None else max_token_length}
     known = room_for(len(symbols.known))
-    keys = np.array([first << 32 | size for first, size in symbols.known], np.uint64)
-    insert_pairs.call(keys, known)
-    try:
-        return _run(symbols, prefix, settings, known, symbols.is_careful, control, digest)
-    except _TwoWaysError:
-        return _run(symbols, prefix, settings, known, True, control, digest)
-
-
-def _run(
-    symbols: Symbols, prefix: str, settings: dict[str, int], known: NDArray[np.uint64], careful: bool, control: Control, digest: str
-) -> Merged:
-    """Learn merges, carefully or not."""
-    tokens, names = len(symbols.names), Names(symbols, prefix)
+    insert_pairs.call(np.array([first << 32 | size for first, size in symbols.known], np.uint64), known)
+    names = Names(symbols, prefix)
 
     def advance(state: Merging) -> Round:
         numbers = state.numbers
         numbers[merge_state.STEPS] = STEPS
+        if not numbers[merge_state.HAS_PAIRS]:
+            state = merge_state.with_pairs(state)
         while True:
             reason = merge_pairs.call(state)
             if reason == merge_state.OUT_OF_ROOM:
@@ -144,15 +147,45 @@ def _run(
                 return Round(state, int(numbers[merge_state.TOKENS]) - tokens, reason != merge_state.OUT_OF_STEPS)
 
     first = merge_state.begin(
-        symbols.cells.copy(), symbols.words, symbols.counts_of_words, tokens, careful=careful, suspects=known, **settings
+        symbols.cells,
+        symbols.words,
+        symbols.counts_of_words,
+        tokens,
+        size=vocab_size,
+        least=min_frequency,
+        longest=NO_LIMIT if max_token_length is None else max_token_length,
+        careful=careful or symbols.is_careful,
+        suspects=known,
     )
-    total = settings["size"] - tokens
-    state, _ = control.run(first, advance, total=total, digest=digest, prove=prove)
-    names.follow(state)
-    numbers = state.numbers
+    state, _ = control.run(first, advance, total=vocab_size - tokens, digest=digest, prove=prove)
+    return _named(state, names, symbols.counts)
+
+
+def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
+    """The result of a last state.
+
+    Args:
+        counts: int64[n], of the first ids.
+    """
+    merges, numbers = _merges(state), state.numbers
+    names.follow(merges)
     if len(names.ids) != numbers[merge_state.TOKENS]:
-        raise _TwoWaysError
-    counts = state.made[: len(names.by_id)].copy()
-    counts[:tokens] += symbols.counts
-    merges = [(left, right, made) for left, right, made in state.merges[: 3 * numbers[merge_state.MERGES]].reshape(-1, 3).tolist()]
-    return Merged(names.by_id, counts, merges, REASONS[int(numbers[merge_state.REASON])])
+        raise TwoWaysError
+    sums = state.made[: len(names.by_id)].copy()
+    sums[: len(counts)] += counts
+    return Merged(names.by_id, sums, _last(state), REASONS[int(numbers[merge_state.REASON])])
+
+
+def _merges(state: Merging) -> NDArray[np.int32]:
+    """int32[n, 3]: the left, the right and the made id of each merge."""
+    merges: NDArray[np.int32] = state.merges[: 3 * state.numbers[merge_state.MERGES]].reshape(-1, 3)
+    return merges
+
+
+def _last(state: Merging) -> list[list[int]]:
+    """The left and the right id of each merge. A pair that merged several times, as only careful runs have it, has its last place."""
+    merges: list[list[int]] = _merges(state)[:, :2].tolist()
+    if not state.numbers[merge_state.CAREFUL]:
+        return merges
+    last = {(left, right): place for place, (left, right) in enumerate(merges)}
+    return [merges[place] for place in sorted(last.values())]

@@ -7,7 +7,7 @@ and their neighbours meet.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,12 +20,11 @@ from fst.errors import VocabularyError, quoted
 from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
-CODE_POINTS = 0x110000
 MAX_CELLS = (1 << 31) - 2
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 FIRST, CONTINUING, LAST = 0, 1, 2  # forms of a character: the sum of those that apply
 
-sum_counts = Deferred("fst.compile.train.merge_start", "sum_counts")
+count_letters, spell = (Deferred("fst.compile.train.merge_start", name) for name in ("count_letters", "spell"))
 
 
 @dataclass(frozen=True)
@@ -96,34 +95,58 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
     """
     letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
     _check_sizes(words, ends)
-    characters, places = _ranked(letters)
     names = list(dict.fromkeys(checked(alphabet.special_tokens)))
     names += [token for token in BYTE_TOKENS if alphabet.byte_tokens and token not in names]
-    known = len(names)
     ids = {name: number for number, name in enumerate(names)}
-    for character in _kept(characters, places, ends, words, pipeline, alphabet):
+    forms = Forms(alphabet, int(letters.max(initial=0)) + 1)
+    sums = np.zeros(forms.size, np.int64)
+    count_letters.call(letters, ends, words.counts, *forms.numbers, sums)
+    for character in _kept(sums.reshape(-1, forms.width).sum(0), pipeline, alphabet):
         ids.setdefault(character, len(ids))
-    codes = _forms(ends, len(letters), alphabet) * np.int32(len(characters)) + places
-    spelled = _spelled(codes, characters, ids, alphabet)
-    kept = spelled >= 0
-    of_word = np.repeat(np.arange(len(words), dtype=np.int32), np.diff(ends, prepend=0))[kept]
-    names = [*ids]
-    counts = np.zeros(len(names), np.int64)
-    cells = np.full(len(of_word) + len(words) + 1, WORD_END, np.int32)
-    at = np.arange(1, len(of_word) + 1) + of_word
-    cells[at] = spelled[kept]
-    numbers = np.zeros(len(cells), np.int32)
-    numbers[at] = of_word
-    sum_counts.call(cells, numbers, words.counts, counts)
+    strings = forms.strings(np.flatnonzero(sums).tolist(), ids)
+    new = {*strings.values()} - ids.keys()
+    for string in [*(string for string in dict.fromkeys(alphabet.order) if string in new), *sorted(new)]:
+        ids.setdefault(string, len(ids))
+    codes = np.full(forms.size, -1, np.int32)
+    codes[[*strings]] = [ids[string] for string in strings.values()]
+    counts = np.zeros(len(ids), np.int64)
+    np.add.at(counts, codes[[*strings]], sums[[*strings]])
+    cells = np.empty(len(letters) + len(words) + 1, np.int32)
+    numbers = np.empty(len(cells), np.int32)
+    used = spell.call(letters, ends, *forms.numbers, codes, cells, numbers)
     return Symbols(
-        names=names,
+        names=[*ids],
         counts=counts,
-        cells=cells,
-        words=numbers,
+        cells=cells[:used],
+        words=numbers[:used],
         counts_of_words=words.counts,
-        is_careful=_is_careful(letters[kept], of_word, codes[kept] // max(len(characters), 1), alphabet),
-        known=_known(names[:known], ids, alphabet),
+        is_careful=_is_careful(cells[:used], codes, forms, alphabet),
+        known=_known(names, ids, alphabet),
     )
+
+
+class Forms:
+    """The forms of characters that get a prefix or a suffix. A code is form × `width` + code point.
+
+    Args:
+        alphabet: the options.
+        width: larger than all code points.
+    """
+
+    def __init__(self, alphabet: Alphabet, width: int) -> None:
+        self._alphabet = alphabet
+        self.width = width
+        self.numbers = width, CONTINUING if alphabet.prefix else FIRST, LAST if alphabet.suffix else FIRST
+        self.size = (sum(self.numbers[1:]) + 1) * width
+
+    def strings(self, codes: list[int], ids: Mapping[str, int]) -> dict[int, str]:
+        """The symbol of each code whose character has an id."""
+        prefix, suffix, found = self._alphabet.prefix, self._alphabet.suffix, dict[int, str]()
+        for code in codes:
+            form, character = code // self.width, chr(code % self.width)
+            if character in ids:
+                found[code] = (prefix if form & CONTINUING else "") + character + (suffix if form & LAST else "")
+        return found
 
 
 def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -197,33 +220,16 @@ def checked(tokens: Iterable[str]) -> Iterator[str]:
         yield token
 
 
-def _ranked(letters: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The distinct characters by code point, and the place of each letter among them."""
-    ranks = np.zeros(CODE_POINTS, np.int32)
-    ranks[letters] = 1
-    characters = np.flatnonzero(ranks)
-    ranks[characters] = np.arange(len(characters), dtype=np.int32)
-    return characters, ranks[letters]
+def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet) -> list[str]:
+    """The characters of the alphabet, by code point.
 
-
-def _kept(
-    characters: NDArray[np.int64],
-    places: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    words: Words,
-    pipeline: Pipeline | None,
-    alphabet: Alphabet,
-) -> list[str]:
-    """The characters of the alphabet, by code point."""
+    Args:
+        sums: int64[n], the count of each code point.
+    """
     first = initial_characters(alphabet, pipeline)
-    found = {*map(chr, characters.tolist())}
-    if alphabet.limit is None or len(found | first) <= alphabet.limit:
-        return sorted(found | first)
-    if alphabet.limit < 0:
+    counts = {chr(point): int(sums[point]) for point in np.flatnonzero(sums)} | dict.fromkeys(first, MAX_COUNT + 1)
+    if alphabet.limit is not None and alphabet.limit < 0:
         raise VocabularyError(f"limit_alphabet is {alphabet.limit}; expected 0 or more")
-    sums = np.zeros(len(characters), np.int64)
-    sum_counts.call(places, np.repeat(np.arange(len(words), dtype=np.int32), np.diff(ends, prepend=0)), words.counts, sums)
-    counts = dict(zip(map(chr, characters.tolist()), sums.tolist(), strict=True)) | dict.fromkeys(first, MAX_COUNT + 1)
     return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])
 
 
@@ -231,57 +237,27 @@ def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str
     """The characters that are in the alphabet even if no word has them."""
     initial = alphabet.initial
     if initial is None:
-        initial = LETTERS.values() if pipeline is not None and pipeline.are_bytes else ()
+        initial = [*LETTERS.values()] if pipeline is not None and pipeline.are_bytes else ()
     return {text[0] for text in initial if text}
 
 
-def _forms(ends: NDArray[np.int64], size: int, alphabet: Alphabet) -> NDArray[np.int32]:
-    """The form of each letter: the sum of `CONTINUING`, if it gets the prefix, and `LAST`, if it gets the suffix."""
-    starts = np.concatenate([[0], ends[:-1]])[: len(ends)]
-    filled = ends > starts
-    forms = np.full(size, CONTINUING if alphabet.prefix else FIRST, np.int32)
-    forms[starts[filled]] = FIRST
-    if alphabet.suffix:
-        forms[ends[filled] - 1] += LAST
-    return forms
-
-
-def _spelled(codes: NDArray[np.int32], characters: NDArray[np.int64], ids: dict[str, int], alphabet: Alphabet) -> NDArray[np.int32]:
-    """The id of each letter, -1 for one that is not in the alphabet. Forms that are new get ids.
-
-    Args:
-        codes: form × number of characters + place of the character.
-    """
-    table = np.full(4 * len(characters), -1, np.int32)
-    present = np.zeros(len(table), bool)
-    present[codes] = True
-    strings = dict[int, str]()
-    for code in np.flatnonzero(present).tolist():
-        form, place = divmod(code, len(characters))
-        character = chr(characters[place])
-        if character in ids:
-            strings[code] = (alphabet.prefix if form & CONTINUING else "") + character + (alphabet.suffix if form & LAST else "")
-    new = {*strings.values()} - ids.keys()
-    for string in [*(string for string in alphabet.order if string in new), *sorted(new)]:
-        ids.setdefault(string, len(ids))
-    for code, string in strings.items():
-        table[code] = ids[string]
-    return table[codes]
-
-
-def _is_careful(letters: NDArray[np.int32], of_word: NDArray[np.int32], forms: NDArray[np.int32], alphabet: Alphabet) -> bool:
+def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms, alphabet: Alphabet) -> bool:
     """Whether two ways to make a token may give one string: a word begins with the prefix, or has the suffix in it, or both are used."""
     prefix, suffix = alphabet.prefix, alphabet.suffix
     if not prefix and not suffix:
         return False
     if prefix and suffix:
         return True
+    used = np.flatnonzero(codes >= 0)
+    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last one is that of `WORD_END`
+    code_of[codes[used]] = used
     text = prefix or suffix
-    places = np.arange(max(len(letters) - len(text) + 1, 0))
+    begins = np.flatnonzero(cells == WORD_END)[:-1] + 1
+    places = begins[code_of[cells[begins]] // forms.width == FIRST] if prefix else np.arange(len(cells))
     for offset, character in enumerate(text):
-        places = places[letters[places + offset] == ord(character)]
-    places = places[of_word[places] == of_word[places + len(text) - 1]]
-    return bool(len(places)) if suffix else bool(np.any(forms[places] == FIRST))
+        places = places[places + offset < len(cells)]
+        places = places[code_of[cells[places + offset]] % forms.width == ord(character)]
+    return bool(len(places))
 
 
 def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
