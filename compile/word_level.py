@@ -25,3 +25,14 @@ def of_json(model: Mapping[str, Any]) -> WordPieceModel:
     while any(token.startswith(prefix) for token in tokens):
         prefix += "#"
     return WordPieceModel(tokens, field_of(model, "unk_token", "model"), prefix, MAX_WORD)
+
+
+def is_word_level(model: Mapping[str, Any]) -> bool:
+    """Whether a model of WordPiece is one of those that `of_json` makes.
+
+    Example:
+        >>> is_word_level({"vocab": {"a": 0}, "continuing_subword_prefix": "##", "max_input_chars_per_word": MAX_WORD})
+        True
+    """
+    has_words = model.get("max_input_chars_per_word") == MAX_WORD
+    return has_words and not any(token.startswith(model["continuing_subword_prefix"]) for token in model["vocab"])

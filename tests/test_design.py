@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "runtime/kernels": {"fst", "fst/machines"},
     "runtime": {"fst", "fst/bridge", "fst/machines", *IN_RUNTIME},
     "runtime/files": {"fst", "fst/machines", "runtime"},
-    "runtime/transformers": {"fst", "fst/machines", "runtime", "runtime/kernels"},
+    "runtime/transformers": {"fst", "fst/bridge", "fst/machines", "runtime", "runtime/kernels"},
     "runtime/sentencepiece": {"fst", "fst/machines", "runtime"},
     "cli": {"fst", "fst/bridge", "fst/machines", "compile", "compile/sources", "compile/text", "compile/train", "runtime", *IN_RUNTIME},
 }
@@ -52,6 +52,7 @@ LATER = {
     *(("compile/train/result.py", "fst.bridge.report"), ("fst/bridge/report.py", "fst.runtime")),
     *(("fst/bridge/words.py", "fst.compile"), ("fst/bridge/words.py", "fst.runtime")),
     *(("fst/bridge/old.py", "fst.compile"), ("fst/bridge/old.py", "fst.runtime"), ("fst/bridge/train.py", "fst.compile")),
+    *(("fst/bridge/like.py", "fst.compile"), ("fst/bridge/like.py", "fst.runtime")),
 }
 ONLY_IN = {
     "numba": {

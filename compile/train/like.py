@@ -6,21 +6,28 @@ the defaults of the trainer apply, as in ``train_new_from_iterator`` of transfor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from fst.compile.compilers import compiler_of, model_of
 from fst.compile.sources.special_tokens import added_token
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renamed, renumbered
 from fst.compile.train.result import FIELDS, PLAIN, Trained
+from fst.compile.word_level import KIND as WORD_LEVEL
+from fst.compile.word_level import is_word_level
 from fst.errors import VocabularyError, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-# The fields of a model that its trainer takes; the others stay as they are.
-TAKEN: Mapping[str, Sequence[str]] = {"BPE": AFFIXES, "WordPiece": ("continuing_subword_prefix", "unk_token"), "WordLevel": ("unk_token",)}
-OF_TRAINER = ("vocab", "merges", "type", "unk_id")
+TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that its trainer takes
+    "BPE": AFFIXES,
+    "WordPiece": ("continuing_subword_prefix", "unk_token"),
+    "WordLevel": ("unk_token",),
+}
+UNKNOWN = "unk_id"  # a field that the trainer of Unigram sets
 
 Json = Mapping[str, Any]
 
@@ -31,10 +38,11 @@ class Recipe:
 
     Attributes:
         kind: the type of the model.
-        size: the number of tokens of the old vocabulary, with its added tokens.
+        size: the number of tokens of the old vocabulary, without `others`.
         pipeline: how texts are split.
         options: arguments of the trainer.
-        model: fields of the model that the trainer does not set.
+        model: fields of the model.
+        others: added tokens that are not special; they follow the vocabulary.
         flags, further, settings: as in `fst.compile.train.result.Trained`.
     """
 
@@ -43,21 +51,37 @@ class Recipe:
     pipeline: Pipeline
     options: Json
     model: Json
+    others: Sequence[str]
     flags: Mapping[str, Mapping[str, bool]]
     further: Json
     settings: Json
 
-    def completed(self, trained: Trained) -> Trained:
-        """A result of the trainer with the parts that are kept.
+    def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
+        """A result of the trainer with the parts that are kept; `options` are the names of arguments that replaced those of the recipe.
 
         Raises:
             VocabularyError: the post-processor has a token that is no special token.
         """
-        renumbered(self.further["post_processor"], trained.vocabulary)
+        given = {name: value for name, value in trained.model.items() if name in options}
+        ids = dict(trained.vocabulary)
+        size = 1 + max(ids.values(), default=-1)
+        outside = [token for token in self.others if token not in ids]
+        ids |= {token: size + place for place, token in enumerate(outside)}
         padding = self.further["padding"]
-        further = {**self.further, "padding": padding if padding and padding["pad_token"] in trained.vocabulary else None}
-        model = {**trained.model, **self.model}
-        return replace(trained, pipeline=self.pipeline, model=model, flags=self.flags, further=further, settings=self.settings)
+        further = {**self.further, "padding": padding if padding and padding["pad_token"] in ids else None}
+        renumbered(further["post_processor"], ids)
+        return replace(
+            trained,
+            vocabulary=ids,
+            counts=np.concatenate([trained.counts, np.zeros(len(outside), np.int64)]),
+            special_tokens=sorted({*trained.special_tokens, *self.others}, key=ids.__getitem__),
+            pipeline=self.pipeline,
+            model={**trained.model, **self.model, **given},
+            flags=self.flags,
+            further=further,
+            settings=self.settings,
+            outside=outside,
+        )
 
 
 def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] = (), names: Mapping[str, str] | None = None) -> Recipe:
@@ -87,38 +111,41 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
 
 def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], name: Callable[[str], str]) -> Recipe:
     model, added = model_of(document), document.get("added_tokens") or []
-    kind = compiler_of(model).kind
+    kind = WORD_LEVEL if is_word_level(model) else compiler_of(model).kind
     fields = {field: name(value) if field == "unk_token" and value is not None else value for field, value in model.items()}
     unknown = _unknown(model, kind, name)
-    tokens = [{**token, "content": name(token["content"])} for token in added if kind == "Unigram" or token["special"]]
-    specials = [*tokens, *(_stated(token) for token in new_special_tokens)]
-    taken = {field: fields[field] for field in TAKEN.get(kind, ()) if fields.get(field) is not None}
+    tokens = [{**token, "content": name(token["content"]), "special": kind == "Unigram" or token["special"]} for token in added]
+    new = [_stated(token) for token in new_special_tokens]
+    specials, others = ([token["content"] for token in [*tokens, *new] if token["special"] is wanted] for wanted in (True, False))
+    taken = {field: fields[field] for field in TAKEN.get(kind, ()) if fields.get(field)}
     return Recipe(
         kind=kind,
-        size=_size(model, added),
+        size=len({*_tokens(model), *specials} - {*others}),
         pipeline=Pipeline(*(document.get(part) for part in ("normalizer", "pre_tokenizer", "decoder"))),
-        options={**taken, **unknown, "special_tokens": list(dict.fromkeys(token["content"] for token in specials))},
-        model={field: value for field, value in fields.items() if field in FIELDS[kind] and field not in (*OF_TRAINER, *taken)},
-        flags={token["content"]: flags for token in specials if (flags := _flags(token)) != PLAIN},
+        options={**taken, **unknown, "special_tokens": [*dict.fromkeys(specials)]},
+        model={field: value for field, value in fields.items() if field in FIELDS[kind] and field != UNKNOWN},
+        others=[*dict.fromkeys(token for token in others if token not in specials)],
+        flags={token["content"]: flags for token in [*tokens, *new] if (flags := {flag: token[flag] for flag in PLAIN}) != PLAIN},
         further={
             "truncation": document.get("truncation"),
             "padding": renamed(document.get("padding"), name),
             "post_processor": renamed(document.get("post_processor"), name),
         },
-        settings=_settings(settings, specials[len(tokens) :], name),
+        settings=_settings(settings, new, name),
     )
 
 
 def _unknown(model: Json, kind: str, name: Callable[[str], str]) -> dict[str, str]:
     """The unknown token of Unigram, as its trainer takes it."""
-    if kind != "Unigram" or model.get("unk_id") is None:
+    if kind != "Unigram" or model.get(UNKNOWN) is None:
         return {}
-    return {"unk_token": name(model["vocab"][model["unk_id"]][0])}
+    return {"unk_token": name(model["vocab"][model[UNKNOWN]][0])}
 
 
-def _size(model: Json, added: Sequence[Json]) -> int:
+def _tokens(model: Json) -> Iterable[str]:
+    """The tokens of a model."""
     tokens = model["vocab"]
-    return len({*(tokens if isinstance(tokens, Mapping) else (token for token, _ in tokens)), *(token["content"] for token in added)})
+    return tokens if isinstance(tokens, Mapping) else (token for token, _ in tokens)
 
 
 def _stated(token: Any) -> dict[str, Any]:
@@ -127,11 +154,6 @@ def _stated(token: Any) -> dict[str, Any]:
         return {"content": token, **PLAIN}
     found = token if isinstance(token, Mapping) else {field: getattr(token, field) for field in ("content", *PLAIN)}
     return added_token({**found, "special": True}).listed()
-
-
-def _flags(token: Json) -> dict[str, bool]:
-    """The flags of a special token. The reference makes all tokens special that its trainer gets."""
-    return {**{flag: token[flag] for flag in PLAIN}, "special": True}
 
 
 def _settings(settings: Json, new: Sequence[Json], name: Callable[[str], str]) -> Json:

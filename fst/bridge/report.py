@@ -238,7 +238,7 @@ def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None
         yield from _zipped(_column(held_out, column or TEXT), None if by is None else _column(held_out, by))
     else:
         first, items = begun(held_out)
-        if are_paths(first, items, has_column=(column or field or by) is not None):
+        if are_paths(first, items, has_column=(column or field) is not None):
             yield from _of_files(items, column, field, by)
         elif by is not None:
             raise TextError(f"held-out texts have no columns, such as {quoted(by)}; expected columns, or files that have them")

@@ -5,7 +5,7 @@ The runtime counts words, and the compiler makes a vocabulary of them. This modu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -292,6 +292,63 @@ def wordlevel(
     return train(
         found, vocab_size=vocab_size, min_frequency=min_frequency, special_tokens=special_tokens, unk_token=unk_token, pipeline=pipeline
     )
+
+
+def like(
+    old: Any,
+    texts: Any,
+    vocab_size: int | None = None,
+    *,
+    new_special_tokens: Iterable[Any] = (),
+    special_tokens_map: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Trained:
+    """Train a vocabulary for other texts with everything else as in an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
+
+    The kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings stay, and so do added tokens with their flags and
+    their roles. Special tokens get the first ids, and other added tokens follow the vocabulary. The ids in the post-processor, also in a
+    nested one, are those of the same tokens in the new vocabulary.
+
+    Neither tables nor files state how a vocabulary was trained. The trainer gets these arguments, and `options` override them:
+
+    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. With ``byte_fallback``
+      the new vocabulary has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` for these.
+    - WordPiece: the old `unk_token` and `continuing_subword_prefix`; by frequency.
+    - WordLevel: the old `unk_token`.
+    - Unigram: the old `unk_token`; all added tokens become special.
+    - All others are the trainer's own defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; of Unigram
+      `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
+
+    Args:
+        old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+        texts: documents, files or counted words, as `words` takes them. They are split as by the old tokenizer, but for added tokens, which
+            count as text.
+        vocab_size: the number of tokens without the added tokens that are not special; None: that of the old vocabulary.
+        new_special_tokens: more special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
+        special_tokens_map: new names of special tokens, by the old ones.
+        options: arguments of `words`, such as `column` and `threads`, and of the trainer, such as `min_frequency` and `progress`.
+
+    Raises:
+        VocabularyError: as from the trainer; or the post-processor has a token that is not special.
+        UnsupportedError: the old tokenizer asks for something that is not supported, or no ``tokenizer.json`` can express it.
+        TextError, ReadingError, OSError: as from `words`.
+
+    Example:
+        >>> from fst.compile import wordpiece as compiled
+        >>> old = compiled(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##able"])
+        >>> new = like(old, ["Hug hugs pug."], vocab_size=16)
+        >>> [*new.vocabulary][:9], new.tokenizer().tokenize("Hugs!")
+        (['[PAD]', '[UNK]', '[CLS]', '[SEP]', '.', 'g', 'h', 'p', 's'], ['hug', '##s', '[UNK]'])
+    """
+    from fst.bridge.like import statement_of
+    from fst.compile.train.like import recipe_of
+
+    recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
+    trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "WordLevel": wordlevel}
+    train = trainers[recipe.kind]
+    size = recipe.size if vocab_size is None else vocab_size
+    return recipe.completed(train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options}), options)
 
 
 def trim(

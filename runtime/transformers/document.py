@@ -47,7 +47,9 @@ def document(tables: Tables) -> Json:
 
 def _normalizer(normalizer: Normalizer) -> Json | None:
     if normalizer.parts is None:
-        return {"type": "BertNormalizer", **{name: getattr(normalizer, name) for name in BERT}}
+        flags = {name: getattr(normalizer, name) for name in BERT}
+        is_none = all(flag is False for flag in flags.values())
+        return None if is_none else {"type": "BertNormalizer", **flags}
     return sequence_of("normalizers", normalizer.parts)
 
 

@@ -105,6 +105,8 @@ class FastTokenizer:
         clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output: bool
         unk_token_id: int | None
         all_special_ids: list[int]
+        special_tokens_map: dict[str, Any]
+        extra_special_tokens: list[Any]
         clean_up_tokenization: Callable[[str], str]
         split_special_tokens: bool
         _eventual_warn_about_too_long_sequence: Callable[[Any, int | None, bool], None]
@@ -265,14 +267,40 @@ class FastTokenizer:
         """
         raise UnsupportedError("set_truncation_and_padding: calls leave nothing behind; pass padding=, truncation=, max_length= to each")
 
-    def train_new_from_iterator(self, *_: Any, **__: Any) -> None:
-        """Refused: tables do not learn.
+    def train_new_from_iterator(
+        self,
+        text_iterator: Any,
+        vocab_size: int,
+        length: int | None = None,  # noqa: ARG002 - for a progress bar of transformers
+        new_special_tokens: Sequence[Any] | None = None,
+        special_tokens_map: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Any:
+        """A new tokenizer with the pipeline and the special tokens of this one and a vocabulary for other texts; see `fst.train.like`.
+
+        Args:
+            text_iterator: texts, or lists of texts.
+            vocab_size: the number of tokens.
+            length: ignored.
+            new_special_tokens: more special tokens, each a str or an ``AddedToken``.
+            special_tokens_map: new names of special tokens, by the old ones.
+            options: further arguments of `fst.train.like` and of the trainer, such as ``min_frequency``.
 
         Raises:
-            UnsupportedError: always.
+            VocabularyError, UnsupportedError, TextError: as from `fst.train.like`.
         """
-        what = "save_pretrained(folder), let AutoTokenizer.from_pretrained(folder) do it, save what it gives, and compile that"
-        raise UnsupportedError(f"train_new_from_iterator: tables do not learn; {what}")
+        from fst.bridge import train
+
+        names = dict(special_tokens_map or {})
+        options.pop("show_progress", None)
+        trained = train.like(
+            self.fst, text_iterator, vocab_size, new_special_tokens=new_special_tokens or (), special_tokens_map=names, **options
+        )
+        named = {role: names.get(token, token) for role, token in self.special_tokens_map.items() if isinstance(token, str)}
+        kept = {name: getattr(self, name) for name in (*NOT_IN_TABLES, *KEPT) if getattr(self, name, None)}
+        extra = [*map(str, self.extra_special_tokens), *map(str, new_special_tokens or ())]
+        kept["extra_special_tokens"] = [names.get(token, token) for token in extra]
+        return hf(trained.tokenizer(), threads=self.threads, **{**named, **kept})
 
     def save_vocabulary(self, save_directory: Any, filename_prefix: str | None = None) -> tuple[str, ...]:
         """Write the model's tokens as ``tokenizers`` does: a ``vocab.txt``; or for byte-level BPE a ``vocab.json`` and a ``merges.txt``.

@@ -1,0 +1,36 @@
+"""What an old tokenizer of any form states, for a new vocabulary like it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fst.bridge.old import SETTINGS, tokenizer_of
+
+ASKER = "fst.train.like"
+
+
+def statement_of(old: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """The ``tokenizer.json`` of a tokenizer, and settings that it does not state, named as in `fst.metadata.Settings`.
+
+    Args:
+        old: as in `fst.train.like`. Only forms that state no ``tokenizer.json`` are compiled.
+
+    Raises:
+        VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read, or no ``tokenizer.json`` can express it.
+    """
+    from fst.compile.sources.read import stated
+    from fst.compile.train.result import Trained
+    from fst.live import is_live
+    from fst.runtime.transformers.backend import backend_of
+
+    if isinstance(old, Trained):
+        return old.to_json(), old.settings
+    is_file = isinstance(old, str | Path) and not str(old).endswith(".npz")
+    found = stated(old) if is_file or (is_live(old) and not hasattr(old, "fst")) else None
+    if found is not None:
+        return found
+    tokenizer = tokenizer_of(old, ASKER)
+    settings = tokenizer._metadata.settings
+    return backend_of(tokenizer, ASKER).document(), {name: getattr(settings, name) for name in SETTINGS}
