@@ -39,6 +39,8 @@ OBJECTS = (
     *(f"fst.compile.{name}" for name in fst.compile.__all__ if name != "lattice"),
     "fst.compile.lattice.jieba",
     "fst.compile.lattice.mecab",
+    "fst.bridge.report.Report",
+    "fst.bridge.report.Row",
     "fst.compile.train.result.Trained",
     "fst.compile.train.trimming.Trimmed",
     "fst.counted_words.Words",
