@@ -185,6 +185,26 @@ class TestTrainingData:
         }
 
 
+class TestCountWords:
+    """`examples/count_words.py`."""
+
+    def test_parts_make_the_words_of_one_machine(self, tmp_path: Path) -> None:
+        """Parts that DuckDB merges have the words and the vocabulary of one machine, and the program says so."""
+        pytest.importorskip("duckdb", reason="the example takes duckdb")
+        count_words = importlib.import_module("count_words")
+        names = [str(tmp_path / f"{number}.txt") for number in range(3)]
+        for number, name in enumerate(names):
+            Path(name).write_text("".join(f"{text}\n" for text in TEXTS[number:]) * 10, encoding="utf-8")
+        counts, vocabulary = printed(count_words.main, *names)
+        assert re.fullmatch(r"3 parts, \d+ words, [\d,]+ occurrences: as one machine counts them", counts)
+        assert vocabulary == "the vocabulary is that of one machine, byte for byte"
+        parts = [count_words.count(name, number, tmp_path) for number, name in enumerate(names)]
+        merged = count_words.merge(parts, tmp_path)
+        merged.save(tmp_path / "duckdb.parquet")
+        fst.train.words(parts).save(tmp_path / "fst.parquet")
+        assert (tmp_path / "duckdb.parquet").read_bytes() == (tmp_path / "fst.parquet").read_bytes()
+
+
 class TestChunks:
     """`examples/chunks.py`."""
 

@@ -1,0 +1,68 @@
+"""Count the words of each file apart, as the machines of a cluster do, and merge the tables by DuckDB's group-by.
+
+Name some texts::
+
+    python examples/count_words.py README.md CHANGELOG.md
+
+Any engine that groups can take the place of DuckDB. The words of all files, and a vocabulary that is trained from them, are those of one
+machine, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+import duckdb
+
+from fst import train
+from fst.counted_words import Words
+
+SPLITTER = "bert"
+MERGED = """
+    COPY (
+        SELECT word, sum(count)::BIGINT AS count, min(first) AS first, split
+        FROM read_parquet($parts) GROUP BY word, split ORDER BY word
+    ) TO '{path}' (FORMAT PARQUET)
+"""
+
+
+def count(text: str, number: int, folder: Path) -> str:
+    """Count the words of one text, the part of this number, and write them. Each machine does this for its own parts."""
+    path = folder / f"part-{number}.parquet"
+    train.words(Path(text), splitter=SPLITTER, partition=number).save(path)
+    return str(path)
+
+
+def merge(parts: Sequence[str], folder: Path) -> Words:
+    """The words of all parts."""
+    path = folder / "words.parquet"
+    duckdb.execute(MERGED.format(path=path), {"parts": list(parts)})
+    return Words.load(path)
+
+
+def vocabulary(words: Words) -> bytes:
+    """A WordPiece vocabulary. Its scores have ties, which go to the pair that occurs first."""
+    return "\n".join(train.wordpiece(words, splitter=SPLITTER, vocab_size=500, criterion="score", min_frequency=10).vocabulary).encode()
+
+
+@click.command()
+@click.argument("texts", nargs=-1, required=True, type=click.Path(exists=True))
+def main(texts: tuple[str, ...]) -> None:
+    """Count the words of TEXTS, each a part of a corpus."""
+    with TemporaryDirectory() as name:
+        parts = [count(text, number, Path(name)) for number, text in enumerate(texts)]
+        merged = merge(parts, Path(name))
+    whole = train.words(map(Path, texts), splitter=SPLITTER)
+    if (merged.text.tobytes(), merged.counts.tolist()) != (whole.text.tobytes(), whole.counts.tolist()):
+        raise SystemExit("the merged words are others than those of one machine")
+    if vocabulary(merged) != vocabulary(whole):
+        raise SystemExit("the merged words make another vocabulary than those of one machine")
+    print(f"{len(texts)} parts, {len(merged):,} words, {merged.counts.sum():,} occurrences: as one machine counts them")
+    print("the vocabulary is that of one machine, byte for byte")
+
+
+if __name__ == "__main__":
+    main()
