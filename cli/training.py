@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,7 +74,7 @@ def train(
     before = [] if old is None else [_tokenizer(old, trainer)]
     words = _words(files, reading, {**counting, **({"splitter": before[0]} if before else {})})
     given.update(_taken(counting, SPLITTING))
-    with steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
+    with _telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
         watched = {} if trainer in AT_ONCE else {"progress": reach}
         result = getattr(fst.train, trainer)(*before, words, **given, **watched)
     _write(result, output, held_out)
@@ -107,6 +109,16 @@ def trim(
         with written(ids) as file:
             np.save(file, trimmed.ids, allow_pickle=False)
     _write(trimmed.trained, output, held_out)
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Write warnings as lines."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield
+    for warning in found:
+        click.echo(f"Warning: {warning.message}", err=True)
 
 
 def _tokenizer(old: str, command: str) -> Any:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from fst.compile.train.result import Trained
     from fst.compile.train.trimming import Trimmed
 
+OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that take rounds
+
 
 def words(
     sources: Any,
@@ -327,7 +329,8 @@ def like(
         vocab_size: the number of tokens without the added tokens that are not special; None: that of the old vocabulary.
         new_special_tokens: more special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
         special_tokens_map: new names of special tokens, by the old ones.
-        options: arguments of `words`, such as `column` and `threads`, and of the trainer, such as `min_frequency` and `progress`.
+        options: arguments of `words`, such as `column` and `threads`, and of the trainer, such as `min_frequency` and `progress`. WordLevel
+            has no rounds: `progress`, `checkpoint` and `deadline` change nothing.
 
     Raises:
         VocabularyError: as from the trainer; or the post-processor has a token that is not special.
@@ -348,6 +351,8 @@ def like(
     trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "WordLevel": wordlevel}
     train = trainers[recipe.kind]
     size = recipe.size if vocab_size is None else vocab_size
+    if train is wordlevel:
+        options = {name: value for name, value in options.items() if name not in OF_ROUNDS}
     return recipe.completed(train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options}), options)
 
 
