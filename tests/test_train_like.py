@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sentencepiece
+import tiktoken
 import tokenizers
 from shared_data import SHARED, needs_shared
+from tiktoken.load import load_tiktoken_bpe
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -18,10 +21,11 @@ import fst
 from fst import train
 from fst.bridge.like import statement_of
 from fst.bridge.words import words_of
+from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.like import recipe_of
 from fst.compile.train.result import FIELDS, Trained
 from fst.compile.train.wordpiece import wordpiece
-from fst.errors import VocabularyError
+from fst.errors import UnsupportedError, VocabularyError
 
 CORPUS = [
     "The hugs of pugs are hugs, and puns are puns; buns aren't.",
@@ -159,6 +163,35 @@ def test_tables_and_trained_vocabularies_are_old_ones() -> None:
         assert (list(other.vocabulary.items()), [*other.merges]) == (list(first.vocabulary.items()), [*first.merges])
         ids = [row.tolist() for row in other.tokenizer().encode_batch(CORPUS)]
         assert ids == [row.tolist() for row in first.tokenizer().encode_batch(CORPUS)]
+
+
+def test_encodings_of_tiktoken_are_old_ones(tmp_path: Path) -> None:
+    """A live encoding of tiktoken gives the vocabulary of the splitter with the effect of its pattern; other patterns are refused."""
+    options: dict[str, Any] = {"vocab_size": 300, "special_tokens": ["<|end|>"]}
+    expected = train.bpe(SENTENCES, splitter="cl100k", **options)
+    expected.save(tmp_path / "a.tiktoken")
+    ranks = load_tiktoken_bpe(str(tmp_path / "a.tiktoken"))
+    for pattern in (str(ENCODINGS["cl100k_base"].pattern), r"\w+|\W+"):
+        old = tiktoken.Encoding("a", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 0})
+        if pattern != r"\w+|\W+":
+            assert train.like(old, SENTENCES, 300).to_json() == expected.to_json()
+        else:
+            with pytest.raises(UnsupportedError, match="of tiktoken has no known counterpart"):
+                train.like(old, SENTENCES, 300)
+
+
+def test_models_of_sentencepiece_are_old_ones(tmp_path: Path) -> None:
+    """A .model gives a vocabulary with its normalizer and its special tokens, whose own .model has the ids of its table."""
+    texts = [text for text in SENTENCES if "</s>" not in text]
+    options: dict[str, Any] = {"special_tokens": ["<unk>", "<s>", "</s>"], "unk_token": "<unk>", "fuse_unk": True}
+    train.bpe(texts, vocab_size=100, splitter="sentencepiece", **options).save(tmp_path / "a.model")
+    trained = train.like(tmp_path / "a.model", texts, 120)
+    assert [*trained.vocabulary][:3] == ["<unk>", "<s>", "</s>"]
+    trained.save(tmp_path / "b.model")
+    reference: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "b.model"))
+    tok = trained.tokenizer()
+    for text in [*texts, "ﬁ  ", "  x"]:
+        assert reference.encode(text) == tok.encode(text).tolist(), text
 
 
 def test_settings_are_kept() -> None:

@@ -21,6 +21,7 @@ def statement_of(old: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read, or no ``tokenizer.json`` can express it.
     """
     from fst.compile.sources.read import stated
+    from fst.compile.train.counterparts import counterpart
     from fst.compile.train.result import Trained
     from fst.live import is_live
     from fst.runtime.transformers.backend import backend_of
@@ -33,4 +34,5 @@ def statement_of(old: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         return found
     tokenizer = tokenizer_of(old, ASKER)
     settings = tokenizer._metadata.settings
-    return backend_of(tokenizer, ASKER).document(), {name: getattr(settings, name) for name in SETTINGS}
+    document = counterpart(tokenizer._table) or backend_of(tokenizer, ASKER).document()
+    return document, {name: getattr(settings, name) for name in SETTINGS}
