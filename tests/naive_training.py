@@ -86,6 +86,36 @@ def bpe_by_recount(
     return tokens, merges
 
 
+def extended_by_recount(
+    words: Mapping[str, int], splits: Mapping[str, list[str]], ids: Mapping[str, int], size: int, prefix: str = ""
+) -> dict[str, int]:
+    """The tokens after further merges of words that an old vocabulary has split.
+
+    Args:
+        words: word → count.
+        splits: word → its old tokens.
+        ids: the old tokens.
+        size: the number of ids, old ones included, of which the last one may be larger than their number.
+        prefix: of tokens that continue a word.
+    """
+    tokens, splits = dict(ids), dict(splits)
+    new = max(tokens.values()) + 1
+    while new < size:
+        counts = Counter[tuple[str, str]]()
+        for word, count in words.items():
+            for pair in pairwise(splits[word]):
+                counts[pair] += count
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], tokens[pair[0]], tokens[pair[1]]))
+        token = best[0] + best[1].removeprefix(prefix)
+        if token not in tokens:
+            tokens[token] = new
+            new += 1
+        splits = {word: _merged(split, best, token) for word, split in splits.items()}
+    return tokens
+
+
 # --- Words: one document after the other
 
 

@@ -1,19 +1,26 @@
-"""Tests of vocabularies that are made from old ones: trimmed ones, and extended ones."""
+"""Tests of vocabularies that are made from old ones: trimmed ones and extended ones."""
 
 from __future__ import annotations
 
+import json
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import naive_training
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
+from tiers import examples
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import fst
 from fst.compile import tokenizer as compiled
+from fst.compile.train.result import Trained
 from fst.errors import UnsupportedError, VocabularyError
 
 SPECIALS = ["<unk>", "<pad>", "<s>"]
@@ -175,6 +182,121 @@ def test_sizes_that_are_out_of_range_are_refused() -> None:
         fst.train.trim(live, lines(), 3)
 
 
+MERGING = ["BPE over bytes", "BPE over characters", "BPE with a suffix", "WordPiece"]
+
+
+def words_of(live: Tokenizer, texts: Iterable[str]) -> Counter[str]:
+    """The words of texts, as a live tokenizer splits them."""
+    return Counter(word for text in texts for word, _ in live.pre_tokenizer.pre_tokenize_str(text))
+
+
+@pytest.mark.parametrize("kind", MERGING)
+def test_new_tokens_are_those_of_a_recount(kind: str) -> None:
+    """New tokens are the most frequent pairs of old ones, counted again after each merge."""
+    live = KINDS[kind][0]()
+    words = words_of(live, lines())
+    splits = {word: [token.value for token in live.model.tokenize(word)] for word in words}
+    prefix = "##" if kind == "WordPiece" else ""
+    size = max(live.get_vocab().values()) + 1 + 40
+    extended = fst.train.extend(live, lines(), 40)
+    assert extended.vocabulary == naive_training.extended_by_recount(words, splits, live.get_vocab(), size, prefix)
+    assert extended.stopped == ("size" if len(extended.vocabulary) == size else "no pair")
+
+
+def undone(ids: Iterable[int], size: int, parts: Mapping[int, Sequence[int]]) -> list[int]:
+    """Ids with new merges undone."""
+    return [old for number in ids for old in ([number] if number < size else undone(parts[number], size, parts))]
+
+
+def check_extended(live: Tokenizer, extended: Trained, texts: Iterable[str]) -> None:
+    """Compare ids, with new merges undone, and those of the old tokenizer."""
+    ids, size = extended.vocabulary, max(live.get_vocab().values()) + 1
+    parts = {ids[left + right]: (ids[left], ids[right]) for left, right in extended.merges}
+    again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
+    for text in texts:
+        found = tok.encode(text).tolist()
+        assert found == again.encode(text).ids, text
+        assert undone(found, size, parts) == live.encode(text).ids, text
+
+
+@pytest.mark.parametrize("kind", MERGING[:3])
+def test_new_merges_undone_give_the_old_ids(kind: str) -> None:
+    """A text has the old tokens, except that some neighbours are a new one; old tokens keep their ids, and old merges come first."""
+    live = KINDS[kind][0]()
+    extended = fst.train.extend(live, lines(), 40)
+    assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
+    old = json.loads(live.to_str())["model"]["merges"]
+    assert [*map(list, extended.merges[: len(old)])] == old
+    draw = random.Random(3)
+    texts = [" ".join("".join(draw.choices("aabcé日x", k=draw.randint(1, 9))) for _ in range(9)) for _ in range(30)]
+    check_extended(live, extended, [*lines(), *texts, "ab abab <s> ab"])
+    assert len(extended.merges) > len(old)
+
+
+SHORT = st.text("abc", min_size=1, max_size=6)
+
+
+COUNTS = st.dictionaries(SHORT, st.integers(1, 5), min_size=1)
+
+
+@given(merges=st.lists(st.tuples(SHORT, SHORT), max_size=6), words=COUNTS, texts=st.lists(SHORT))
+@examples(120)
+def test_strings_with_ids_keep_them(merges: list[tuple[str, str]], words: dict[str, int], texts: list[str]) -> None:
+    """Old tokens that old merges cannot make, and added tokens, keep their ids when new merges make them."""
+    made = list(dict.fromkeys(merges))
+    tokens = dict.fromkeys(["a", "b", "c", *(token for left, right in made for token in (left, right, left + right))])
+    live = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, made))
+    live.add_tokens([AddedToken("abc", single_word=True), AddedToken("cab", special=True)])
+    extended = fst.train.extend(live, words, 5)
+    assert {token: extended.vocabulary[token] for token in live.get_vocab()} == live.get_vocab()
+    again, tok = Tokenizer.from_str(json.dumps(extended.to_json())), extended.tokenizer()
+    for text in [*words, *texts]:
+        assert tok.encode(text).tolist() == again.encode(text).ids
+
+
+def test_unknown_text_is_in_no_new_token() -> None:
+    """Unknown characters and single bytes of them are in no new token, and keep their neighbours apart."""
+    tokens = {"<unk>": 0, "a": 1, "b": 2, **{f"<0x{byte:02X}>": 3 + byte for byte in range(256)}}
+    live = Tokenizer(models.BPE(tokens, [], unk_token="<unk>", byte_fallback=True))
+    extended = fst.train.extend(live, {"aéb": 9, "ab": 1, "éé": 5}, 3)
+    assert [*extended.vocabulary][259:] == ["ab"]
+    assert extended.stopped == "no pair"
+    piece = fst.train.extend(compiled(["[UNK]", "a", "##b"], unk_token="[UNK]"), {"axb": 9, "abx": 1}, 3)
+    assert [*piece.vocabulary] == ["[UNK]", "a", "##b"]
+
+
+def test_extended_word_level_has_the_most_frequent_words() -> None:
+    """WordLevel gets the most frequent words that are no token, and of equally frequent ones the first by code point."""
+    old = Tokenizer(models.WordLevel({"<unk>": 0, "hug": 1, "pug": 7}, unk_token="<unk>"))
+    extended = fst.train.extend(old, {"hug": 9, "b": 3, "a": 3, "c": 4, "d": 1}, 3)
+    assert extended.vocabulary == {"<unk>": 0, "hug": 1, "pug": 7, "c": 8, "a": 9, "b": 10}
+    assert extended.counts.tolist() == [11, 9, 0, 0, 0, 0, 0, 0, 4, 3, 3]
+
+
+def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
+    """A run that the deadline stops leaves a checkpoint, and the same vocabulary comes of it in the end."""
+    live, path = bpe_over_characters(), tmp_path / "run.npz"
+    merges_of = fst.train.extend(live, lines(), 40).merges
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fst.compile.train.merges.STEPS", 20)
+        rounds, found = 0, None
+        while found is None or found.stopped == "deadline":
+            found = fst.train.extend(live, lines(), 40, deadline=0, checkpoint=path)
+            rounds += 1
+    assert rounds > 2
+    assert [*found.merges] == [*merges_of]
+
+
+def test_impossible_extensions_are_refused() -> None:
+    """Unigram cannot be extended, and less than no token cannot be added."""
+    with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
+        fst.train.extend(unigram(), lines(), 10)
+    with pytest.raises(VocabularyError, match="add is -1; expected 0 or more"):
+        fst.train.extend(wordpiece(), lines(), -1)
+    live = wordpiece()
+    assert fst.train.extend(live, lines(), 0).vocabulary == live.get_vocab()
+
+
 def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
     """A live tokenizer, an fst.Tokenizer, a table, its file, a tokenizer.json and a trained vocabulary give the same result."""
     live = wordpiece()
@@ -198,11 +320,22 @@ def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
 
 @needs_shared
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "keep"), [("vocab_bpe/gpt2", 12_000), ("vocab_bpe/mistral01", 8_000), ("vocab/bert-base-cased", 8_000)])
+@pytest.mark.parametrize(("name", "keep"), [("vocab_bpe/mistral01", 12_000), ("vocab/bert-base-cased", 8_000)])
 def test_trimmed_vocabularies_of_the_field(name: str, keep: int) -> None:
-    """GPT-2, Mistral and BERT, trimmed on a corpus, divide its texts as before where all tokens stay."""
+    """Mistral and BERT, trimmed on a corpus, divide its texts as before where all tokens stay."""
     text = (SHARED / "corpora" / "en_books_20MB.txt").read_text("utf-8")[:200_000]
     texts: Sequence[str] = text.splitlines(keepends=True)
     old = fst.Tokenizer(compiled(SHARED / name))
     same, _ = check_trimmed(old, fst.train.trim(old, texts, keep), texts)
     assert same > len(texts) // 2
+
+
+@needs_shared
+@pytest.mark.slow
+def test_extended_vocabulary_of_the_field() -> None:
+    """GPT-2, extended on Python code, divides texts as before but for new tokens."""
+    live = Tokenizer.from_file(str(SHARED / "vocab_bpe" / "gpt2" / "tokenizer.json"))
+    texts = (SHARED / "corpora" / "code_python.txt").read_text("utf-8")[:300_000].splitlines(keepends=True)
+    extended = fst.train.extend(live, texts, 500)
+    assert [*extended.vocabulary.values()] == [*range(50_757)]
+    check_extended(live, extended, texts[::20])

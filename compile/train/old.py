@@ -134,12 +134,16 @@ class OldVocabulary:
     ) -> Trained:
         """A vocabulary with the pipeline, the added tokens and the settings of this one.
 
+        The reference numbers added tokens that the model lacks after all others. So those with other ids become tokens of the model.
+
         Args:
             vocabulary: token → id, of model and added tokens; every added token is in it.
             counts: int64[1 + largest id].
             stopped, merges, scores, min_count: as in `Trained`.
             options: of the model, in addition to the old ones.
         """
+        outside = self.added.keys() - self.of_model.keys() - {self.joined(*pair) for pair in merges}
+        last = max((number for token, number in vocabulary.items() if token not in outside), default=-1)
         specials = [token for token in self.document["added_tokens"] if token["content"] in vocabulary]
         flags = {token["content"]: {name: token[name] for name in PLAIN if token[name] != PLAIN[name]} for token in specials}
         return Trained(
@@ -156,5 +160,5 @@ class OldVocabulary:
             flags={token: changed for token, changed in flags.items() if changed},
             further={name: self.document[name] for name in FURTHER},
             settings=self.settings,
-            outside=frozenset(self.added.keys() - self.of_model.keys()),
+            outside=frozenset(token for token in outside if vocabulary[token] > last),
         )

@@ -356,6 +356,65 @@ def like(
     return recipe.completed(train(texts, splitter=recipe.pipeline, vocab_size=size, **{**recipe.options, **options}), options)
 
 
+def extend(
+    old: Any,
+    words: Any,
+    add: int,
+    *,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so that the rows of embeddings stay where they are.
+
+    New tokens get the ids after the largest old one, in the order in which they are learned. How they are learned depends on the model:
+
+    - BPE: by further merges, which go on where the old ones end. They come after all old merges, so a text has the same tokens as before,
+      except that some neighbours are one new token.
+    - WordPiece: likewise, by the most frequent pairs of neighbouring tokens. But WordPiece takes the longest token at each place, so words
+      in which a new token occurs may be divided in other places, too.
+    - WordLevel: the most frequent words that are no token.
+
+    Args:
+        old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+        words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
+        add: the number of new tokens. There are fewer if every word is one token before.
+        column, field, threads, min_count, errors: as of `words`.
+        progress, checkpoint, deadline: as of `bpe`.
+
+    Returns:
+        The vocabulary. Its counts are those of the words: of old tokens before new ones are made, of a new one when it is made.
+
+    Raises:
+        UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it.
+        VocabularyError: the old tokenizer has no vocabulary that compiles, counted words were split in another way, or `add` is negative.
+        TextError, OSError: as from `words`.
+
+    Example:
+        >>> from fst.compile import wordpiece
+        >>> old = wordpiece(["[UNK]", "h", "##u", "##g"])
+        >>> new = extend(old, {"hug": 3, "hu": 1}, add=2)
+        >>> new.vocabulary
+        {'[UNK]': 0, 'h': 1, '##u': 2, '##g': 3, 'hu': 4, 'hug': 5}
+    """
+    from fst.bridge import old as olds
+    from fst.compile.train.control import Control
+    from fst.compile.train.extending import extend as extended
+
+    control = Control(progress, deadline, checkpoint)
+    tokenizer = olds.tokenizer_of(old, "fst.train.extend")
+    vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
+    counted, _ = _split(words, tokenizer, None, column, field, threads, min_count, errors)
+    batch = olds.segmented(vocabulary, counted)
+    return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control)
+
+
 def trim(
     old: Any,
     words: Any,
@@ -365,6 +424,7 @@ def trim(
     field: str | None = None,
     threads: int | None = None,
     min_count: int = 1,
+    errors: str = "strict",
 ) -> Trimmed:
     """Keep the tokens of a tokenizer that a corpus uses most, and remove the others.
 
@@ -372,11 +432,10 @@ def trim(
     that its merges need. Texts whose tokens all stay have the same tokens as before. New ids follow the order of the old ones.
 
     Args:
-        old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
-            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+        old: a tokenizer, as in `extend`.
         words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
         keep: the number of tokens that stay. Equally frequent ones stay by their ids.
-        column, field, threads, min_count: as in `words`.
+        column, field, threads, min_count, errors: as of `words`.
 
     Returns:
         The vocabulary, and the map from old ids to new ones, by which to cut embeddings: ``embeddings[ids >= 0]`` are the new rows.
@@ -399,7 +458,7 @@ def trim(
 
     tokenizer = olds.tokenizer_of(old, "fst.train.trim")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
-    counted, _ = _words_of(words, splitter=tokenizer, column=column, field=field, threads=threads, min_count=min_count)
+    counted, _ = _split(words, tokenizer, None, column, field, threads, min_count, errors)
     return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)
 
 
