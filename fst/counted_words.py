@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -13,16 +12,16 @@ from numpy.typing import NDArray
 
 from fst import word_tables
 from fst.errors import VocabularyError, quoted
+from fst.jit import Deferred
 from fst.trie import spread
 from fst.word_tables import Columns
 
 MAX_COUNT, UNKNOWN_SPLIT = word_tables.MAX_COUNT, word_tables.UNKNOWN_SPLIT
 PLACE = 3  # numbers that state where a word first occurs
-KEY = 24  # bytes of a word that are compared as three numbers
-BLOCK = 1 << 14  # words whose keys are made together
 PART = 1 << 17  # bytes that are taken together
 RANGE = 1 << 16  # words of the largest part that are merged at a time
 
+make_keys, sort_words = (Deferred("fst.word_sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
 
 
@@ -90,10 +89,12 @@ class Words:
         """
         _need_sum(counts)
         order, begins = _sorted(text, ends)
-        groups = np.flatnonzero(begins)
-        counts = np.add.reduceat(counts[order], groups) if len(groups) else counts
-        text, ends = _taken(text, ends, order[groups])
-        return cls(text, ends, counts, _least(first[order], groups), split, documents)
+        counts, first = counts[order], first[order]
+        if not begins.all():
+            groups = np.flatnonzero(begins)
+            order, counts, first = order[groups], np.add.reduceat(counts, groups), _least(first, groups)
+        text, ends = _taken(text, ends, order)
+        return cls(text, ends, counts, first, split, documents)
 
     @classmethod
     def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
@@ -259,34 +260,14 @@ def _need_sum(counts: Ints) -> None:
         raise VocabularyError(f"the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}; divide the counts")
 
 
-def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8]]:
     """The order of words by their bytes, and whether each word of this order differs from the one before it."""
-    lengths, keys = np.diff(ends, prepend=0), _keys(text, ends)
-    sizes = np.minimum(lengths, KEY + 1)
-    order = np.lexsort((sizes, *keys.T[::-1]))
-    keys, sizes = keys[order], sizes[order]
-    begins = np.ones(len(order), np.bool_)
-    begins[1:] = (keys[1:] != keys[:-1]).any(axis=1) | (sizes[1:] != sizes[:-1])
-    groups = np.flatnonzero(begins)
-    after = np.append(groups[1:], len(order))
-    listed = _Listed(Words(text, ends, ends, ends))
-    for number in np.flatnonzero((after - groups > 1) & (sizes[groups] > KEY)).tolist():  # long words with one beginning
-        first, last = int(groups[number]), int(after[number])
-        found = sorted((listed[place], place) for place in order[first:last].tolist())
-        order[first:last] = [place for _, place in found]
-        begins[first + 1 : last] = [one != other for (one, _), (other, _) in pairwise(found)]
+    count, text, ends = len(ends), np.ascontiguousarray(text), np.ascontiguousarray(ends)
+    keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
+    make_keys.call(text, ends, keys, first)
+    order = np.argsort(first)
+    sort_words.call(text, ends, keys, order, np.empty_like(order), begins)
     return order, begins
-
-
-def _keys(text: NDArray[np.uint8], ends: Ints) -> NDArray[np.uint64]:
-    """The first bytes of each word as three numbers: zeros follow a shorter word."""
-    keys, begins = np.empty((len(ends), KEY // 8), np.uint64), ends - np.diff(ends, prepend=0)
-    for first in range(0, len(ends), BLOCK):
-        places = begins[first : first + BLOCK, None] + np.arange(KEY)
-        inside = places < ends[first : first + BLOCK, None]
-        found = text[np.minimum(places, len(text) - 1)] if len(text) else np.zeros(places.shape, np.uint8)
-        keys[first : first + BLOCK] = np.where(inside, found, np.uint8(0)).view(">u8")
-    return keys
 
 
 def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
@@ -307,10 +288,5 @@ def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[n
 
 def _least(first: Ints, groups: Ints) -> Ints:
     """The least place of each group of rows."""
-    found = first[groups]
-    sizes = np.diff(np.append(groups, len(first)))
-    if (sizes > 1).any():
-        numbers = np.repeat(np.arange(len(groups)), sizes)
-        order = np.lexsort((first[:, 2], first[:, 1], first[:, 0], numbers))
-        found = first[order[groups]]
-    return found
+    numbers = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, len(first))))
+    return first[np.lexsort((first[:, 2], first[:, 1], first[:, 0], numbers))[groups]]

@@ -12,7 +12,7 @@ from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.texts import Source, rows_of
 
-MOST_TEXTS, MOST_UNITS = 1 << 12, 1 << 18  # texts in a block, and the characters or bytes after which it ends
+MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # texts in a block, and the characters or bytes after which it ends
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
@@ -63,7 +63,8 @@ def _numbered(rows: Source, first: int) -> Block:
 def _batches(texts: Iterable[Any]) -> Iterator[list[Any]]:
     """Lists of texts that are worth a block."""
     if isinstance(texts, list | tuple) and not any(isinstance(text, list | tuple) for text in texts[:1]):
-        yield from ([*texts[at : at + MOST_TEXTS]] for at in range(0, len(texts), MOST_TEXTS))
+        texts = texts if type(texts) is list else [*texts]
+        yield from (texts[at : at + MOST_TEXTS] for at in range(0, len(texts), MOST_TEXTS))
         return
     waiting, size = list[Any](), 0
     for item in texts:
