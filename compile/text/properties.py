@@ -36,6 +36,15 @@ def named(name: str) -> Set:
     raise UnsupportedError(f"the pattern has \\p{{{cut(name)}}}, which is not a known property")
 
 
+def scripts() -> list[str]:
+    """The names of all scripts; characters in none are of an unknown script.
+
+    >>> "Latin" in scripts()
+    True
+    """
+    return [names.split()[0] for names, _ in _lines()["script"]]
+
+
 @cache
 def bracket(name: str) -> Set:
     """The set of ``[[:name:]]`` in Oniguruma; fancy-regex takes only its ASCII characters."""

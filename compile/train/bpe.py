@@ -9,6 +9,7 @@ from fst.compile.train.control import Control, digest_of
 from fst.compile.train.merges import Merged, TwoWaysError, merged
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
+from fst.compile.train.sentencepiece import by_sentencepiece
 from fst.compile.train.symbols import Alphabet, symbols_of
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
@@ -54,7 +55,7 @@ def bpe(
         unk_token: the token of unknown characters; one of `special_tokens`.
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
-        reference: "huggingface" or "sentencepiece", whose rules hold for ties and overlaps.
+        reference: "huggingface", or "sentencepiece", see `fst.compile.train.sentencepiece`.
         pipeline: how texts were split into words.
         control: progress, deadline and checkpoint.
         order: the order of symbols with a prefix or a suffix; others follow by code point.
@@ -63,14 +64,29 @@ def bpe(
         VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
         UnsupportedError: `max_token_length` is combined with a prefix or a suffix, or the reference is unknown.
     """
-    if reference != HUGGINGFACE:
+    if reference not in (HUGGINGFACE, SENTENCEPIECE):
         raise UnsupportedError(f"reference is {quoted(reference)}; expected {HUGGINGFACE!r} or {SENTENCEPIECE!r}")
+    if unk_token is not None and unk_token not in special_tokens:
+        raise VocabularyError(f"unk_token is {quoted(unk_token)}; expected one of special_tokens; add it to these")
+    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_length or 0)
+    if reference == SENTENCEPIECE:
+        if min_frequency or initial_alphabet or continuing_subword_prefix or end_of_word_suffix:
+            raise UnsupportedError("SentencePiece has no min_frequency, initial_alphabet, prefix or suffix; leave them out")
+        return by_sentencepiece(
+            words,
+            vocab_size=vocab_size,
+            special_tokens=special_tokens,
+            limit_alphabet=limit_alphabet,
+            max_token_length=max_token_length,
+            byte_fallback=byte_fallback,
+            unk_token=unk_token,
+            pipeline=pipeline,
+            control=control or Control(),
+        )
     if max_token_length is not None and (continuing_subword_prefix or end_of_word_suffix):
         raise UnsupportedError(
             "max_token_length is combined with a prefix or a suffix, for which the reference merges pairs that never occur; leave one out"
         )
-    if unk_token is not None and unk_token not in special_tokens:
-        raise VocabularyError(f"unk_token is {quoted(unk_token)}; expected one of special_tokens; add it to these")
     alphabet = Alphabet(
         special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix, byte_fallback, order
     )
@@ -108,7 +124,7 @@ def trained(
     control: Control | None,
 ) -> Trained:
     """Merge the most frequent pairs of words, and name the tokens."""
-    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_length or 0)
+    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fst.compile.train.merge_state import CAREFUL, HEAP, MERGES, NUMBERS, POOL, RECORDS, SIZE, SYMBOLS, TOKENS, WORD_END, Merging
+from fst.compile.train.merge_state import BY_TEXT, CAREFUL, HEAP, MERGES, NUMBERS, POOL, RECORDS, SIZE, SYMBOLS, TOKENS, WORD_END, Merging
 from fst.errors import VocabularyError
 from fst.jit import Deferred
 from fst.merge_list import EMPTY
@@ -36,6 +36,7 @@ def _lengths(state: Merging) -> Iterator[tuple[str, bool]]:
     yield "made", len(state.left) == len(state.right) == len(state.touched) == 2 * room and len(state.heads) == room
     symbols = len(state.lengths)
     yield "lengths", symbols >= room and len(state.ids) == symbols and len(state.firsts) == symbols and int(numbers[SYMBOLS]) <= symbols
+    yield "kinds", not numbers[BY_TEXT] or (len(state.kinds) >= room and len(state.letters) == len(state.cells))
     yield "others", len(state.others) == symbols or not numbers[CAREFUL]
     yield "records", len(state.records) >= 2 * records and len(state.heap_counts) >= records and len(state.heap_records) >= records
     yield "heap", int(numbers[HEAP]) <= int(numbers[RECORDS]) <= records

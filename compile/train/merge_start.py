@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merge_state import ADJACENT, CAREFUL, LEAST, NONE, POOL, RECORDS, USED, WORD_END
-from fst.compile.train.pair_heap import push
+from fst.compile.train.merge_state import ADJACENT, BY_TEXT, CAREFUL, LEAST, NONE, POOL, RECORDS, USED, WORD_END
+from fst.compile.train.pair_heap import LOW, may_merge, push
 from fst.jit import inlined, kernel
 from fst.merge_list import EMPTY
-from fst.pairs import ONE, insert, key_of, slot_of
+from fst.pairs import HALF, ONE, insert, key_of, slot_of
 
 
 @inlined
@@ -36,12 +36,13 @@ def count_letters(letters, ends, counts, width, continuing, last, sums):
 
 
 @kernel
-def spell(letters, ends, width, continuing, last, ids, cells, words):
+def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
     """Write the symbols of all words.
 
     Args:
         letters, ends, width, continuing, last: as of `count_letters`.
         ids: int32[forms * width], the symbol of each code; negative: the letter is deleted.
+        breaks: whether a deleted letter is the end of a word.
         cells: int32[n + words + 1]; filled, with `WORD_END` before, between and after words.
         words: int32[n + words + 1], the word of each cell; filled.
 
@@ -52,7 +53,7 @@ def spell(letters, ends, width, continuing, last, ids, cells, words):
     for word in range(len(ends)):
         for at in range(begin, ends[word]):
             symbol = ids[code_of(at, begin, ends[word], letters, width, continuing, last)]
-            if symbol >= 0:
+            if symbol >= 0 or breaks:
                 cells[put], words[put] = symbol, word
                 put += 1
         cells[put], words[put] = WORD_END, word
@@ -105,13 +106,14 @@ def record_pairs(state, sizes):
         if sizes[slot] == 0:
             continue
         count = np.int64(pairs[2 * slot + 1])
-        if count < numbers[LEAST] and numbers[CAREFUL] == 0:
+        key = pairs[2 * slot]
+        never = numbers[BY_TEXT] != 0 and not may_merge(key >> HALF, key & LOW, state)
+        if never or (count < numbers[LEAST] and numbers[CAREFUL] == 0):
             sizes[slot] = NONE
             continue
-        state.keys[record] = pairs[2 * slot]
+        state.keys[record] = key
         state.records[2 * record], state.records[2 * record + 1] = place, place + sizes[slot]
         sizes[slot], place = place, place + sizes[slot]
-        push(count, record, state)
         record += 1
     numbers[RECORDS], numbers[POOL] = record, place
     for at in range(1, len(cells) - 1):
@@ -120,6 +122,8 @@ def record_pairs(state, sizes):
             if sizes[slot] != NONE:
                 state.pool[sizes[slot]] = at
                 sizes[slot] += 1
+    for record in range(numbers[RECORDS]):
+        push(np.int64(pairs[slot_of(state.keys[record], pairs) + ONE]), record, state)
 
 
 @kernel

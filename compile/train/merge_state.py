@@ -27,10 +27,22 @@ WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
 ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
 
-NUMBERS = 19
+NUMBERS = 21
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
-REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS = range(14, NUMBERS)
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE = range(14, NUMBERS)
 OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE = range(6)  # why a kernel returns
+
+
+class Text(NamedTuple):
+    """What the rules of SentencePiece need to know of the first symbols.
+
+    Attributes:
+        kinds: int32[ids], the script of each; 0: it joins any script.
+        space: the id of the symbol of a space; `NONE`: it has none.
+    """
+
+    kinds: NDArray[np.int32]
+    space: int
 
 
 class Merging(NamedTuple):
@@ -46,6 +58,8 @@ class Merging(NamedTuple):
         heads: int32[ids], a symbol of each id; `NONE`: the id has none yet.
         others: int32[symbols], a further symbol of the same id, or `NONE`.
         firsts: int32[symbols], the id of the first cell's symbol at the start.
+        kinds: int32[symbols], in a run by text: two tokens merge if their kinds are equal, or if one is 0.
+        letters: int32[cells], in a run by text: the first symbols of the cells, ids by code point.
         pool: int32[n], positions.
         records: int64[2 * n], where the block of each record begins and ends in `pool`.
         keys: uint64[n], the pair of each record, see `fst.pairs.key_of`.
@@ -61,7 +75,8 @@ class Merging(NamedTuple):
             `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `LEAST` are never
             merged, and have a record only in a careful run. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
             is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. `NEED_…` are the room that
-            `OUT_OF_ROOM` asks for. `HAS_PAIRS`: `with_pairs` was called.
+            `OUT_OF_ROOM` asks for. `HAS_PAIRS`: `with_pairs` was called. `BY_TEXT`: the rules of SentencePiece hold; no token begins with
+            the id `SPACE` but at its left end.
     """
 
     cells: Any
@@ -73,6 +88,8 @@ class Merging(NamedTuple):
     heads: Any
     others: Any
     firsts: Any
+    kinds: Any
+    letters: Any
     pool: Any
     records: Any
     keys: Any
@@ -104,6 +121,7 @@ def begin(
     longest: int,
     careful: bool,
     suspects: NDArray[np.uint64],
+    text: Text | None = None,
 ) -> Merging:
     """The first state, without pairs.
 
@@ -117,11 +135,13 @@ def begin(
         longest: new pairs are shorter than this.
         careful: whether one string may be made in several ways.
         suspects: pairs (first id, length) of strings that are known; a merge to such a string stops the kernel.
+        text: the rules of SentencePiece; None: those of `tokenizers`.
     """
-    room = tokens + min(max(size - tokens, 0), len(cells)) + 1
+    room = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes three new pairs at most
     numbers = np.zeros(NUMBERS, np.int64)
-    numbers[[TOKENS, SIZE, SYMBOLS, LEAST]] = tokens, min(size, room - 1), tokens, max(least, 1)
+    numbers[[TOKENS, SIZE, SYMBOLS, LEAST]] = tokens, min(size, room - 1), tokens, max(least, 0 if text else 1)
     numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
+    numbers[[BY_TEXT, SPACE]] = text is not None, text.space if text else NONE
     of_single = np.arange(room, dtype=np.int32)
     starts = np.flatnonzero(cells[:-1] == WORD_END).astype(np.int32) + np.int32(1)
     return Merging(
@@ -134,6 +154,8 @@ def begin(
         heads=np.where(of_single < tokens, of_single, np.int32(NONE)),
         others=np.full(room if careful else 0, NONE, np.int32),
         firsts=of_single.copy(),
+        kinds=np.append(text.kinds, np.zeros(room - tokens, np.int32)) if text else np.empty(0, np.int32),
+        letters=cells.copy() if text else cells[:0],
         pool=np.empty(0, np.int32),
         records=np.empty(0, np.int64),
         keys=np.empty(0, np.uint64),

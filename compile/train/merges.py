@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fst.compile.train import merge_state, result
 from fst.compile.train.control import Control, Round
 from fst.compile.train.merge_proof import prove
-from fst.compile.train.merge_state import NONE, Merging, merge_pairs
+from fst.compile.train.merge_state import NONE, Merging, Text, merge_pairs
 from fst.compile.train.symbols import Symbols
 from fst.errors import VocabularyError
 from fst.merge_list import insert_pairs, room_for
@@ -80,7 +80,7 @@ class Names:
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
-        if found != NONE and state.made[found] and not state.numbers[merge_state.CAREFUL]:
+        if found != NONE and state.made[found] and not state.numbers[merge_state.CAREFUL] and not state.numbers[merge_state.BY_TEXT]:
             raise TwoWaysError
         return found
 
@@ -108,6 +108,7 @@ def merged(
     control: Control,
     digest: str,
     careful: bool = False,
+    text: Text | None = None,
 ) -> Merged:
     """Learn merges from words in symbols.
 
@@ -120,6 +121,7 @@ def merged(
         control: progress in ids, deadline and checkpoint.
         digest: of words and options.
         careful: whether one string may be made in two ways even if `symbols` are not careful.
+        text: the rules of SentencePiece; None: those of `tokenizers`.
 
     Raises:
         TwoWaysError: a run that is not careful made one string in two ways.
@@ -156,6 +158,7 @@ def merged(
         longest=NO_LIMIT if max_token_length is None else max_token_length,
         careful=careful or symbols.is_careful,
         suspects=known,
+        text=text,
     )
     state, _ = control.run(first, advance, total=vocab_size - tokens, digest=digest, prove=prove)
     return _named(state, names, symbols.counts)

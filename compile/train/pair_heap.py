@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from fst.compile.train.merge_state import HEAP
+import numpy as np
+
+from fst.compile.train.merge_state import BY_TEXT, HEAP, LONGEST, SPACE
 from fst.jit import inlined, part
+from fst.pairs import HALF
+
+LOW = np.uint64((1 << 32) - 1)
+
+
+@inlined
+def may_merge(left, right, state):
+    """Whether the rules of SentencePiece let two tokens merge: one script, a space only at the left end, and not too long."""
+    kind, other = state.kinds[left], state.kinds[right]
+    size = state.lengths[left] + state.lengths[right]
+    return size < state.numbers[LONGEST] and state.firsts[right] != state.numbers[SPACE] and (kind == other or kind == 0 or other == 0)
+
+
+@part
+def precedes_by_text(record, other, state):
+    """Whether a pair of equal count is merged before another one in a run by text: fewer characters; then smaller code points."""
+    key, other_key = state.keys[record], state.keys[other]
+    size = state.lengths[key >> HALF] + state.lengths[key & LOW]
+    other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]
+    if size != other_size:
+        return size < other_size
+    at, other_at = state.pool[state.records[2 * record]], state.pool[state.records[2 * other]]
+    for place in range(size):
+        if state.letters[at + place] != state.letters[other_at + place]:
+            return state.letters[at + place] < state.letters[other_at + place]
+    return key < other_key
 
 
 @inlined
 def precedes(count, record, other_count, other, state):
     """Whether a pair is merged before another one: more frequent; of equals, that of smaller ids."""
-    return count > other_count or (count == other_count and state.keys[record] < state.keys[other])
+    if count != other_count:
+        return count > other_count
+    return precedes_by_text(record, other, state) if state.numbers[BY_TEXT] else state.keys[record] < state.keys[other]
 
 
 @part

@@ -22,6 +22,7 @@ from fst.machines.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
+NEVER = "\0 \u2585"  # in pieces of SentencePiece
 FIRST, CONTINUING, LAST = 0, 1, 2  # forms of a character: the sum of those that apply
 
 count_letters, spell = (Deferred("fst.compile.train.merge_start", name) for name in ("count_letters", "spell"))
@@ -41,6 +42,7 @@ class Alphabet:
         suffix: after the last character of a word.
         byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
         order: forms with a prefix or a suffix that get their ids before all others, in this order.
+        breaks: whether characters outside the alphabet end a word, as in SentencePiece, which has no `NEVER` in its alphabet.
     """
 
     special_tokens: Sequence[str] = ()
@@ -50,12 +52,13 @@ class Alphabet:
     suffix: str = ""
     byte_tokens: bool = False
     order: Sequence[str] = ()
+    breaks: bool = False
 
     @property
     def about(self) -> list[object]:
         """All options, as JSON."""
         initial = None if self.initial is None else sorted(self.initial)
-        return [[*self.special_tokens], initial, self.limit, self.prefix, self.suffix, self.byte_tokens, [*self.order]]
+        return [[*self.special_tokens], initial, self.limit, self.prefix, self.suffix, self.byte_tokens, [*self.order], self.breaks]
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
     np.add.at(counts, codes[[*strings]], sums[[*strings]])
     cells = np.empty(len(letters) + len(words) + 1, np.int32)
     numbers = np.empty(len(cells), np.int32)
-    used = spell.call(letters, ends, *forms.numbers, codes, cells, numbers)
+    used = spell.call(letters, ends, *forms.numbers, codes, alphabet.breaks, cells, numbers)
     return Symbols(
         names=[*ids],
         counts=counts,
@@ -228,6 +231,8 @@ def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet
     """
     first = initial_characters(alphabet, pipeline)
     counts = {chr(point): int(sums[point]) for point in np.flatnonzero(sums)} | dict.fromkeys(first, MAX_COUNT + 1)
+    if alphabet.breaks:
+        counts = {character: count for character, count in counts.items() if character not in NEVER}
     if alphabet.limit is not None and alphabet.limit < 0:
         raise VocabularyError(f"limit_alphabet is {alphabet.limit}; expected 0 or more")
     return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])

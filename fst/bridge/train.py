@@ -138,7 +138,10 @@ def bpe(
         unk_token: the token of unknown characters, one of `special_tokens`.
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
-        reference: the library whose rules for ties and overlaps hold.
+        reference: "huggingface", or "sentencepiece": the pieces of ``sentencepiece`` 0.2.3 in its order, meta pieces, merges, characters,
+            and with its scores. Of equally frequent pairs the shortest string is merged there, pieces have one script, 16 characters at
+            most and ▁ at their left end alone, and rare characters end a word. Without `special_tokens` the first pieces are ``<unk>``,
+            ``<s>`` and ``</s>``. Split by "sentencepiece" or "metaspace".
         splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
         progress: called with the number of tokens that were made, and that of all to be made.
         checkpoint: the path of a file. A run that Ctrl-C or the deadline stops leaves its state there, and the next run with the same words

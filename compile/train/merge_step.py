@@ -1,0 +1,277 @@
+"""Kernels of one merge of byte-pair encoding in training, see `fst.compile.train.merge_loop`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.compile.train.merge_state import (
+    BY_TEXT,
+    CAREFUL,
+    INSIDE,
+    LEAST,
+    LONGEST,
+    NONE,
+    POOL,
+    RECORDS,
+    SYMBOLS,
+    USED,
+)
+from fst.compile.train.pair_heap import may_merge
+from fst.jit import inlined, part
+from fst.merge_list import EMPTY
+from fst.pairs import ONE, key_of, slot_of
+
+
+@inlined
+def count_of(key, pairs):
+    """The count of a pair that the table has."""
+    return np.int64(pairs[slot_of(key, pairs) + ONE])
+
+
+@inlined
+def id_of(cell, careful, state):
+    """The id of a cell; of a cell that is no symbol, the cell."""
+    return state.ids[cell] if careful and cell >= 0 else cell
+
+
+@part
+def expand(record, left, right, state):
+    """Find all occurrences of a pair in the words of a record, in a careful run.
+
+    Their positions are written into `pool` after those in use.
+
+    Returns:
+        Their number; -1 if there is no room.
+    """
+    cells, pool = state.cells, state.pool
+    first = state.numbers[POOL]
+    put, before = first, NONE
+    for place in range(state.records[2 * record], state.records[2 * record + 1]):
+        word = state.words[pool[place]]
+        if word == before:
+            continue
+        before = word
+        at = state.word_starts[word]
+        while cells[at] >= 0:
+            after = at + state.lengths[cells[at]]
+            if state.ids[cells[at]] == left and cells[after] >= 0 and state.ids[cells[after]] == right:
+                if put == len(pool):
+                    return -1
+                pool[put] = at
+                put += 1
+                after += state.lengths[cells[after]]
+            at = after
+    return put - first
+
+
+@inlined
+def size_at(at, state):
+    """The cells of the two tokens at a position."""
+    first = state.lengths[state.cells[at]]
+    return first + state.lengths[state.cells[at + first]]
+
+
+@inlined
+def note(neighbour, count, sums, touched, used):
+    """Add an occurrence of a neighbour; returns the number of distinct ones."""
+    if sums[2 * neighbour + 1] == 0:
+        touched[used] = neighbour
+        used += 1
+    sums[2 * neighbour] += count
+    sums[2 * neighbour + 1] += 1
+    return used
+
+
+@part
+def collect(begin, end, left, right, made, state):
+    """Count the neighbours of a pair's occurrences, and drop stale positions. Nothing else changes, so it may be done again.
+
+    Args:
+        begin, end: a block of `pool`. It is shortened in place: of overlapping occurrences the first one stays.
+        left, right, made: ids.
+
+    Returns:
+        The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences, and of those that follow
+        right after another one: these have `made` as their left neighbour, and the one before has no right neighbour.
+    """
+    cells, pool, words = state.cells, state.pool, state.words
+    careful = state.numbers[CAREFUL] != 0
+    middle = len(state.touched) >> 1
+    rights = state.touched[middle:]
+    width = np.int64(state.lengths[left])
+    size = width + state.lengths[right]
+    kept, lefts, used, last = begin, 0, 0, -1
+    count, total, between = np.int64(0), np.int64(0), np.int64(0)
+    for place in range(begin, end):
+        at = np.int64(pool[place])
+        if careful:
+            size = size_at(at, state)
+        elif at < last or cells[at] != left or cells[at + width] != right:
+            continue
+        neighbour = id_of(cells[at - 1], careful, state)
+        follows = at == last
+        if not follows and kept > begin:
+            after = id_of(cells[last], careful, state)
+            if after >= 0:
+                used = note(after, count, state.right, rights, used)
+        count = state.counts[words[at]]
+        total += count
+        if follows:
+            neighbour = made
+            between += count
+        if neighbour >= 0:
+            lefts = note(neighbour, count, state.left, state.touched, lefts)
+        pool[kept] = at
+        kept += 1
+        last = at + size
+    if kept > begin:
+        after = id_of(cells[last], careful, state)
+        if after >= 0:
+            used = note(after, count, state.right, rights, used)
+    return kept, lefts, used, total, between
+
+
+@part
+def forget(lefts, rights, state):
+    """Clear the counts of all neighbours."""
+    middle = len(state.touched) >> 1
+    for place in range(lefts):
+        neighbour = state.touched[place]
+        state.left[2 * neighbour], state.left[2 * neighbour + 1] = 0, 0
+    for place in range(rights):
+        neighbour = state.touched[middle + place]
+        state.right[2 * neighbour], state.right[2 * neighbour + 1] = 0, 0
+
+
+@part
+def add_pair(key, count, occurrences, state):
+    """Add to the count of a new pair, and make a record for its positions.
+
+    Returns:
+        Where its positions go in `pool`.
+    """
+    numbers, pairs = state.numbers, state.pairs
+    slot = slot_of(key, pairs)
+    if pairs[slot] == EMPTY:
+        pairs[slot], pairs[slot + ONE] = key, np.uint64(0)
+        numbers[USED] += 1
+    pairs[slot + ONE] += np.uint64(count)
+    record, place = numbers[RECORDS], numbers[POOL]
+    state.keys[record] = key
+    state.records[2 * record], state.records[2 * record + 1] = place, place + occurrences
+    numbers[RECORDS], numbers[POOL] = record + 1, place + occurrences
+    return place
+
+
+@inlined
+def take_off(key, count, pairs):
+    """Lower the count of a pair; of one that is not counted, nothing."""
+    slot = slot_of(key, pairs)
+    if pairs[slot] != EMPTY:
+        pairs[slot + ONE] -= np.uint64(count)
+
+
+@inlined
+def is_counted(left, right, count, state):
+    """Whether a new pair may ever merge, in a run that is not careful."""
+    numbers = state.numbers
+    if numbers[BY_TEXT]:
+        return may_merge(left, right, state)
+    return count >= numbers[LEAST] and np.int64(state.lengths[left]) + state.lengths[right] < numbers[LONGEST]
+
+
+@part
+def update_pairs(left, right, made, lefts, rights, between, state):
+    """Add the new pairs, and then lower the old ones: the new pair (made, left) may be an old one, too.
+
+    The occurrences of each neighbour in `left` and `right` become the place of its next position, or `NONE` if its pair gets no record.
+
+    Args:
+        left, right, made: ids.
+        lefts, rights: the numbers of distinct neighbours.
+        between: the count of occurrences right after another one.
+
+    Returns:
+        Whether (made, made) has one record for both sides; and in `pool` the place of a position of (made, left), which SentencePiece knows
+        from between two occurrences even if it never occurs, else `NONE`.
+    """
+    numbers, pairs, touched = state.numbers, state.pairs, state.touched
+    middle = len(touched) >> 1
+    careful = numbers[CAREFUL] != 0
+    both = careful and state.left[2 * made + 1] > 0 and state.right[2 * made + 1] > 0  # one record of (made, made), for both sides
+    for place in range(lefts):
+        other = np.int64(touched[place])
+        count, occurrences = state.left[2 * other], state.left[2 * other + 1]
+        if other == made and both:
+            count, occurrences = count + state.right[2 * made], occurrences + state.right[2 * made + 1]
+        kept = careful or is_counted(other, made, count, state)
+        state.left[2 * other + 1] = add_pair(key_of(other, made), count, occurrences, state) if kept else NONE
+    for place in range(rights):
+        other = np.int64(touched[middle + place])
+        if other == made and both:
+            continue
+        count, occurrences = state.right[2 * other], state.right[2 * other + 1]
+        kept = careful or is_counted(made, other, count, state)
+        state.right[2 * other + 1] = add_pair(key_of(made, other), count, occurrences, state) if kept else NONE
+    never = NONE
+    if between and numbers[BY_TEXT] and state.right[2 * left + 1] == 0 and may_merge(made, left, state):
+        never = add_pair(key_of(made, left), 0, 1, state)
+    for place in range(lefts):
+        other = touched[place]
+        take_off(key_of(other, left), state.left[2 * other] - (between if other == made else 0), pairs)
+    for place in range(rights):
+        other = touched[middle + place]
+        take_off(key_of(right, other), state.right[2 * other], pairs)
+    if between:
+        take_off(key_of(right, left), between, pairs)
+    return both, never
+
+
+@inlined
+def symbol_of(made, size, careful, state):
+    """The symbol of an id in a number of cells; a new one if it has none."""
+    if not careful:
+        return made
+    symbol = state.heads[made]
+    while symbol != NONE and state.lengths[symbol] != size:
+        symbol = state.others[symbol]
+    if symbol == NONE:
+        symbol = np.int32(state.numbers[SYMBOLS])
+        state.numbers[SYMBOLS] += 1
+        state.ids[symbol], state.lengths[symbol] = made, size
+        state.others[symbol], state.heads[made] = state.heads[made], symbol
+    return symbol
+
+
+@part
+def write(begin, end, made, size, both, never, state):
+    """Write the made token over all occurrences, and the positions of the new pairs; `both` and `never` are from `update_pairs`."""
+    cells, pool, careful = state.cells, state.pool, state.numbers[CAREFUL] != 0
+    for place in range(begin, end):
+        at = np.int64(pool[place])
+        before = cells[at - 1]
+        first = np.int64(state.lengths[cells[at]])
+        if careful:
+            size = size_at(at, state)
+        symbol = symbol_of(made, size, careful, state)
+        cells[at] = symbol
+        cells[at + first] = INSIDE
+        cells[at + size - 1] = symbol
+        if before >= 0:
+            other = id_of(before, careful, state)
+            put = state.left[2 * other + 1]
+            if put != NONE:
+                pool[put] = at - state.lengths[before]
+                state.left[2 * other + 1] = put + 1
+        if place + 1 < end and pool[place + 1] == at + size:
+            if never != NONE:
+                pool[never] = at
+            continue
+        if cells[at + size] < 0:
+            continue
+        other = id_of(cells[at + size], careful, state)
+        sums = state.left if both and other == made else state.right
+        put = sums[2 * other + 1]
+        if put != NONE:
+            pool[put] = at
+            sums[2 * other + 1] = put + 1

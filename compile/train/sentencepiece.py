@@ -1,0 +1,147 @@
+"""The trainer of byte-pair encoding as SentencePiece has it.
+
+The merges are those of `fst.compile.train.merges` with other rules: of equally frequent pairs the shorter string is merged, and of these
+that of smaller code points. A string is made once; another pair that would make it never merges. Pieces have one script, at most 16
+characters, and ▁ at their left end alone. Pairs that occur no more are merged, too, until the vocabulary is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.text import properties
+from fst.compile.text.sentencepiece import SYMBOL
+from fst.compile.train import newer_characters
+from fst.compile.train.control import Control, digest_of
+from fst.compile.train.merge_state import NONE, Text
+from fst.compile.train.merges import Merged, merged, need_size
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.result import Trained
+from fst.compile.train.symbols import BYTE_TOKENS, Alphabet, checked, strings_of, symbols_of
+from fst.counted_words import Words
+from fst.errors import UnsupportedError
+from fst.jit import no_collector
+
+META = ("<unk>", "<s>", "</s>")  # of SentencePiece, if none are given
+MAX_LENGTH = 16  # characters of a piece
+LONG_VOWEL = "\u30fc"
+GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that SentencePiece takes for Devanagari
+ANY, HAN, COMMON = range(3)  # kinds of characters; those of other scripts follow
+SCRIPTS = {"Inherited": ANY, "Han": HAN, "Hiragana": HAN, "Katakana": HAN, "Common": COMMON}
+
+
+@no_collector()
+def by_sentencepiece(
+    words: Words,
+    *,
+    vocab_size: int,
+    special_tokens: Sequence[str],
+    limit_alphabet: int | None,
+    max_token_length: int | None,
+    byte_fallback: bool,
+    unk_token: str | None,
+    pipeline: Pipeline | None,
+    control: Control,
+) -> Trained:
+    """Learn the pieces that SentencePiece learns, in its order and with its scores: meta pieces, merges, characters.
+
+    Args:
+        words: with their counts; a word begins with ▁ where SentencePiece has a space.
+        vocab_size: the number of pieces.
+        special_tokens: the first pieces; words end where one of them occurs. None: those of SentencePiece.
+        limit_alphabet: the most characters; rarer ones end a word.
+        max_token_length: the most characters of a piece; None: 16.
+        byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.
+        unk_token: the piece of unknown characters; None: ``<unk>``.
+        pipeline: how texts were split into words.
+        control: progress, deadline and checkpoint.
+
+    Raises:
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
+        UnsupportedError: the words are bytes.
+    """
+    if pipeline is not None and pipeline.are_bytes:
+        raise UnsupportedError("reference 'sentencepiece' has words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
+    special = [*dict.fromkeys(checked(special_tokens or META))]
+    meta = [*special, *(token for token in BYTE_TOKENS if byte_fallback and token not in special)]
+    longest = MAX_LENGTH if max_token_length is None else max_token_length
+    alphabet = Alphabet(limit=limit_alphabet, breaks=True)
+    symbols = symbols_of(without(words, special, pipeline), pipeline, alphabet)
+    need_size(vocab_size, len(meta) + len(symbols.names))
+    options = {"trainer": "SentencePiece", "meta": meta, "alphabet": alphabet.about, "size": vocab_size, "longest": longest}
+    found = merged(
+        symbols,
+        prefix="",
+        vocab_size=vocab_size - len(meta),
+        min_frequency=0,
+        max_token_length=longest + 1,
+        control=control,
+        digest=digest_of(words, options),
+        text=Text(kinds_of(symbols.names), symbols.names.index(SYMBOL) if SYMBOL in symbols.names else NONE),
+    )
+    return _result(found, meta, special, unk_token, byte_fallback, pipeline, words.min_count, symbols.counts)
+
+
+def _result(
+    found: Merged,
+    meta: Sequence[str],
+    special: Sequence[str],
+    unk_token: str | None,
+    byte_fallback: bool,
+    pipeline: Pipeline | None,
+    min_count: int,
+    counts: NDArray[np.int64],
+) -> Trained:
+    """The pieces in SentencePiece's order.
+
+    Args:
+        counts: int64[characters].
+    """
+    names, characters = found.names, len(counts)
+    by_count = sorted(range(characters), key=lambda number: (-counts[number], number))
+    order = [*range(characters, len(names)), *by_count]
+    pieces = [*meta, *(names[number] for number in order)]
+    return Trained(
+        kind="BPE",
+        vocabulary={piece: number for number, piece in enumerate(pieces)},
+        counts=np.concatenate([np.zeros(len(meta), np.int64), found.counts[order]]),
+        stopped=found.stopped,
+        merges=[(names[left], names[right]) for left, right in found.merges],
+        scores=np.concatenate([np.zeros(len(meta)), -np.arange(len(order), dtype=np.float64)]),
+        special_tokens=special,
+        pipeline=pipeline,
+        model={"unk_token": unk_token or META[0], "fuse_unk": True, "byte_fallback": byte_fallback},
+        reference="sentencepiece",
+        min_count=min_count,
+    )
+
+
+def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> Words:
+    """Words that are cut where one of the tokens occurs."""
+    text = words.text.tobytes()
+    if not any(token.encode() in text for token in tokens):
+        return words
+    longest_first = sorted(tokens, key=len, reverse=True)
+    pairs = list[tuple[str | bytes, int]]()
+    for word, count in zip(strings_of(words, pipeline), words.counts.tolist(), strict=True):
+        cut = word
+        for token in longest_first:
+            cut = cut.replace(token, "\0")
+        pairs += [(part, count) for part in cut.split("\0") if part]
+    return Words.of_pairs(pairs, words.split)
+
+
+def kinds_of(characters: Sequence[str]) -> NDArray[np.int32]:
+    """A number for the script of each character; 0 for those that join any script."""
+    points = np.array([ord(character) for character in characters], np.int64)
+    kinds = np.full(len(points), COMMON, np.int32)  # those of unknown scripts, too
+    for number, script in enumerate(properties.scripts(), COMMON + 1):
+        within = np.searchsorted(properties.named(script), points, side="right") % 2 == 1
+        kinds[within | (np.isin(points, GRAVE_AND_ACUTE) & (script == "Devanagari"))] = SCRIPTS.get(script, number)
+    kinds[np.searchsorted(newer_characters.edges(), points, side="right") % 2 == 1] = COMMON
+    kinds[points == ord(LONG_VOWEL)] = HAN
+    kinds[points == ord(SYMBOL)] = ANY
+    return kinds
