@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import exp, fsum, log
 
 # --- WordPiece by score: the code of the WordPiece chapter of the Hugging Face course, with a least count of pairs
 
@@ -132,3 +133,72 @@ def words_one_by_one(documents: Iterable[Iterable[bytes]], partition: int = 0) -
             count, first = found.get(word, (0, (partition, document, place)))
             found[word] = (count + 1, first)
     return dict(sorted(found.items()))
+
+
+# --- Unigram: all segmentations of a word, one by one
+
+
+def segmentations(word: str, pieces: Collection[str]) -> Iterator[list[str]]:
+    """Every way to write a word as pieces."""
+    if not word:
+        yield []
+    for end in range(1, len(word) + 1):
+        if word[:end] in pieces:
+            yield from ([word[:end], *rest] for rest in segmentations(word[end:], pieces))
+
+
+def unigram_seeds(words: Mapping[str, int], longest: int) -> list[tuple[str, int]]:
+    """The seeds of Unigram and their scores: the characters, and the substrings that two letters follow, where an end of a word is one."""
+    characters, counts, followers = Counter[str](), Counter[str](), dict[str, set[str]]()
+    for word, count in words.items():
+        for character in word:
+            characters[character] += count
+        for begin in range(len(word)):
+            for end in range(begin + 2, min(begin + longest, len(word)) + 1):
+                counts[word[begin:end]] += 1
+                followers.setdefault(word[begin:end], set()).add(word[end : end + 1])
+    substrings = {string: counts[string] * len(string) for string, next_ in followers.items() if len(next_) > 1}
+    by_score = [sorted(found.items(), key=lambda pair: (pair[1], pair[0]), reverse=True) for found in (characters, substrings)]
+    return by_score[0] + by_score[1]
+
+
+def unigram_expectations(words: Mapping[str, int], scores: Mapping[str, float]) -> Counter[str]:
+    """How often each piece occurs in the words, over all segmentations by their probability."""
+    expected = Counter[str]()
+    for word, count in words.items():
+        paths = [(path, exp(fsum(scores[piece] for piece in path))) for path in segmentations(word, scores)]
+        whole = fsum(share for _, share in paths)
+        for path, share in paths:
+            for piece in path:
+                expected[piece] += count * share / whole  # type: ignore[assignment]
+    return expected
+
+
+def unigram_pruned(words: Mapping[str, int], scores: Mapping[str, float], most: int, is_right: bool) -> list[str]:
+    """The pieces that stay, as the reference orders them: those that cannot be replaced or are split themselves, then the others by loss.
+
+    Args:
+        words: word → count.
+        scores: piece → score.
+        most: how many pieces stay, the unknown one among them.
+        is_right: whether the sum without a piece grows by the pieces that replace it; else by all pieces.
+    """
+    counts = Counter[str]()
+    for word, count in words.items():
+        for piece in _best(word, scores)[0]:
+            counts[piece] += count
+    kept, losses, total = list[str](), dict[str, float](), counts.total()
+    for piece in scores:
+        paths = _best(piece, scores)
+        if len(paths) == 1 or (counts[piece] and len(paths[0]) > 1):
+            kept.append(piece)
+        elif counts[piece]:
+            grown = total + counts[piece] * ((len(paths[1]) if is_right else len(scores) + 1) - 1)
+            without = fsum(log((counts[part] + counts[piece]) / grown) for part in paths[1])
+            losses[piece] = counts[piece] / sum(words.values()) * (log(counts[piece] / total) - without)
+    return kept + sorted(losses, key=lambda piece: -losses[piece])[: most - 1 - len(kept)]
+
+
+def _best(word: str, scores: Mapping[str, float]) -> list[list[str]]:
+    """The segmentations of a word, those of the greatest sums first."""
+    return sorted(segmentations(word, scores), key=lambda path: -fsum(scores[piece] for piece in path))

@@ -256,6 +256,90 @@ def wordpiece(
     )
 
 
+def unigram(
+    source: Any,
+    *,
+    vocab_size: int = 8000,
+    special_tokens: Sequence[str] = (),
+    unk_token: str | None = None,
+    initial_alphabet: Collection[str] = (),
+    shrinking_factor: float = 0.75,
+    n_sub_iterations: int = 2,
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    reference: str = "huggingface",
+    splitter: Any = None,
+    normalizer: Any = None,
+    column: str | None = None,
+    field: str | None = None,
+    threads: int | None = None,
+    min_count: int = 1,
+    errors: str = "strict",
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: str | Path | None = None,
+    deadline: float | None = None,
+) -> Trained:
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop those that the others replace best.
+
+    By default, pieces and scores are those of ``tokenizers`` 0.23.3 with its defects: replacements are weighed with a wrong sum; the pieces
+    that are left at the end are cut in the order of their loss, not of their scores; and if the characters alone fill `vocab_size`, all
+    pieces that are left exceed it. Characters that are no pieces have scores 0.0001 apart, in a random order there and by code point here.
+    Counts above 2^32 do not overflow.
+
+    With "exact", the sum is right, the best pieces by score stay, characters that are no pieces follow all pieces by their frequency, and
+    special tokens are no pieces.
+
+    Args:
+        source: documents, files or counted words, as `words` takes them.
+        vocab_size: the number of tokens at which training stops. It ends with fewer if the words have no more pieces.
+        special_tokens: they get the first ids and the score 0.
+        unk_token: the token of unknown characters; unless it is one of `special_tokens`, it gets the first id. None: there is none.
+        initial_alphabet: characters that become tokens even if no word has them; of longer strings the first character.
+        shrinking_factor: the part of the pieces that stays when they are pruned, from 0 to below 1.
+        n_sub_iterations: how often scores are estimated before pieces are pruned.
+        max_piece_length: the most characters of a piece.
+        seed_size: how many substrings and characters training begins with at most.
+        reference: "huggingface" or "exact".
+        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
+        progress: called with the number of steps that were made, and about how many there are.
+        checkpoint, deadline: as of `bpe`.
+
+    Returns:
+        The tokens with their scores. Its counts are those of the best segmentations of the words.
+
+    Raises:
+        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of its threads; or as of `bpe`.
+        VocabularyError: there are no words, or one is not UTF-8; special tokens are pieces of words, too; or as of `bpe`.
+        TextError, ReadingError, OSError: as of `words`.
+
+    Example:
+        >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
+        >>> [*result.vocabulary]
+        ['<unk>', 'e', 's', 't', 'low', 'n', 'w', 'we', 'd', 'i', 'o', 'l', 'r']
+        >>> result.scores[1:5].round(4).tolist()
+        [-1.6022, -1.9555, -1.9555, -2.2233]
+    """
+    from fst.compile.train.control import Control
+    from fst.compile.train.unigram import unigram as train
+
+    control = Control(progress, deadline, checkpoint)
+    found, pipeline = _split(source, splitter, normalizer, column, field, threads, min_count, errors)
+    return train(
+        found,
+        vocab_size=vocab_size,
+        special_tokens=special_tokens,
+        unk_token=unk_token,
+        initial_alphabet=initial_alphabet,
+        shrinking_factor=shrinking_factor,
+        n_sub_iterations=n_sub_iterations,
+        max_piece_length=max_piece_length,
+        seed_size=seed_size,
+        reference=reference,
+        pipeline=pipeline,
+        control=control,
+    )
+
+
 def wordlevel(
     source: Any,
     *,

@@ -1,0 +1,336 @@
+"""The trainer of Unigram: from all frequent substrings of the words down to a vocabulary.
+
+1. **Seeds**: the characters, and the substrings that occur twice and are followed by two letters (`fst.compile.train.unigram_text`).
+2. **Expectations** and their **maximum**, `n_sub_iterations` times: how often each piece occurs in the words, over all segmentations by
+   their probability, becomes its score. Pieces that are expected less than 0.5 times are dropped.
+3. **Prune**: drop the pieces whose loss is small, until 1.1 times the size is left; then go on with 2.
+4. **End**: all characters and the other pieces up to the size, sorted by score.
+
+The kernels are in `fst.compile.train.unigram_steps`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import ceil, log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.train.control import Control, Round, digest_of
+from fst.compile.train.pipeline import Pipeline
+from fst.compile.train.result import DEADLINE, NO_PAIR, SIZE, Trained
+from fst.compile.train.unigram_text import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
+from fst.counted_words import Words
+from fst.errors import UnsupportedError, VocabularyError, listed, quoted
+from fst.jit import Deferred
+
+HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
+UNKNOWN_PENALTY = 10.0  # the unknown piece is below the least score by this much
+STEP = 0.0001  # between the scores of characters that are no pieces
+PATIENCE = 100  # prunings past the expected ones: the reference goes on for ever if there are too many characters
+UNKNOWN_PIECE = "<UNK>"  # the reference calls it so while it trains
+MAX_PIECE_LENGTH = (1 << 16) - 1
+MAX_SEEDS = (1 << 31) - 2
+KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
+FEW_NODES = 1 << 10
+
+EXPECT, MAXIMIZE, COUNT_BEST, WEIGH = (
+    Deferred("fst.compile.train.unigram_steps", name) for name in ("expect", "maximize", "count_best", "weigh")
+)
+
+
+class State(NamedTuple):
+    """The state of a run.
+
+    Attributes:
+        pieces: int32[pieces], the seeds that are pieces, in their order; seed 0, the unknown piece, is first.
+        scores: float64[pieces]; NaN for seed 0.
+        rounds: int64[1], the rounds so far.
+    """
+
+    pieces: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    rounds: NDArray[np.int64]
+
+
+def unigram(
+    words: Words,
+    *,
+    vocab_size: int = 8000,
+    special_tokens: Sequence[str] = (),
+    unk_token: str | None = None,
+    initial_alphabet: Collection[str] = (),
+    shrinking_factor: float = 0.75,
+    n_sub_iterations: int = 2,
+    max_piece_length: int = 16,
+    seed_size: int = 1_000_000,
+    reference: str = HUGGINGFACE,
+    pipeline: Pipeline | None = None,
+    control: Control | None = None,
+) -> Trained:
+    """Train a vocabulary of pieces with scores. See `fst.train.unigram`.
+
+    Args:
+        words: the distinct words with their counts.
+        pipeline: the text pipeline of the words.
+        control: when to stop early; None: never.
+
+    Raises:
+        UnsupportedError: the reference is "sentencepiece".
+        VocabularyError: there are no words, one is not UTF-8, the size is too small for characters and special tokens, or an option is
+            out of range.
+    """
+    options = {
+        "trainer": "unigram",
+        "vocab_size": vocab_size,
+        "shrinking_factor": shrinking_factor,
+        "n_sub_iterations": n_sub_iterations,
+        "max_piece_length": max_piece_length,
+        "seed_size": seed_size,
+        "reference": reference,
+    }
+    _check(options)
+    specials = _specials(special_tokens, unk_token)
+    text = letters_of(words, pipeline)
+    alphabet = _alphabet(text, initial_alphabet, specials, reference)
+    room = vocab_size - len(specials)
+    if len(alphabet) > room:
+        raise VocabularyError(
+            f"vocab_size is {vocab_size:,}; expected at least {len(specials) + len(alphabet):,}, for {len(specials):,} special tokens and "
+            f"{len(alphabet):,} characters; raise it, or normalize the texts"
+        )
+    seeds = seeds_of(text, longest=max_piece_length, most=seed_size)
+    most = max(vocab_size * 11 // 10, len(alphabet) + 1 if reference == EXACT else 0)
+    run = _Run(text, seeds, most, shrinking_factor, n_sub_iterations, reference)
+    digest = digest_of(words, options)
+    state, finished = (control or Control()).run(run.begin(), run.advance, total=run.rounds, digest=digest, prove=run.prove)
+    pieces, of_pieces = run.end(state, alphabet, specials, room)
+    _refuse_pieces(specials, pieces)
+    return Trained(
+        kind="Unigram",
+        vocabulary={token: index for index, token in enumerate([*specials, *pieces])},
+        counts=np.concatenate([np.zeros(len(specials), np.int64), run.count(of_pieces, np.array([*pieces.values()]))]),
+        stopped=DEADLINE if not finished else SIZE if len(pieces) >= room else NO_PAIR,
+        scores=np.array([0.0] * len(specials) + [*pieces.values()], np.float64),
+        special_tokens=tuple(special_tokens),
+        pipeline=pipeline,
+        model={"unk_id": None if unk_token is None else specials.index(unk_token), "byte_fallback": False},
+        reference=reference,
+        min_count=words.min_count,
+    )
+
+
+def _check(options: Mapping[str, object]) -> None:
+    """Check that each option has a value in its range."""
+    if options["reference"] == SENTENCEPIECE:
+        raise UnsupportedError(
+            "reference is 'sentencepiece'; expected 'huggingface' or 'exact'; sentencepiece adds float32 numbers thread by thread, so its "
+            "pieces depend on num_threads; choose 'exact', which lacks the defects of 'huggingface' too"
+        )
+    if options["reference"] not in (HUGGINGFACE, EXACT):
+        raise UnsupportedError(f"reference is {quoted(options['reference'])}; expected 'huggingface' or 'exact'")
+    for name in ("vocab_size", "n_sub_iterations", "max_piece_length", "seed_size"):
+        value, most = options[name], MAX_PIECE_LENGTH if name == "max_piece_length" else MAX_SEEDS
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+            raise VocabularyError(f"{name} is {quoted(value)}; expected a whole number from 1 to {most:,}")
+    factor = options["shrinking_factor"]
+    if not isinstance(factor, float | int) or not 0 <= factor < 1:
+        raise VocabularyError(f"shrinking_factor is {quoted(factor)}; expected a number from 0 to below 1")
+
+
+def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
+    """The special tokens in the order of their ids. The unknown token is the first one unless it is among them."""
+    specials = [*special_tokens]
+    if len({*specials}) < len(specials):
+        raise VocabularyError(f"special_tokens are {quoted(specials)}; expected each token once")
+    return specials if unk_token is None or unk_token in specials else [unk_token, *specials]
+
+
+def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
+    """The characters by code point; of "exact", by frequency first, and without special tokens."""
+    occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
+    alphabet = sorted({*occurs, *(string[0] for string in initial if string)})
+    if reference != EXACT:
+        return alphabet
+    return sorted({*alphabet} - {*specials}, key=lambda character: (-occurs.get(character, 0.0), character))
+
+
+def _refuse_pieces(specials: Sequence[str], pieces: Mapping[str, float]) -> None:
+    """Refuse special tokens that are pieces, too: a vocabulary has a token once."""
+    if repeated := [token for token in specials if token in pieces]:
+        raise VocabularyError(
+            f"special tokens that are pieces of words too: {listed(repeated)}; expected none; choose others, or reference='exact', which "
+            "leaves them out of the pieces"
+        )
+
+
+class _Run:
+    """One run: the words and the options, with scratch for kernels.
+
+    Args:
+        text: the words.
+        seeds: their seeds; the arrays of its lattices are changed.
+        most: as soon as there are so few pieces, training ends.
+        shrinking_factor: of the number of pieces, when they are pruned.
+        n_sub_iterations: expectations before pieces are pruned.
+        reference: "huggingface" or "exact".
+    """
+
+    def __init__(self, text: Letters, seeds: Seeds, most: int, shrinking_factor: float, n_sub_iterations: int, reference: str) -> None:
+        self.text, self.seeds, self.most, self.factor, self.iterations = text, seeds, most, shrinking_factor, n_sub_iterations
+        self.is_exact = reference == EXACT
+        self.lattices, self.arcs_of = seeds.lattices, len(seeds.scores)
+        self.sums, self.nodes, self.paths = Sums.of(text.longest), Nodes.of(FEW_NODES), Paths.of(FEW_NODES)
+        self.reserved = None if self.is_exact else self._reserved()
+
+    @property
+    def rounds(self) -> int:
+        """About how many rounds a run has: pieces are pruned by the factor at least."""
+        ratio = self.most / len(self.seeds.scores)
+        prunings = 0 if ratio >= 1 else 1 if self.factor == 0 else ceil(log(ratio) / log(self.factor))
+        return prunings * (self.iterations + 1) + self.iterations
+
+    def begin(self) -> State:
+        """The state before the first round: all seeds are pieces."""
+        return State(np.arange(len(self.seeds.scores), dtype=np.int32), self.seeds.scores, np.zeros(1, np.int64))
+
+    def prove(self, state: State) -> None:
+        """Raise an error unless a state from a checkpoint is one of this run."""
+        pieces, scores, rounds = state
+        is_right = len(pieces) == len(scores) and len(rounds) == 1 and len(pieces) > 1 and pieces[0] == UNKNOWN and rounds[0] >= 0
+        if not is_right or pieces.min() < 0 or pieces.max() >= len(self.seeds.scores) or len(np.unique(pieces)) < len(pieces):
+            raise VocabularyError("the pieces of the checkpoint are not those of the words; expected each seed once; remove the checkpoint")
+        if not np.isfinite(scores[1:]).all():
+            raise VocabularyError("the scores of the checkpoint are not finite; expected logarithms; remove the checkpoint")
+
+    def advance(self, state: State) -> Round:
+        """Make one round: new scores, or, after `n_sub_iterations` of these, fewer pieces."""
+        if self.reserved is not None and self.reserved not in state.pieces:
+            raise VocabularyError(
+                f"a word contains {UNKNOWN_PIECE!r}, on which training by the reference fails; expected none; remove it from the texts, or "
+                "choose reference='exact'"
+            )
+        if state.rounds[0] > self.rounds + PATIENCE * (self.iterations + 1):
+            raise VocabularyError(
+                f"training has {len(state.pieces):,} pieces that it cannot prune; expected at most {self.most:,}, 1.1 times vocab_size; "
+                "raise vocab_size"
+            )
+        self._keep(state.pieces)
+        step = int(state.rounds[0]) % (self.iterations + 1)
+        pieces, scores = self._rescored(state) if step < self.iterations else self._pruned(state)
+        done = state.rounds + 1
+        finished = step == self.iterations - 1 and len(pieces) <= self.most
+        return Round(State(pieces, scores, done), self.rounds if finished else min(int(done[0]), self.rounds), finished)
+
+    def _keep(self, pieces: NDArray[np.int32]) -> None:
+        """Drop the arcs of other seeds than these."""
+        if len(pieces) < self.arcs_of:
+            self.lattices, self.arcs_of = self.lattices.keep(pieces, len(self.seeds.scores)), len(pieces)
+
+    def _reserved(self) -> int | None:
+        """The seed of the reference's name for unknown characters; -1 if it is no seed, and None if no word contains it."""
+        places = self.text.find(UNKNOWN_PIECE)
+        if not len(places):
+            return None
+        arcs = slice(*self.lattices.first[places[0] : places[0] + 2])
+        found = self.lattices.seeds[arcs][self.lattices.sizes[arcs] == len(UNKNOWN_PIECE)]
+        return int(found[0]) if len(found) else -1
+
+    def _scores_of(self, state: State) -> NDArray[np.float64]:
+        """The scores by seed. The unknown piece has a score below all."""
+        scores = np.full(len(self.seeds.scores), np.nan)
+        scores[state.pieces] = state.scores
+        scores[UNKNOWN] = state.scores[1:].min() - UNKNOWN_PENALTY
+        return scores
+
+    def _rescored(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The pieces that are expected often enough, with new scores."""
+        expected = np.zeros(len(self.seeds.scores))
+        EXPECT.call(self.lattices, self._scores_of(state), self.sums.best, self.sums.second, expected)
+        pieces, scores = np.empty_like(state.pieces), np.empty_like(state.scores)
+        count = MAXIMIZE.call(expected, state.pieces, pieces, scores)
+        if count < 2:
+            raise VocabularyError("no piece is expected 0.5 times or more; expected one at least; add words")
+        return pieces[:count].copy(), scores[:count].copy()
+
+    def _pruned(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The pieces without which most is lost: those without a replacement, in their order, and then the others by their loss."""
+        scores, counts = self._scores_of(state), np.zeros(len(self.seeds.scores))
+        self._count_best(scores, counts)
+        verdicts, losses = np.empty(len(state.pieces), np.uint8), np.empty(len(state.pieces))
+        begin = 0
+        while begin < len(state.pieces):
+            begin = WEIGH.call(
+                *(self.lattices, scores, self.seeds.places, self.seeds.lengths, state.pieces, begin, counts, self.is_exact),
+                *(self.sums, self.nodes, self.paths, verdicts, losses),
+            )
+            self._enlarge(begin < len(state.pieces))
+        kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
+        room = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
+        if room >= 0 or self.is_exact:  # else the reference keeps all
+            weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(room, 0)]
+        stay = np.concatenate([kept, weighed])
+        return state.pieces[stay], state.scores[stay]
+
+    def _count_best(self, scores: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+        """Count the pieces of the best segmentations."""
+        word = 0
+        while word < len(self.text.counts):
+            word = COUNT_BEST.call(self.lattices, scores, word, self.sums, self.nodes, counts)
+            self._enlarge(word < len(self.text.counts))
+
+    def _enlarge(self, is_full: bool) -> None:
+        """Double the scratch of a kernel that stopped for want of it."""
+        if is_full:
+            self.nodes, self.paths = Nodes.of(2 * len(self.nodes.seed)), Paths.of(2 * len(self.paths.node))
+
+    def end(self, state: State, alphabet: Sequence[str], specials: Sequence[str], room: int) -> tuple[dict[str, float], NDArray[np.int64]]:
+        """The vocabulary: all characters, and other pieces as long as there is room, by score.
+
+        Args:
+            state: the last state.
+            alphabet: the characters; those that are no pieces get scores in this order.
+            specials: special tokens; of "exact", they are no pieces.
+            room: how many tokens there are without them.
+
+        Returns:
+            The score of each token, in the order of their ids without special tokens; and the seed of each, or -1.
+        """
+        tokens = self.text.spelled(self.seeds.places[state.pieces[1:]], self.seeds.lengths[state.pieces[1:]])
+        seeds = dict(zip(tokens, state.pieces[1:].tolist(), strict=True))
+        scores = dict(zip(tokens, state.scores[1:].tolist(), strict=True))
+        least, penalty, step = min(scores.values()), -STEP if self.is_exact else 0.0, -STEP if self.is_exact else STEP
+        chosen: dict[str, float] = {}
+        for character in alphabet:
+            chosen[character] = scores[character] if character in scores else least + penalty
+            penalty += 0.0 if character in scores else step
+        left_out = {*chosen, *(specials if self.is_exact else [UNKNOWN_PIECE])}
+        others = [token for token in tokens if token not in left_out]
+        if self.is_exact:
+            others.sort(key=lambda token: -scores[token])
+        if self.is_exact or len(chosen) < room:  # the reference looks at the size after each piece, and adds all if it is met before
+            others = others[: room - len(chosen)]
+        chosen |= {token: scores[token] for token in others}
+        ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))
+        letters = dict(zip(map(chr, self.text.alphabet), self.seeds.letters.tolist(), strict=True))
+        return ended, np.array([seeds.get(token, letters.get(token, -1)) for token in ended], np.int64)
+
+    def count(self, seeds: NDArray[np.int64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Count the tokens in the best segmentations of the words.
+
+        Args:
+            seeds, scores: the seed of each token, or -1, and its score.
+        """
+        known = seeds >= 0
+        lattices = self.lattices.keep(seeds[known].astype(np.int32), len(self.seeds.scores))
+        unknown = np.flatnonzero(lattices.seeds == UNKNOWN)
+        places = np.searchsorted(lattices.first, unknown, "right") - 1
+        lattices.seeds[unknown] = self.seeds.letters[self.text.letters[places]]
+        by_seed, counts = np.full(len(self.seeds.scores), np.nan), np.zeros(len(self.seeds.scores))
+        by_seed[UNKNOWN] = scores.min() - UNKNOWN_PENALTY
+        by_seed[seeds[known]] = scores[known]
+        self.lattices = lattices
+        self._count_best(by_seed, counts)
+        return np.where(known, counts[seeds], 0).astype(np.int64)

@@ -1,0 +1,167 @@
+"""Kernels of the seeds of Unigram: every substring of the words that occurs twice and is followed by two letters, and where each occurs.
+
+The suffixes of all words are sorted. Suffixes with a common prefix are neighbours, so the substrings are the inner nodes of the tree of
+their common prefixes, and the substrings that begin at a place lie on the way from its leaf to the root. The order is made by doubling in
+`fst.compile.train.unigram_text`; `pack_letters` and these kernels do what goes from letter to letter.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fst.jit import kernel
+
+ROOT = 0
+
+
+@kernel
+def pack_letters(letters, bits, width, keys):
+    """The first letters of each suffix as one number, which sorts like them. After the end of a word, letters are 0.
+
+    Args:
+        letters: int32[n], below ``1 << bits``; 0 after each word.
+        bits, width: the bits of a letter, and how many letters a number has; at most 63 bits together.
+        keys: int64[n], filled.
+    """
+    key, shift = 0, bits * (width - 1)
+    for place in range(len(letters) - 1, -1, -1):
+        key = letters[place] << shift | key >> bits if letters[place] else 0
+        keys[place] = key
+
+
+@kernel
+def measure_prefixes(letters, order, most, shared):
+    """How many letters each suffix shares with the one before it in the order. An end of a word that both have counts as `most`.
+
+    Args:
+        letters: int32[n], 0 after each word.
+        order: int64[suffixes], the places of the suffixes, sorted; none begins with 0.
+        most: the longest prefix that is measured.
+        shared: int32[suffixes], filled; 0 for the first one.
+    """
+    shared[0] = 0
+    for index in range(1, len(order)):
+        left, right, same = order[index - 1], order[index], 0
+        while same < most and letters[left + same] == letters[right + same]:
+            same = same + 1 if letters[left + same] else most
+        shared[index] = same
+
+
+@kernel
+def grow_tree(shared, order, longest, first, depth, count, parent, deepest, stack):
+    """Make the tree of common prefixes of at most `longest` letters. Node 0 is the root.
+
+    Args:
+        shared: int32[suffixes], from `measure_prefixes`; more than `longest` counts as equal suffixes.
+        order: int64[suffixes], the places of the suffixes, sorted.
+        longest: the letters of the deepest nodes.
+        first, depth, count, parent: int32[suffixes + 1], filled by node: its first suffix in the order, its letters, its suffixes, and its
+            parent.
+        deepest: int32[letters], filled by the place of a suffix: the deepest node above it.
+        stack: int32[longest + 2], scratch: the nodes above the last suffix.
+
+    Returns:
+        The number of nodes.
+    """
+    first[ROOT], depth[ROOT], parent[ROOT] = 0, 0, ROOT
+    stack[0], top, nodes, begin = ROOT, 0, 1, 0
+    for index in range(1, len(order) + 1):
+        common = shared[index] if index < len(order) else 0
+        if common > longest:
+            continue
+        if common > depth[stack[top]]:
+            first[nodes], depth[nodes], parent[nodes] = begin, common, stack[top]
+            top += 1
+            stack[top] = nodes
+            nodes += 1
+        for place in range(begin, index):
+            deepest[order[place]] = stack[top]
+        begin = index
+        while depth[stack[top]] > common:
+            node = stack[top]
+            count[node] = index - first[node]
+            top -= 1
+            if depth[stack[top]] < common:
+                first[nodes], depth[nodes], parent[nodes] = first[node], common, stack[top]
+                parent[node] = nodes
+                top += 1
+                stack[top] = nodes
+                nodes += 1
+    count[ROOT] = len(order)
+    return nodes
+
+
+@kernel
+def count_arcs(starts, deepest, parent, seed_of, first):
+    """Count the seeds that begin at each place: its letter, and the seeds from its deepest node to the root.
+
+    Args:
+        starts: int64[words + 1], where each word begins; one place lies between words.
+        deepest, parent: from `grow_tree`.
+        seed_of: int32[nodes], the seed of each node; 0: none.
+        first: int64[places + 1], all 0; filled with where the arcs of each place begin.
+    """
+    arcs = 0
+    for word in range(len(starts) - 1):
+        for place in range(starts[word], starts[word + 1] - 1):
+            first[place] = arcs
+            arcs += 1
+            node = deepest[place]
+            while node != ROOT:
+                arcs += seed_of[node] > 0
+                node = parent[node]
+        first[starts[word + 1] - 1] = arcs
+    first[len(first) - 1] = arcs
+
+
+@kernel
+def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, seeds, sizes):
+    """List the seeds that begin at each place, short ones first.
+
+    Args:
+        letters: int32[n], 0 after each word.
+        letter_seeds: int32[alphabet], the seed of each letter; 0 for the letter 0.
+        deepest, parent, depth: from `grow_tree`.
+        seed_of: int32[nodes], the seed of each node; 0: none.
+        first: from `count_arcs`.
+        seeds, sizes: int32[arcs], uint16[arcs], filled: the seed of each arc, and its letters.
+    """
+    for place in range(len(letters)):
+        at, node = first[place + 1] - 1, deepest[place]
+        if at < first[place]:
+            continue
+        while node != ROOT:
+            if seed_of[node] > 0:
+                seeds[at], sizes[at] = seed_of[node], depth[node]
+                at -= 1
+            node = parent[node]
+        seeds[at], sizes[at] = letter_seeds[letters[place]], 1
+
+
+@kernel
+def keep_arcs(first, seeds, sizes, lives):
+    """Drop the arcs of seeds that are no longer pieces. A letter that is no piece becomes the unknown piece, the last arc of its place.
+
+    Args:
+        first, seeds, sizes: the arcs, as in `list_arcs`; changed.
+        lives: bool[seeds], whether a seed is a piece; false for seed 0, the unknown piece.
+
+    Returns:
+        The number of arcs.
+    """
+    arcs, begin = 0, np.int64(0)
+    for place in range(len(first) - 1):
+        end, is_unknown = first[place + 1], False
+        first[place] = arcs
+        for arc in range(begin, end):
+            if lives[seeds[arc]]:
+                seeds[arcs], sizes[arcs] = seeds[arc], sizes[arc]
+                arcs += 1
+            else:
+                is_unknown |= sizes[arc] == 1
+        if is_unknown:
+            seeds[arcs], sizes[arcs] = 0, 1
+            arcs += 1
+        begin = end
+    first[len(first) - 1] = arcs
+    return arcs

@@ -1,0 +1,268 @@
+"""Kernels of the steps of Unigram: expectations, their maximum, best paths, and the loss of a piece.
+
+They run over the lattices of `fst.compile.train.unigram_text`. Every sum has the order and the functions of the reference, so that pieces
+of equal loss stay equal: sums of the paths to a place begin with the longest piece, and exp and log are those of libm.
+
+Best paths are found by their sums. If two sums at a place of the best path differ by less than `MARGIN`, rounding may decide: then
+`fst.compile.train.unigram_ties` takes the path that the reference takes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from fst.compile.train.unigram_ties import SPLITS, find_path, fits, list_nodes, rank_paths
+from fst.jit import kernel, part
+
+MARGIN = 1e-9  # of a sum and 1; rounding moves a sum by less than 1e-12 of it
+FAR = 50.0  # a smaller summand by this much is left out
+LEAST = 0.5  # expected occurrences of a piece
+DROPPED, KEPT, WEIGHED = 0, 1, 2
+
+
+@part
+def log_sum(left, right):
+    """log(exp(left) + exp(right))."""
+    low, high = (right, left) if left > right else (left, right)
+    return high if high > low + FAR else high + math.log(math.exp(low - high) + 1.0)
+
+
+@kernel
+def take_log_shares(scores):
+    """Replace numbers by the logarithms of their shares in the sum.
+
+    Args:
+        scores: float64[n], positive; changed.
+    """
+    total = 0.0
+    for score in scores:
+        total += score
+    log_total = math.log(total)
+    for index in range(len(scores)):
+        scores[index] = math.log(scores[index]) - log_total
+
+
+@kernel
+def expect(lattices, scores, forward, backward, expected):
+    """Add up how often each piece occurs in the words, over all segmentations by their probability.
+
+    Args:
+        lattices: `fst.compile.train.unigram_text.Lattices`.
+        scores: float64[seeds], finite for all seeds of arcs.
+        forward, backward: float64[longest word + 1], scratch: the log probability of all paths to a place, and from it.
+        expected: float64[seeds], all 0; filled.
+    """
+    starts, counts, first, seeds, sizes = lattices
+    for word in range(len(starts) - 1):
+        begin, size, count = starts[word], starts[word + 1] - 1 - starts[word], counts[word]
+        forward[0], backward[size] = 0.0, 0.0
+        for place in range(1, size + 1):
+            forward[place] = -np.inf
+        for place in range(size):
+            for arc in range(first[begin + place], first[begin + place + 1]):
+                end, path = place + sizes[arc], scores[seeds[arc]] + forward[place]
+                forward[end] = path if forward[end] == -np.inf else log_sum(forward[end], path)
+        for place in range(size - 1, -1, -1):
+            total = -np.inf
+            for arc in range(first[begin + place], first[begin + place + 1]):
+                path = scores[seeds[arc]] + backward[place + sizes[arc]]
+                total = path if total == -np.inf else log_sum(total, path)
+            backward[place] = total
+        for place in range(size):
+            for arc in range(first[begin + place], first[begin + place + 1]):
+                seed = seeds[arc]
+                path = forward[place] + scores[seed] + backward[place + sizes[arc]] - forward[size]
+                expected[seed] += count * math.exp(path)
+
+
+@part
+def digamma(number):
+    """The derivative of log Γ, by its series from 7 on."""
+    below = 0.0
+    while number < 7.0:
+        below -= 1.0 / number
+        number += 1.0
+    number -= 1.0 / 2.0
+    inverse = 1.0 / number
+    square = inverse * inverse
+    fourth = square * square
+    series = math.log(number) + (1.0 / 24.0) * square - 7.0 / 960.0 * fourth
+    return below + (series + (31.0 / 8064.0) * fourth * square - (127.0 / 30720.0) * fourth * fourth)
+
+
+@kernel
+def maximize(expected, pieces, kept, scores):
+    """Drop pieces that are expected less than 0.5 times, and score the others by their expectations.
+
+    Args:
+        expected: float64[seeds], from `expect`.
+        pieces: int32[n], the seeds that are pieces, in their order; seed 0, the unknown piece, is first.
+        kept, scores: int32[n], float64[n], filled: the pieces that stay, in their order, and their scores. The score of seed 0 is NaN.
+
+    Returns:
+        The number of pieces that stay.
+    """
+    kept[0], scores[0], stay, total = 0, np.nan, 1, 0.0
+    for index in range(1, len(pieces)):
+        times = expected[pieces[index]]
+        if times >= LEAST:
+            kept[stay], scores[stay] = pieces[index], times
+            stay += 1
+            total += times
+    log_total = digamma(total)
+    for index in range(1, stay):
+        scores[index] = digamma(scores[index]) - log_total
+    return stay
+
+
+@part
+def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
+    """The best two sums of paths to each place of a string, and the arc that ends the best one.
+
+    Args:
+        lattices, scores: as in `expect`.
+        begin, size: the place of the string, and its letters.
+        longest: arcs with more letters are left out.
+        best, second, arcs: float64, float64, int64 of size + 1, filled.
+    """
+    for place in range(size + 1):
+        best[place], second[place] = -np.inf, -np.inf
+    best[0] = 0.0
+    for place in range(size):
+        for arc in range(lattices.first[begin + place], lattices.first[begin + place + 1]):
+            end = place + lattices.sizes[arc]
+            if end > size or lattices.sizes[arc] > longest:
+                continue
+            total = best[place] + scores[lattices.seeds[arc]]
+            if total > best[end]:
+                best[end], second[end], arcs[end] = total, best[end], arc
+            elif total > second[end]:
+                second[end] = total
+
+
+@part
+def is_near(left, right):
+    """Whether rounding may decide between two sums."""
+    return abs(left - right) <= MARGIN * (1.0 + abs(left))
+
+
+@part
+def read_path(lattices, size, best, second, arcs, path):
+    """Read the best path from the end.
+
+    Args:
+        lattices: as in `expect`.
+        size: the letters of the string.
+        best, second, arcs: from `find_sums`.
+        path: int32[size], filled: the seeds on the path, the last one first.
+
+    Returns:
+        The number of seeds; -1 if rounding may decide.
+    """
+    count, place = 0, size
+    while place > 0:
+        if is_near(best[place], second[place]):
+            return -1
+        path[count] = lattices.seeds[arcs[place]]
+        place -= lattices.sizes[arcs[place]]
+        count += 1
+    return count
+
+
+@kernel
+def count_best(lattices, scores, begin, sums, nodes, counts):
+    """Count the pieces of the best segmentations of the words.
+
+    Args:
+        lattices, scores: as in `expect`.
+        begin: the first word.
+        sums: `fst.compile.train.unigram_text.Sums`, for the longest word.
+        nodes: `fst.compile.train.unigram_text.Nodes`, scratch.
+        counts: float64[seeds]; added to.
+
+    Returns:
+        The number of words, or the first word for which `nodes` has no room.
+    """
+    best, second, arcs, path = sums
+    for word in range(begin, len(lattices.counts)):
+        place, size = lattices.starts[word], lattices.starts[word + 1] - 1 - lattices.starts[word]
+        find_sums(lattices, scores, place, size, size, best, second, arcs)
+        count = read_path(lattices, size, best, second, arcs, path)
+        if count < 0:
+            if not fits(lattices, place, size, nodes):
+                return word
+            last = list_nodes(lattices, scores, place, size, nodes)
+            count = find_path(nodes, last, path)
+        for index in range(count):
+            counts[path[index]] += lattices.counts[word]
+    return len(lattices.counts)
+
+
+@part
+def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
+    """The best path of a piece without this piece itself, if the piece is its own best path.
+
+    Args:
+        lattices, scores, sums, nodes: as in `count_best`.
+        paths: `fst.compile.train.unigram_text.Paths`, scratch.
+        begin, size, seed: the piece: where it occurs, its letters, and its seed.
+
+    Returns:
+        The number of pieces, which `sums.path` lists, the last one first; `SPLITS` if the best path of the piece splits it; -1 if `nodes`
+        or `paths` have no room.
+    """
+    find_sums(lattices, scores, begin, size, size - 1, sums.best, sums.second, sums.arcs)
+    if not is_near(sums.best[size], scores[seed]):
+        if sums.best[size] > scores[seed]:
+            return SPLITS
+        count = read_path(lattices, size, sums.best, sums.second, sums.arcs, sums.path)
+        if count > 0:
+            return count
+    if not fits(lattices, begin, size, nodes):
+        return -1
+    list_nodes(lattices, scores, begin, size, nodes)
+    return rank_paths(nodes, paths, sums.path)
+
+
+@kernel
+def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, sums, nodes, paths, verdicts, losses):
+    """Decide which pieces can be pruned, and what is lost without them.
+
+    Args:
+        lattices, scores, sums, nodes, paths: as in `replacement`.
+        places, lengths: int64[seeds], int32[seeds], where each seed occurs, and its letters.
+        pieces: int32[n], the seeds that are pieces; seed 0, the unknown piece, is first.
+        begin: the index of the first piece to decide on.
+        counts: float64[seeds], from `count_best`.
+        is_right: whether the sum without a piece grows by the pieces of its replacement; else, as in the reference, by all pieces.
+        verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`, and the loss if weighed.
+
+    Returns:
+        The number of pieces, or the index of the first one for which `nodes` or `paths` have no room.
+    """
+    words, total = 0.0, 0.0
+    for count in lattices.counts:
+        words += count
+    for index in range(len(pieces)):
+        total += counts[pieces[index]]
+    log_total = math.log(total)
+    for index in range(begin, len(pieces)):
+        seed = pieces[index]
+        size, count, losses[index] = lengths[seed], counts[seed], 0.0
+        verdicts[index] = KEPT if size == 1 else DROPPED
+        if size < 2 or count == 0.0:
+            continue
+        parts = replacement(lattices, scores, places[seed], size, seed, sums, nodes, paths)
+        if parts < 0:
+            return index
+        verdicts[index] = KEPT if parts == SPLITS else WEIGHED
+        if parts == SPLITS:
+            continue
+        log_without = math.log(total + count * ((parts if is_right else len(pieces)) - 1))
+        without = 0.0
+        for place in range(parts - 1, -1, -1):
+            without += math.log(counts[sums.path[place]] + count) - log_without
+        losses[index] = count / words * (math.log(count) - log_total - without)
+    return len(pieces)

@@ -1,0 +1,325 @@
+"""The words of Unigram as letters, the seeds of its pieces, and the lattices of the words.
+
+A letter is the rank of a character among those of the words, from 1; 0 ends a word. The places of letters are numbered through all words.
+The lattice of a word has an arc for each piece that begins at one of its places.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fst.compile.train.pipeline import Pipeline
+from fst.counted_words import Words
+from fst.errors import VocabularyError, quoted
+from fst.jit import Deferred
+from fst.machines.byte_letters import LETTERS
+
+UNKNOWN = 0  # the seed of characters that are no pieces
+MAX_LETTERS = (1 << 31) - 2
+KEY_BITS = 63
+CODE_POINTS = 0x110000
+CONTINUES, CONTINUATION = 0xC0, 0x80  # a byte of UTF-8 & `CONTINUES` is `CONTINUATION` unless a character begins there
+
+PACK_LETTERS, MEASURE_PREFIXES, GROW_TREE, COUNT_ARCS, LIST_ARCS, KEEP_ARCS = (
+    Deferred("fst.compile.train.unigram_seeds", name)
+    for name in ("pack_letters", "measure_prefixes", "grow_tree", "count_arcs", "list_arcs", "keep_arcs")
+)
+TAKE_LOG_SHARES = Deferred("fst.compile.train.unigram_steps", "take_log_shares")
+
+
+class Letters(NamedTuple):
+    """The words as letters.
+
+    Attributes:
+        letters: int32[places], the letters of each word and 0 after it. A character U+0000 in a word is 0, too.
+        starts: int64[words + 1], where each word begins.
+        counts: float64[words].
+        alphabet: int64[letters + 1], the code point of each letter; 0 for letter 0.
+    """
+
+    letters: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    alphabet: NDArray[np.int64]
+
+    @property
+    def longest(self) -> int:
+        """The letters of the longest word."""
+        return int(np.diff(self.starts).max()) - 1
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """How often each letter occurs in the text: letter 0 as a character of words."""
+        counts = np.repeat(self.counts, np.diff(self.starts))
+        weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
+        weights[0] -= self.counts.sum()
+        return weights
+
+    def find(self, string: str) -> NDArray[np.int64]:
+        """The places where a string without U+0000 occurs."""
+        code_points = [*map(ord, string)]
+        ranks = np.searchsorted(self.alphabet, code_points)
+        if not np.array_equal(self.alphabet[np.minimum(ranks, len(self.alphabet) - 1)], code_points):
+            return np.empty(0, np.int64)
+        occurs = np.ones(max(len(self.letters) - len(ranks), 0), np.bool_)
+        for index, rank in enumerate(ranks):
+            occurs &= self.letters[index : index + len(occurs)] == rank
+        return np.flatnonzero(occurs)
+
+    def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
+        """The strings of so many characters from some places on."""
+        whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
+        return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
+
+
+class Seeds(NamedTuple):
+    """The first pieces, most frequent characters first, and then other substrings, by score. Seed 0 is the unknown piece.
+
+    Attributes:
+        places: int64[seeds], where each seed occurs.
+        lengths: int32[seeds], its letters.
+        scores: float64[seeds], the logarithm of its share; NaN for seed 0.
+        letters: int32[letters + 1], the seed of each letter; 0 of letter 0.
+        lattices: the arcs of all seeds.
+    """
+
+    places: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    letters: NDArray[np.int32]
+    lattices: Lattices
+
+
+class Lattices(NamedTuple):
+    """The words and the arcs at each place, short ones first; but an arc of the unknown piece, which has one letter, is the last one.
+
+    Attributes:
+        starts, counts: of `Letters`.
+        first: int64[places + 1], where the arcs of each place begin.
+        seeds, sizes: int32[arcs], uint16[arcs], the piece of each arc, and its letters.
+    """
+
+    starts: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    first: NDArray[np.int64]
+    seeds: NDArray[np.int32]
+    sizes: NDArray[np.uint16]
+
+    def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
+        """The lattices with fewer pieces. The arrays of these ones are changed.
+
+        Args:
+            pieces: the seeds that are pieces, seed 0 among them.
+            seeds: the number of all seeds.
+        """
+        lives = np.zeros(seeds, np.bool_)
+        lives[pieces] = True
+        lives[UNKNOWN] = False
+        arcs = KEEP_ARCS.call(self.first, self.seeds, self.sizes, lives)
+        return self._replace(seeds=self.seeds[:arcs], sizes=self.sizes[:arcs])
+
+
+class Sums(NamedTuple):
+    """Scratch for best paths, for each place of a word.
+
+    Attributes:
+        best, second: float64, the two best sums of paths to the place.
+        arcs: int64, the arc that ends the best one.
+        path: int32, the seeds on a path, the last one first.
+    """
+
+    best: NDArray[Any]
+    second: NDArray[Any]
+    arcs: NDArray[Any]
+    path: NDArray[Any]
+
+    @classmethod
+    def of(cls, longest: int) -> Sums:
+        """Scratch for words of so many letters."""
+        kinds: list[Any] = [np.float64, np.float64, np.int64, np.int32]
+        return cls(*(np.empty(longest + 1, kind) for kind in kinds))
+
+
+class Nodes(NamedTuple):
+    """Scratch: the nodes of a string, see `fst.compile.train.unigram_ties`.
+
+    Attributes:
+        begin, seed, score: int64, int64, float64, of each node.
+        total, before: float64, int64, the best sum to a node, and the node before it on this path.
+        later: int64, the next node with the same end.
+        head, tail: int64, the first and the last node that ends at each place.
+    """
+
+    begin: NDArray[Any]
+    seed: NDArray[Any]
+    score: NDArray[Any]
+    total: NDArray[Any]
+    before: NDArray[Any]
+    later: NDArray[Any]
+    head: NDArray[Any]
+    tail: NDArray[Any]
+
+    @classmethod
+    def of(cls, nodes: int) -> Nodes:
+        """Scratch for so many nodes. A string has more nodes than letters."""
+        kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.int64]
+        return cls(*(np.empty(nodes, kind) for kind in kinds))
+
+
+class Paths(NamedTuple):
+    """Scratch: the paths of a string that a heap has seen, see `fst.compile.train.unigram_ties`.
+
+    Attributes:
+        node, after: int64, the first node of each path, and the path without it.
+        total, hope: float64, the sum of a path, and that of the best whole path that ends with it.
+        heap: int64, paths by hope.
+        few: int64, those that stay when the heap is too large.
+    """
+
+    node: NDArray[Any]
+    after: NDArray[Any]
+    total: NDArray[Any]
+    hope: NDArray[Any]
+    heap: NDArray[Any]
+    few: NDArray[Any]
+
+    @classmethod
+    def of(cls, paths: int) -> Paths:
+        """Scratch for so many paths."""
+        kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64]
+        return cls(*(np.empty(paths, kind) for kind in kinds))
+
+
+def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
+    """The words as letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
+
+    Raises:
+        VocabularyError: the words are empty or too long, or one is not UTF-8.
+    """
+    begins = np.concatenate([np.zeros(1, np.int64), words.ends])
+    if pipeline is not None and pipeline.are_bytes:
+        code_points, chars = _byte_letters()[words.text], begins
+    else:
+        code_points, chars = _decoded(words, begins)
+    places = len(code_points) + len(words)
+    if not code_points.any():
+        raise VocabularyError("the words have no characters; expected at least one; check the texts and the splitter")
+    if places > MAX_LETTERS:
+        raise VocabularyError(f"the words have {places:,} characters; expected at most {MAX_LETTERS:,}; set min_count")
+    occurs = np.zeros(CODE_POINTS, np.bool_)
+    occurs[code_points] = occurs[0] = True
+    ranks = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    letters = np.zeros(places, np.int32)
+    starts = chars + np.arange(len(chars))
+    letters[np.arange(len(code_points)) + np.repeat(np.arange(len(words)), np.diff(chars))] = ranks[code_points]
+    return Letters(letters, starts, words.counts.astype(np.float64), np.flatnonzero(occurs))
+
+
+def _byte_letters() -> NDArray[np.uint32]:
+    return np.array([ord(LETTERS[byte]) for byte in range(256)], np.uint32)
+
+
+def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """The code points of all words, and where each word begins among them."""
+    leads = words.text & CONTINUES != CONTINUATION
+    try:
+        text = words.text.tobytes().decode()
+    except UnicodeDecodeError as error:
+        raise _no_utf_8(words, begins, error.start) from None
+    cut = np.flatnonzero(~np.append(leads, True)[begins])
+    if len(cut):
+        raise _no_utf_8(words, begins, int(begins[cut[0]]) - 1)
+    chars = np.concatenate([np.zeros(1, np.int64), np.cumsum(leads, dtype=np.int64)])
+    return np.frombuffer(text.encode("utf-32-le"), np.uint32), chars[begins]
+
+
+def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyError:
+    index = int(np.searchsorted(begins, byte, "right")) - 1
+    word = words.text[begins[index] : begins[index + 1]].tobytes()
+    return VocabularyError(f"word {index} is {quoted(word)}, which is no UTF-8; expected text; choose a splitter of bytes, such as 'gpt2'")
+
+
+def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
+    """The seeds: all characters, and the substrings that occur twice in the distinct words and are followed by two letters.
+
+    Args:
+        text: the words.
+        longest: the letters of the longest substring.
+        most: how many seeds there are at most, unless there are more characters.
+    """
+    letters = text.letters
+    order = _sorted_suffixes(letters, longest + 1, len(text.alphabet) - 1)
+    shared = np.empty(len(order), np.int32)
+    MEASURE_PREFIXES.call(letters, order, longest + 1, shared)
+    first, depth, count, parent = (np.zeros(len(order) + 1, np.int32) for _ in range(4))
+    deepest = np.zeros(len(letters), np.int32)
+    nodes = GROW_TREE.call(shared, order, longest, first, depth, count, parent, deepest, np.empty(longest + 2, np.int32))
+    weights = text.weights
+    known = np.lexsort((-np.arange(1, len(weights)), -weights[1:])) + 1
+    chosen = _ranked_nodes(first[:nodes], depth[:nodes], count[:nodes], max(most - len(known), 1))
+    scores = np.concatenate([weights[known], (count[chosen].astype(np.int64) * depth[chosen]).astype(np.float64)])
+    TAKE_LOG_SHARES.call(scores)
+    places = np.concatenate([_occurrences(text)[known], order[first[chosen]]])
+    letter_seeds, node_seeds = np.zeros(len(text.alphabet), np.int32), np.zeros(nodes, np.int32)
+    letter_seeds[known] = np.arange(1, len(known) + 1)
+    node_seeds[chosen] = np.arange(len(known) + 1, len(places) + 1)
+    arcs = np.zeros(len(letters) + 1, np.int64)
+    COUNT_ARCS.call(text.starts, deepest, parent, node_seeds, arcs)
+    seeds, sizes = np.empty(arcs[-1], np.int32), np.empty(arcs[-1], np.uint16)
+    LIST_ARCS.call(letters, letter_seeds, deepest, parent, depth, node_seeds, arcs, seeds, sizes)
+    return Seeds(
+        np.concatenate([np.zeros(1, np.int64), places]),
+        np.concatenate([np.ones(1 + len(known), np.int32), depth[chosen]]),
+        np.concatenate([np.full(1, np.nan), scores]),
+        letter_seeds,
+        Lattices(text.starts, text.counts, arcs, seeds, sizes),
+    )
+
+
+def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
+    """The places of all letters but 0, sorted by `width` letters from there to the end of the word.
+
+    They are sorted by as many letters as one number holds, then by twice as many, and so on. Suffixes with an end of a word among the known
+    letters keep their order.
+    """
+    bits = greatest.bit_length()
+    known = min(KEY_BITS // bits, width)
+    packed = np.empty(len(letters), np.int64)
+    PACK_LETTERS.call(letters, bits, known, packed)
+    places = np.flatnonzero(letters)
+    keys = packed[places]
+    order = np.argsort(keys)
+    places, keys = places[order], keys[order]
+    differs = np.append(True, keys[1:] != keys[:-1])
+    is_open = packed & (1 << bits) - 1 > 0  # no word ends among the known letters
+    while known < width:
+        ranks = np.zeros(len(letters), np.int64)
+        ranks[places] = np.cumsum(differs)
+        unsure = np.flatnonzero(is_open[places])
+        opened = places[unsure]
+        keys = ranks[opened] << 32 | ranks[opened + known]
+        order = np.argsort(keys)
+        places[unsure], keys = opened[order], keys[order]
+        differs[unsure[1:]] |= keys[1:] != keys[:-1]
+        is_open[opened] = is_open[opened + known]
+        known *= 2
+    return places
+
+
+def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDArray[np.int32], most: int) -> NDArray[np.int64]:
+    """The nodes of two letters and more by occurrences times letters, then by their strings, great ones first."""
+    found = np.flatnonzero(depth > 1)
+    scores = count[found].astype(np.int64) * depth[found]
+    strings = first[found].astype(np.int64) << 16 | depth[found]
+    by_string = np.argsort(-strings)
+    return found[by_string[np.argsort(-scores[by_string], kind="stable")]][:most]
+
+
+def _occurrences(text: Letters) -> NDArray[np.int64]:
+    """A place where each letter occurs."""
+    places = np.zeros(len(text.alphabet), np.int64)
+    places[text.letters] = np.arange(len(text.letters))
+    return places
