@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections import Counter
@@ -25,6 +26,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import BertTokenizerFast, PreTrainedTokenizerFast
 
 import fst
+from fst import train
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.pipeline import SPLITTERS, Pipeline
 from fst.compile.train.renumbering import renumbered
@@ -187,6 +189,18 @@ def test_model_is_read_by_sentencepiece(kind: str, tmp_path: Path) -> None:
     assert [reference.unk_id(), reference.bos_id(), reference.eos_id(), reference.pad_id()] == [0, 1, 2, -1]
 
 
+def test_sentencepiece_reads_its_own_bpe(tmp_path: Path) -> None:
+    """BPE by the rules of SentencePiece, saved as .model, has the pieces and the ids of what SentencePiece trains itself."""
+    train.bpe(CORPUS, vocab_size=60, splitter="sentencepiece", reference="sentencepiece").save(tmp_path / "a.model")
+    own: Any = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "a.model"))
+    written = io.BytesIO()
+    options: dict[str, Any] = {"vocab_size": 60, "model_type": "bpe", "character_coverage": 1.0, "minloglevel": 2}
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(CORPUS), model_writer=written, **options)
+    reference: Any = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    assert [own.id_to_piece(number) for number in range(60)] == [reference.id_to_piece(number) for number in range(60)]
+    assert own.encode(texts()) == reference.encode(texts())
+
+
 def test_usual_normalizer_is_read_by_sentencepiece(tmp_path: Path) -> None:
     """The normalizer of the splitter "sentencepiece" is SentencePiece's own, which strips texts and joins runs of spaces."""
     changed(unigram(), pipeline=SPLITTERS["sentencepiece"]).save(tmp_path / "a.model")
@@ -241,6 +255,21 @@ def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
     merges = [("b", "c"), ("a", "b"), ("ab", "c")]
     with pytest.raises(UnsupportedError, match="'ab' and 'c' make a token that scores make of other parts"):
         changed(characters(), vocabulary=tokens, merges=merges, special_tokens=["<unk>"]).save(tmp_path / "a.model")
+
+
+def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
+    """Ids with a gap, as of a special token that is also a word, come through to files and to the table."""
+    trained = train.wordlevel(["<unk> hug hug pug"], vocab_size=9, splitter="whitespace", special_tokens=["<unk>", "<s>"])
+    assert 0 not in trained.vocabulary.values()
+    trained.save(tmp_path / "a.json")
+    reference = tokenizers.Tokenizer.from_file(str(tmp_path / "a.json"))
+    for text in ["hug pug", "bun <s>", "<unk>"]:
+        assert reference.encode(text).ids == trained.tokenizer().encode(text).tolist()
+
+
+def test_repr_is_short() -> None:
+    """The repr of a result is a line with its kind, its size and why training stopped."""
+    assert repr(word_level()) == "<Trained WordLevel: 20 tokens, stopped by 'size'>"
 
 
 def test_flags_and_templates_come_through() -> None:

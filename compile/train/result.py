@@ -41,7 +41,7 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {  # of the models of a tokenizer.json
 PLAIN = {**dict.fromkeys(CONTEXTUAL_FLAGS, False), "special": True}  # flags of most special tokens
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trained:
     """A trained vocabulary.
 
@@ -79,6 +79,9 @@ class Trained:
     further: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     outside: Collection[str] = ()
+
+    def __repr__(self) -> str:
+        return f"<Trained {self.kind}: {len(self.vocabulary):,} tokens, stopped by {self.stopped!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """The ``tokenizer.json``, as a value that `json.dumps` takes.
