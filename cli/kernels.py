@@ -233,6 +233,27 @@ def _compile_mecab(folder: Path) -> None:
     _segment(lattice.mecab(folder), folder)
 
 
+def _compile_counting(_: Path) -> None:
+    from fst import train
+
+    numbers = " ".join(map(str, range(1 << 15)))  # more words than the first table takes
+    for normalizer in ("none", "nfkc"):
+        train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
+
+
+def _compile_training(folder: Path) -> None:
+    from fst import train
+    from fst.compile.train import score_state
+
+    letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
+    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # with more pairs than the first table takes
+    for criterion in ("frequency", "score"):
+        train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
+    for deadline in (0, None):  # the second run goes on from the checkpoint of the first one, and proves it
+        train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
+    score_state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # of checkpoints of the other criterion
+
+
 def _segment(table: Table, folder: Path) -> None:
     """Use the table of a dictionary."""
     import fst
@@ -271,6 +292,8 @@ PARTS: dict[str, Callable[[Path], None]] = {  # those that take longest first
     "jieba": _compile_jieba,
     "maxmatch": _compile_maxmatch,
     "search of spelled texts": _compile_spelling,
+    "training": _compile_training,
+    "counting of words": _compile_counting,
     "wordpiece with composed letters": _compile_composed,
     "wordpiece with long added tokens": _compile_long,
 }

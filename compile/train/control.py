@@ -151,7 +151,7 @@ def _read(path: Path) -> dict[str, Any]:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
+            return {name: stored[name].copy() for name in stored.files}  # trainers enlarge arrays in place, which must own their data
     except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
         raise VocabularyError(f"{path} is damaged or no checkpoint; expected an .npz of a training run; name another file") from error
 
