@@ -19,7 +19,7 @@ from shared_data import SHARED, needs_shared
 
 import fst
 from fst import train
-from fst.compile.train import merges
+from fst.compile.train import merge_state, merges
 from fst.compile.train.bpe import bpe
 from fst.compile.train.control import Control, Round
 from fst.compile.train.pipeline import SPLITTERS
@@ -158,9 +158,11 @@ def test_bpe_equals_a_recount_after_every_merge(
     assert learned(result) == bpe_by_recount(words, size + len(special), special + alphabet, least, longest)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_bpe_equals_tokenizers_on_random_words(seed: int) -> None:
-    """BPE learns the ids and merges of `tokenizers`, with special tokens that are merges, limits of length and initial characters."""
+@pytest.mark.parametrize("rare", [0, 4])
+@pytest.mark.parametrize("seed", range(3))
+def test_bpe_equals_tokenizers_on_random_words(seed: int, rare: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """BPE learns what `tokenizers` learns, with special tokens that merges make, limits of length, and rare pairs left out at first."""
+    monkeypatch.setattr(merge_state, "RARE", rare)
     random = Random(seed)
     for _ in range(25):
         letters = LETTERS[: random.randint(1, 4)]

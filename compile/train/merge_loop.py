@@ -21,6 +21,7 @@ from fst.compile.train.merge_state import (
     AT_SIZE,
     BY_TEXT,
     CAREFUL,
+    FLOOR,
     HEAP,
     KNOWN,
     LEAST,
@@ -37,6 +38,7 @@ from fst.compile.train.merge_state import (
     SIZE,
     STEPS,
     SYMBOLS,
+    TO_RECOUNT,
     TOKENS,
     TOO_RARE,
     USED,
@@ -137,8 +139,10 @@ def merge(record, left, right, made, state):
 
 @inlined
 def at_end(numbers):
-    """Why no pair is merged: the remaining ones are too rare, or none remain."""
-    return TOO_RARE if numbers[LEAST] > 1 and numbers[ADJACENT] > 0 else NO_PAIR_LEFT
+    """Why no pair is merged: the remaining ones are too rare, for now or for ever, or none remain."""
+    if numbers[ADJACENT] > 0 and numbers[LEAST] > numbers[FLOOR]:
+        return TO_RECOUNT
+    return TOO_RARE if numbers[ADJACENT] > 0 and numbers[FLOOR] > 1 else NO_PAIR_LEFT
 
 
 @kernel
@@ -150,7 +154,7 @@ def merge_pairs(state):
 
     Returns:
         Why it stopped: `OUT_OF_STEPS`; `OUT_OF_ROOM`; `NEW_STRING`: the caller sets `numbers[KNOWN]`; `AT_SIZE`; `NO_PAIR_LEFT`;
-        `TOO_RARE`: the best pair is rarer than `LEAST`.
+        `TOO_RARE`: the best pair is rarer than `FLOOR`; `TO_RECOUNT`: it is rarer than `LEAST`.
     """
     numbers = state.numbers
     while numbers[TOKENS] < numbers[SIZE]:

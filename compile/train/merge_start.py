@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fst.compile.train.merge_state import ADJACENT, BY_TEXT, CAREFUL, LEAST, NONE, POOL, RECORDS, USED, WORD_END
+from fst.compile.train.merge_state import ADJACENT, BY_TEXT, CAREFUL, HEAP, LEAST, LONGEST, NONE, POOL, RECORDS, USED, WORD_END
 from fst.compile.train.pair_heap import LOW, may_merge, push
 from fst.jit import inlined, kernel
 from fst.merge_list import EMPTY
@@ -62,9 +62,16 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
     return put
 
 
+@inlined
+def is_short(left, right, state):
+    """Whether the length of a pair is within the limit, which does not hold for two single symbols."""
+    size = np.int64(state.lengths[left]) + state.lengths[right]
+    return size < state.numbers[LONGEST] or size == 2
+
+
 @kernel
 def count_pairs(state, sizes):
-    """Count the pairs of neighbouring cells.
+    """Count the pairs of neighbouring tokens.
 
     Args:
         state: `Merging`; `pairs` is empty and gets the counts, `numbers` their number.
@@ -73,12 +80,17 @@ def count_pairs(state, sizes):
     Returns:
         Whether the table had room; if not, half of it is in use.
     """
-    cells, words, counts, pairs = state.cells, state.words, state.counts, state.pairs
-    used, adjacent = 0, 0
-    for at in range(1, len(cells) - 1):
-        if cells[at] < 0 or cells[at + 1] < 0:
+    cells, words, counts, pairs, lengths = state.cells, state.words, state.counts, state.pairs, state.lengths
+    used, adjacent, at = 0, 0, 1
+    while at < len(cells) - 1:
+        if cells[at] < 0:
+            at += 1
             continue
-        key = key_of(cells[at], cells[at + 1])
+        first, after = at, at + np.int64(lengths[cells[at]])
+        at = after
+        if cells[after] < 0 or not is_short(cells[first], cells[after], state):
+            continue
+        key = key_of(cells[first], cells[after])
         slot = slot_of(key, pairs)
         adjacent += 1
         if pairs[slot] == EMPTY:
@@ -86,7 +98,7 @@ def count_pairs(state, sizes):
             if 2 * used >= len(sizes):
                 return False
             pairs[slot], pairs[slot + ONE] = key, np.uint64(0)
-        pairs[slot + ONE] += np.uint64(counts[words[at]])
+        pairs[slot + ONE] += np.uint64(counts[words[first]])
         sizes[slot >> ONE] += 1
     state.numbers[USED], state.numbers[ADJACENT] = used, adjacent
     return True
@@ -116,12 +128,16 @@ def record_pairs(state, sizes):
         sizes[slot], place = place, place + sizes[slot]
         record += 1
     numbers[RECORDS], numbers[POOL] = record, place
-    for at in range(1, len(cells) - 1):
-        if cells[at] >= 0 and cells[at + 1] >= 0:
-            slot = slot_of(key_of(cells[at], cells[at + 1]), pairs) >> ONE
+    at = 1
+    while at < len(cells) - 1:
+        first = at
+        at += np.int64(state.lengths[cells[at]]) if cells[at] >= 0 else 1
+        if cells[first] >= 0 and cells[at] >= 0 and is_short(cells[first], cells[at], state):
+            slot = slot_of(key_of(cells[first], cells[at]), pairs) >> ONE
             if sizes[slot] != NONE:
-                state.pool[sizes[slot]] = at
+                state.pool[sizes[slot]] = first
                 sizes[slot] += 1
+    numbers[HEAP] = 0
     for record in range(numbers[RECORDS]):
         push(np.int64(pairs[slot_of(state.keys[record], pairs) + ONE]), record, state)
 

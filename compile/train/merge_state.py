@@ -9,6 +9,9 @@ changed is stale.
 tokens or the suffix of words occurs in the words themselves can one string be made in several ways and lengths. The state is then
 *careful*: ids name strings, and each length of an id has a symbol of its own (`ids`, `heads`, `others`).
 
+**Rare pairs.** Most pairs are too rare ever to be merged. In a run that is not careful, pairs rarer than `LEAST` get no record. When the
+others are used up, all pairs are counted again with a lower `LEAST`, until it is `FLOOR`.
+
 **Records.** A pair of ids that arises in a merge gets a record: its positions are one ascending block of `pool`. The count of each pair is
 in the hash table `pairs`. The heap has one entry for each record that was not merged, with its count when it was pushed.
 """
@@ -23,14 +26,16 @@ from numpy.typing import NDArray
 from fst.jit import Deferred
 from fst.merge_list import EMPTY, room_for
 
+RARE = 4  # pairs of a count below cells / (RARE × ids) are first left out
+LOWER = 3  # by this divisor their count is lowered
 WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
 ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
 
-NUMBERS = 21
+NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
-REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE = range(14, NUMBERS)
-OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE = range(6)  # why a kernel returns
+REASON, NEED_POOL, NEED_RECORDS, NEED_SYMBOLS, HAS_PAIRS, BY_TEXT, SPACE, FLOOR = range(14, NUMBERS)
+OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOUNT = range(7)  # why a kernel returns
 
 
 class Text(NamedTuple):
@@ -72,8 +77,8 @@ class Merging(NamedTuple):
         made: int64[ids], the occurrences of each id when it was made.
         suspects: uint64[2 * slots], the pairs (first id, length) of strings that are known before training.
         numbers: int64[NUMBERS], indexed by the names above. `TOKENS` ids are in use, at most `SIZE`, and `SYMBOLS`, `RECORDS`, `POOL`,
-            `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `LEAST` are never
-            merged, and have a record only in a careful run. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
+            `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `FLOOR` are never
+            merged; those rarer than `LEAST` not now. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
             is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. `NEED_…` are the room that
             `OUT_OF_ROOM` asks for. `HAS_PAIRS`: `with_pairs` was called. `BY_TEXT`: the rules of SentencePiece hold; no token begins with
             the id `SPACE` but at its left end.
@@ -139,7 +144,8 @@ def begin(
     """
     room = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes three new pairs at most
     numbers = np.zeros(NUMBERS, np.int64)
-    numbers[[TOKENS, SIZE, SYMBOLS, LEAST]] = tokens, min(size, room - 1), tokens, max(least, 0 if text else 1)
+    numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, room - 1), tokens, max(least, 0 if text else 1)
+    numbers[LEAST] = numbers[FLOOR] if careful or text else max(len(cells) // (RARE * size + 1), numbers[FLOOR])
     numbers[[LONGEST, CAREFUL, KNOWN]] = longest, careful, ASK
     numbers[[BY_TEXT, SPACE]] = text is not None, text.space if text else NONE
     of_single = np.arange(room, dtype=np.int32)
@@ -172,8 +178,14 @@ def begin(
     )
 
 
+def recounted(state: Merging) -> Merging:
+    """The state with the pairs of all words again, rarer ones among them."""
+    state.numbers[LEAST] = max(state.numbers[LEAST] // LOWER, state.numbers[FLOOR])
+    return with_pairs(state)
+
+
 def with_pairs(state: Merging) -> Merging:
-    """The first state with the pairs of all words and their positions."""
+    """The state with the pairs of all words and their positions."""
     state = state._replace(pairs=room_for(max(len(state.cells) >> 5, 64)))
     while not count_pairs.call(state, sizes := np.zeros(len(state.pairs) // 2, np.int64)):
         state = state._replace(pairs=np.full(4 * len(state.pairs), EMPTY))

@@ -142,6 +142,8 @@ def merged(
             reason = merge_pairs.call(state)
             if reason == merge_state.OUT_OF_ROOM:
                 state = merge_state.enlarge(state)
+            elif reason == merge_state.TO_RECOUNT:
+                state = merge_state.recounted(state)
             elif reason == merge_state.NEW_STRING:
                 numbers[merge_state.KNOWN] = names.next_id(state)
             else:
