@@ -119,11 +119,23 @@ def document_of(reference: Any) -> dict[str, Any]:
     return document
 
 
+def unordered(document: dict[str, Any]) -> dict[str, Any]:
+    """The same with the tokens of the model sorted, since their order is random in the reference."""
+    model = document["model"]
+    return {**document, "model": {**model, "vocab": sorted(token for token, *_ in model["vocab"])}}
+
+
 @pytest.mark.parametrize("old", EXACT, ids=lambda old: old.__name__)
 def test_document_is_that_of_transformers(old: Callable[[], Any]) -> None:
     """The tokenizer.json is the one that transformers makes, with vocabulary, merges, special tokens, post-processor and settings."""
     reference = old().train_new_from_iterator(SENTENCES, 330)
     assert train.like(old(), SENTENCES, 330).to_json() == document_of(reference)
+
+
+def test_pieces_are_those_of_transformers() -> None:
+    """Unigram has the pieces of transformers; the scores of some characters are random there."""
+    expected = document_of(t5().train_new_from_iterator(SENTENCES, 110))
+    assert unordered(train.like(t5(), SENTENCES, 110).to_json()) == unordered(expected)
 
 
 def in_order(old: Any, texts: list[str], expected: dict[str, Any]) -> Trained:
@@ -308,3 +320,13 @@ def test_real_vocabularies_are_those_of_transformers(name: str) -> None:
     trained = in_order(old, sample(), document_of(reference)) if name.startswith("vocab/") else train.like(old, sample(), 4000)
     assert trained.vocabulary == reference.get_vocab()
     assert [row.tolist() for row in trained.tokenizer().encode_batch(sample())] == reference(sample())["input_ids"]
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["t5", "albert"])
+def test_real_pieces_are_those_of_transformers(name: str) -> None:
+    """For Unigram tokenizers of known models, the pieces and everything beside the model are those of transformers."""
+    old = AutoTokenizer.from_pretrained(SHARED / "vocab_unigram" / name)
+    expected = document_of(old.train_new_from_iterator(sample(), 4000))
+    assert unordered(train.like(old, sample(), 4000).to_json()) == unordered(expected)

@@ -435,7 +435,7 @@ def like(
     from fst.compile.train.like import recipe_of
 
     recipe = recipe_of(*statement_of(old), new_special_tokens, special_tokens_map)
-    trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "WordLevel": wordlevel}
+    trainers: Mapping[str, Callable[..., Trained]] = {"BPE": bpe, "WordPiece": wordpiece, "Unigram": unigram, "WordLevel": wordlevel}
     train = trainers[recipe.kind]
     size = recipe.size if vocab_size is None else vocab_size
     if train is wordlevel:
