@@ -21,6 +21,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 import fst
 from fst import counted_words, train
 from fst.compile import tokenizer as compile_tokenizer
+from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.pipeline import BYTE_LEVEL, METASPACE, NORMALIZERS, SPLITTERS, Pipeline, pipeline_of
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import FstError, ReadingError, TextError, UnsupportedError, VocabularyError
@@ -132,6 +133,21 @@ class TestSplitters:
         words += [train.words(TEXTS, splitter=splitter, normalizer=normalizer) for splitter, normalizer in parts]
         assert len({found.split for found in words}) == 1
         assert all(same(words[0], found) for found in words)
+
+    def test_encodings_of_tiktoken_split_as_the_splitter_of_their_name(self) -> None:
+        """A live encoding of tiktoken splits as the splitter with its pattern, and one without such a splitter is refused."""
+        tiktoken = importlib.import_module("tiktoken")
+        ranks = {bytes([byte]): byte for byte in range(256)}
+        for name, splitter in (("gpt2", "gpt2"), ("cl100k_base", "cl100k")):
+            encoding = tiktoken.Encoding("own", pat_str=ENCODINGS[name].pattern, mergeable_ranks=ranks, special_tokens={})
+            assert same(train.words(TEXTS, splitter=encoding), train.words(TEXTS, splitter=splitter))
+        with pytest.raises(UnsupportedError, match="has no known counterpart"):
+            train.words(TEXTS, splitter=tiktoken.Encoding("own", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={}))
+
+    def test_long_patterns_and_texts_are_no_paths(self) -> None:
+        """A pattern or a text that is too long for the name of a file is not looked for."""
+        words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
+        assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
     @pytest.mark.parametrize(
         ("arguments", "message"),

@@ -17,15 +17,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from fst.compile.compilers import COMPILERS, assembled
-from fst.compile.sources import live, pretrained
-from fst.compile.sources.files import parse_json, read_text
 from fst.compile.sources.source import TextPipeline
 from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.sources.tokenizer_json import of_document
 from fst.compile.text import splits
 from fst.compile.text.components import Component
 from fst.errors import UnsupportedError, VocabularyError, quoted, reason
-from fst.live import is_live
 from fst.machines.bpe import BpeTables
 from fst.machines.byte_letters import LETTERS
 
@@ -143,14 +140,12 @@ def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
 
     Args:
         splitter: one of `SPLITTERS`; a regular expression, which splits before a byte-level vocabulary; a pre-tokenizer as a mapping or as
-            a live object of ``tokenizers``; or a whole pipeline: of a ``tokenizer.json`` as a mapping or a path, of the folder of a
-            tokenizer, or of a live tokenizer.
+            a live object of ``tokenizers``; or a whole ``tokenizer.json`` as a mapping.
         normalizer: one of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: that of the splitter.
 
     Raises:
         UnsupportedError: no splitter or normalizer has this name; or an object is written in Python.
-        VocabularyError: a file is malformed.
-        OSError: a file cannot be read.
+        VocabularyError: a component is malformed.
 
     Example:
         >>> pipeline_of("whitespace", "nfkc").normalizer
@@ -167,14 +162,10 @@ def _splitter(splitter: Any) -> Pipeline:
         return splitter
     if isinstance(splitter, str) and splitter in SPLITTERS:
         return SPLITTERS[splitter]
-    if isinstance(splitter, Path) or (isinstance(splitter, str) and splitter and Path(splitter).exists()):
-        return _of_document(_document(Path(splitter)))
     if isinstance(splitter, str):
         if NAME.fullmatch(splitter):
             raise UnsupportedError(f"splitter {quoted(splitter)} is unknown; {KNOWN_SPLITTERS}")
         return _by_pattern(splitter)
-    if is_live(splitter):
-        return _of_document(live.stated(splitter)[0])
     component = _component(splitter, "splitter", f"expected a pre-tokenizer or a tokenizer; or {KNOWN_SPLITTERS}")
     return _of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
 
@@ -211,11 +202,3 @@ def _decoder(pre_tokenizer: Component) -> Component | None:
 
 def _of_document(document: Mapping[str, Any]) -> Pipeline:
     return Pipeline(*(document.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")))
-
-
-def _document(path: Path) -> Mapping[str, Any]:
-    """The ``tokenizer.json`` that a file or a folder states."""
-    document = pretrained.read(path)[0] if path.is_dir() else parse_json(read_text(path), path)
-    if not isinstance(document, Mapping) or "model" not in document:
-        raise VocabularyError(f"{path} is not laid out as a tokenizer.json, which states a splitter; compile it, and give the table")
-    return document

@@ -11,11 +11,12 @@ from fst.bridge.old import SETTINGS, tokenizer_of
 ASKER = "fst.train.like"
 
 
-def statement_of(old: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """The ``tokenizer.json`` of a tokenizer, and settings that it does not state, named as in `fst.metadata.Settings`.
 
     Args:
         old: as in `fst.train.like`. Only forms that state no ``tokenizer.json`` are compiled.
+        asker: the function that asks, for messages.
 
     Raises:
         VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read, or no ``tokenizer.json`` can express it.
@@ -32,7 +33,7 @@ def statement_of(old: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     found = stated(old) if is_file or (is_live(old) and not hasattr(old, "fst")) else None
     if found is not None:
         return found
-    tokenizer = tokenizer_of(old, ASKER)
+    tokenizer = tokenizer_of(old, asker)
     settings = tokenizer._metadata.settings
-    document = counterpart(tokenizer._table) or backend_of(tokenizer, ASKER).document()
+    document = counterpart(tokenizer._table) or backend_of(tokenizer, asker).document()
     return document, {name: getattr(settings, name) for name in SETTINGS}

@@ -118,18 +118,21 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 
 
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
-    """The ``tokenizer.json`` of a table, of its file, or of a tokenizer of this package; None for anything else."""
-    from fst.runtime.load import load
+    """The ``tokenizer.json`` of a tokenizer of any form; None for a name, a pattern, or a part of a pipeline."""
+    from fst.bridge.like import statement_of
+    from fst.compile.train.pipeline import SPLITTERS
+    from fst.compile.train.result import Trained
+    from fst.live import is_encoding, is_live
     from fst.runtime.tokenizer import Tokenizer
-    from fst.runtime.transformers.backend import backend_of
     from fst.table import Table
 
-    if isinstance(splitter, str | os.PathLike) and str(splitter).endswith(".npz"):
-        splitter = load(str(splitter))
-    if isinstance(splitter, Table):
-        splitter = Tokenizer(splitter)
-    found = splitter if isinstance(splitter, Tokenizer) else getattr(splitter, "fst", None)
-    return backend_of(found, "splitter=").document() if isinstance(found, Tokenizer) else None
+    is_path = isinstance(splitter, os.PathLike) or (isinstance(splitter, str) and splitter not in SPLITTERS and _exists(splitter))
+    is_own = isinstance(splitter, Table | Tokenizer | Trained) or hasattr(splitter, "fst")
+    return statement_of(splitter, "splitter=")[0] if is_path or is_own or is_live(splitter) or is_encoding(splitter) else None
+
+
+def _exists(name: str) -> bool:
+    return os.path.exists(name)  # noqa: PTH110 - no error for what is too long for a name
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
@@ -185,9 +188,7 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
 
 def _is_name(item: Any) -> bool:
     """Whether a str is the name of a file or a URL."""
-    if not isinstance(item, str) or not item or len(item) > 1 << 12 or not item.isprintable():
-        return False
-    return remote.is_remote(item) or Path(item).is_file()
+    return isinstance(item, str) and (remote.is_remote(item) or os.path.isfile(item))  # noqa: PTH113 - no error for long texts
 
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
