@@ -115,9 +115,10 @@ class Counter:
                     starts = np.array([0, len(text)])
             except TextError as error:
                 raise _placed(error, block) from None
-            if len(text) > MOST_UNITS:
-                raise TextError(f"{block.place(row)} has {len(text):,} bytes; expected at most {MOST_UNITS:,}; cut it")
-            self._count(text, starts, block.first + row)
+            normalized, ends, machine = self._normalized(text, starts)
+            if (size := max(len(text), int(ends[-1]))) > MOST_UNITS:
+                raise TextError(f"{block.place(row)} has {size:,} bytes, normalized; expected at most {MOST_UNITS:,}; cut it")
+            self._count(normalized, ends, machine, block.first + row)
             row += len(starts) - 1
             read += len(text)
         return read
@@ -130,11 +131,15 @@ class Counter:
         except UnicodeEncodeError:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
-    def _count(self, text: NDArray[np.uint8], starts: Ints, document: int) -> None:
-        machine, rewriter = self._splitter.arguments, self._splitter.rewriter
-        if rewriter is not None and not rewriter.leaves(text, starts, self._work.state, self._memo):
-            rewritten = rewriter.rewrite(text, starts, self._work.state, self._room, is_inside=False, with_spans=False)
-            text, starts, machine = rewritten.text, rewritten.starts, rewriter.arguments
+    def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
+        """Documents as the splitter reads them, and its arguments for them."""
+        rewriter = self._splitter.rewriter
+        if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
+            return text, starts, self._splitter.arguments
+        rewritten = rewriter.rewrite(text, starts, self._work.state, self._room, is_inside=False, with_spans=False)
+        return rewritten.text, rewritten.starts, rewriter.arguments
+
+    def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> None:
         state = self._counts.state
         state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:

@@ -159,6 +159,7 @@ class TestSplitters:
             ({"normalizer": "nfc"}, "splitter is None, and a normalizer needs one"),
             ({"splitter": {"type": "UnicodeScripts"}}, "pre_tokenizer UnicodeScripts: supported are"),
             ({"splitter": {"type": "Split"}}, "malformed"),
+            ({"sources": {"a": 1}, "partition": 1}, "partition is 1, and the words are counted already"),
             ({"splitter": "gpt2", "partition": -1}, "partition is -1; expected a whole number from 0"),
             ({"splitter": "gpt2", "min_count": 0}, "min_count is 0; expected a whole number from 1"),
             ({"splitter": "gpt2", "memory": True}, "memory is True; expected a whole number from 1"),
@@ -167,7 +168,7 @@ class TestSplitters:
     def test_wrong_arguments(self, arguments: dict[str, Any], message: str) -> None:
         """A splitter, a normalizer or a number that is none is refused with what there is."""
         with pytest.raises(FstError, match=message):
-            train.words(TEXTS, **arguments)
+            train.words(**{"sources": TEXTS, **arguments})
 
     def test_pre_tokenizer_in_python_is_refused(self) -> None:
         """A pre-tokenizer that is written in Python has no form that can be compiled."""

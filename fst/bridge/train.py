@@ -58,7 +58,7 @@ def words(
         partition: the number of this part of a corpus whose parts are counted apart and merged later, see `Words.to_arrow`.
         min_count: rarer words are left out.
         memory: bytes that the tables of all threads may have; past them, words go to a temporary folder.
-        progress: called with the numbers of documents and of bytes that are counted.
+        progress: called with the numbers of documents and of bytes that are counted so far, by any thread, but never by two at once.
         errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
 
     Returns:

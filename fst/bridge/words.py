@@ -49,6 +49,8 @@ def words_of(
     _check(partition=partition, min_count=min_count, memory=memory)
     pipeline = _pipeline(splitter, normalizer)
     counted, blocks = _found(source, column, field, errors)
+    if counted is not None and partition:
+        raise UnsupportedError(f"partition is {partition}, and the words are counted already; expected documents; leave it out")
     if counted is not None:
         return _as_split(counted, pipeline).at_least(min_count), pipeline or _named(counted.split)
     from fst.runtime.counting import Splitter, count_documents
