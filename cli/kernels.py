@@ -249,6 +249,7 @@ def _compile_training(folder: Path) -> None:
     words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # with more pairs than the first table takes
     for criterion in ("frequency", "score"):
         train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
+    train.unigram(words, vocab_size=600)
     for deadline in (0, None):  # the second run goes on from the checkpoint of the first one, and proves it
         train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
     score_state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # of checkpoints of the other criterion

@@ -97,6 +97,7 @@ class TestTrainers:
         [
             ("wordpiece", {"splitter": "bert", "normalizer": "bert", "min_frequency": 2, "special_tokens": ["[UNK]"]}),
             ("wordpiece", {"splitter": "bert", "criterion": "score", "min_frequency": 2, "special_tokens": ["[UNK]"]}),
+            ("unigram", {"splitter": "metaspace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
             ("wordlevel", {"splitter": "whitespace", "special_tokens": ["<unk>"], "unk_token": "<unk>"}),
             ("bpe", {"splitter": r"\w+|\W", "max_token_length": 3}),
         ],
@@ -153,6 +154,11 @@ class TestOldVocabularies:
         """A vocabulary like an old one has its splitter, its special tokens and its size."""
         call("train", "like", vocabulary, texts, "-o", tmp_path / "o.json")
         assert tokens(tmp_path / "o.json") == tokens(vocabulary)
+
+    def test_extend(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
+        """An extended vocabulary has the old tokens with their ids, and new ones after them."""
+        call("train", "extend", vocabulary, texts, "--add", "3", "-o", tmp_path / "o.json")
+        assert [*tokens(tmp_path / "o.json")][:-3] == [*tokens(vocabulary)]
 
     def test_trim(self, vocabulary: Path, texts: Path, tmp_path: Path) -> None:
         """A trimmed vocabulary has as many tokens as asked for, and the new id of each old one is written if a file is named."""

@@ -21,9 +21,9 @@ import pytest
 from commands import CACHE, TIMEOUT, posix
 from tiers import thinned
 
-from fst import jit, kernel_cache, pairs
+from fst import jit, kernel_cache, pairs, word_sorting
 from fst.borrowed import kind_of
-from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, whole_pieces
+from fst.compile import closure, displacement, keyword_links, maxmatch_jumps, token_links, train, whole_pieces
 from fst.jit import Deferred, _kept_code, destination, kernel
 from fst.kernel_cache import digest_of_sources
 from fst.runtime import kernels
@@ -37,6 +37,8 @@ UNPRIVILEGED = ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_over
 bound = pytest.mark.skipif(ROOT and not shutil.which("setpriv"), reason="permissions do not bind root, and there is no setpriv")
 
 KERNELS = [module.name for module in pkgutil.iter_modules(kernels.__path__, "fst.runtime.kernels.")]
+TRAINERS = [module.name for module in pkgutil.iter_modules(train.__path__, "fst.compile.train.")]
+OTHERS = (displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs, word_sorting)
 USE = "import sys, pathlib, kept, test_borrowed; kept.FOLDER = pathlib.Path(sys.argv[1]); test_borrowed.use_everything(kept.FOLDER)"
 COMPILE = "from fst.compile import wordpiece; print(*wordpiece(['[UNK]', 'a']).tokens)"
 COMPILING = "fst: compiling kernel displace, up to 20 s; "
@@ -79,13 +81,13 @@ def test_warmup_keeps_every_kernel(warm: Path) -> None:
     """
     called = [
         f"{module.__name__.split('.')[-1]}.{name}"
-        for module in (*map(import_module, KERNELS), displacement, closure, keyword_links, maxmatch_jumps, token_links, whole_pieces, pairs)
+        for module in (*map(import_module, [*KERNELS, *TRAINERS]), *OTHERS)
         for name, found in vars(module).items()
         if "no_cpython_wrapper" not in getattr(found, "targetoptions", {"no_cpython_wrapper"}) and found.__module__ == module.__name__
     ]
     kept = [path.name.split("-")[0] for path in (warm / CACHE).iterdir()]
     assert {name: kept.count(name) for name in called} == {name: 1 + ("encode_" in name) + 2 * ("decoding." in name) for name in called}
-    assert len(called) == 56
+    assert len(called) == 82
 
 
 @bound
