@@ -12,6 +12,7 @@ from typing import Any
 
 import naive_training
 import pytest
+import tiktoken
 from hypothesis import given
 from hypothesis import strategies as st
 from shared_data import SHARED, needs_shared
@@ -20,6 +21,7 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 
 import fst
 from fst.compile import tokenizer as compiled
+from fst.compile.sources.tiktoken import ENCODINGS
 from fst.compile.train.result import Trained
 from fst.errors import UnsupportedError, VocabularyError
 
@@ -308,14 +310,32 @@ def test_every_form_of_an_old_tokenizer_is_taken(tmp_path: Path) -> None:
     assert len({tuple(fst.train.trim(old, lines(), 40).trained.vocabulary.items()) for old in forms}) == 1
 
 
-def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
-    """An encoding of tiktoken is refused, since no tokenizer.json expresses its pattern."""
-    import tiktoken
+def encoding_of(pattern: str) -> tiktoken.Encoding:
+    """A small encoding of tiktoken."""
+    tokens = [bytes([byte]) for byte in range(256)] + [b"ab", b"bc", b"abc", b" a", b"ca", b"  ", b"   ", b"    "]
+    ranks = {token: rank for rank, token in enumerate(tokens)}
+    return tiktoken.Encoding("small", pat_str=pattern, mergeable_ranks=ranks, special_tokens={"<|end|>": 300})
 
-    ranks = {bytes([byte]): byte for byte in range(256)} | {b"ab": 256}
-    encoding = tiktoken.Encoding("small", pat_str=r"\w+|\W+", mergeable_ranks=ranks, special_tokens={})
-    with pytest.raises(UnsupportedError, match="with the pattern of tiktoken"):
-        fst.train.trim(encoding, ["ab"], 256)
+
+def test_encodings_of_tiktoken_are_trimmed_and_extended(tmp_path: Path) -> None:
+    """An encoding with a known pattern is trimmed to ranks again, and extended after its last id."""
+    old = encoding_of(ENCODINGS["cl100k_base"].pattern)
+    texts = ["abc ab  a   abc cab xyzzy"] * 3
+    trimmed = fst.train.trim(old, texts, 261)
+    assert [*trimmed.trained.vocabulary][256:] == ["ab", "abc", "Ġa", "ĠĠ", "<|end|>"]
+    trimmed.trained.save(tmp_path / "small.tiktoken")
+    assert len((tmp_path / "small.tiktoken").read_text().splitlines()) == 260
+    same, _ = check_trimmed(fst.Tokenizer(compiled(old)), trimmed, ["abc abc", "  a", "bc", "    "])
+    assert same > 1
+    extended = fst.train.extend(old, texts, 2)
+    assert extended.vocabulary["<|end|>"] == 300
+    assert sorted(extended.vocabulary.values())[-2:] == [301, 302]
+
+
+def test_vocabularies_without_a_tokenizer_json_are_refused() -> None:
+    """An encoding of tiktoken with a pattern of its own is refused: no tokenizer.json is known to have its effect."""
+    with pytest.raises(UnsupportedError, match="has no known counterpart"):
+        fst.train.trim(encoding_of(r"\w+|\W+"), ["ab"], 256)
 
 
 @needs_shared

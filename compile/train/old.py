@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fst.compile.merges import Merges
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import PLAIN, Trained
+from fst.machines.byte_letters import bytes_of
 from fst.rows import MAX_WORD
 
 Json = Mapping[str, Any]
@@ -45,6 +47,21 @@ class OldVocabulary:
         if is_unlimited and not any(token.startswith(continues) for token in model["vocab"]):
             document = {**document, "model": {"type": "WordLevel", "unk_token": model["unk_token"], "vocab": model["vocab"]}}
         return cls(document, settings)
+
+    @classmethod
+    def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
+        """The vocabulary of an encoding of tiktoken. All pairs that make a token have its rank, but only one of them merges."""
+        model, added = document["model"], {token["content"] for token in document["added_tokens"]}
+        contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
+        names = {content: token for token, content in contents.items() if content is not None}
+        merges = Merges.of_ranks({content: model["vocab"][token] for content, token in names.items()}).pairs
+        listed = [[names[left], names[right]] for left, right in merges]
+        return cls({**document, "model": {**model, "merges": listed}}, settings)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """What happens to a text before the model, and to tokens after it."""
+        return Pipeline(*(self.document[name] for name in ("normalizer", "pre_tokenizer", "decoder")))
 
     @property
     def kind(self) -> str:
@@ -154,7 +171,7 @@ class OldVocabulary:
             merges=merges,
             scores=np.array(scores, np.float64),
             special_tokens=sorted(flags, key=vocabulary.__getitem__),
-            pipeline=Pipeline(*(self.document[name] for name in ("normalizer", "pre_tokenizer", "decoder"))),
+            pipeline=self.pipeline,
             model={**self.options, **options},
             min_count=min_count,
             flags={token: changed for token, changed in flags.items() if changed},

@@ -18,6 +18,7 @@ SETTINGS = (  # of `fst.metadata.Settings`; a tokenizer.json states the others
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
+EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer", "post_processor"))}  # a tokenizer.json of tiktoken
 
 
 def tokenizer_of(old: Any, asker: str) -> Tokenizer:
@@ -50,16 +51,27 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer.
+    """The vocabulary of a tokenizer. One of tiktoken gets the splitter of ``tokenizers`` that has the effect of its pattern.
 
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express it.
     """
+    from fst.compile.train.counterparts import counterpart
     from fst.compile.train.old import OldVocabulary
     from fst.runtime.transformers.backend import backend_of
+    from fst.runtime.transformers.bpe_document import model_of
 
-    settings = tokenizer._metadata.settings
-    return OldVocabulary.of_table(backend_of(tokenizer, asker).document(), {name: getattr(settings, name) for name in SETTINGS})
+    settings = {name: getattr(tokenizer._metadata.settings, name) for name in SETTINGS}
+    if not is_tiktoken(tokenizer._table):
+        return OldVocabulary.of_table(backend_of(tokenizer, asker).document(), settings)
+    parts: Any = counterpart(tokenizer._table)
+    return OldVocabulary.of_ranks({**EMPTY, **parts, "model": model_of(tokenizer._table)}, settings)
+
+
+def is_tiktoken(table: Any) -> bool:
+    """Whether a table has a pattern of tiktoken."""
+    text = getattr(table.metadata, "text", None)
+    return any("dialect" in part for part in (text and text.pre_tokenizers) or ())
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:

@@ -469,7 +469,8 @@ def extend(
 
     Args:
         old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
-            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
+            or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes. An encoding of tiktoken gets the
+            splitter of ``tokenizers`` that has the effect of its pattern.
         words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
         add: the number of new tokens. There are fewer if every word is one token before.
         column, field, threads, min_count, errors: as of `words`.
@@ -479,7 +480,8 @@ def extend(
         The vocabulary. Its counts are those of the words: of old tokens before new ones are made, of a new one when it is made.
 
     Raises:
-        UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it.
+        UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it, as
+            with a ``.model`` of SentencePiece.
         VocabularyError: the old tokenizer has no vocabulary that compiles, counted words were split in another way, or `add` is negative.
         TextError, OSError: as from `words`.
 
@@ -497,7 +499,7 @@ def extend(
     control = Control(progress, deadline, checkpoint)
     tokenizer = olds.tokenizer_of(old, "fst.train.extend")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.extend")
-    counted, _ = _split(words, tokenizer, None, column, field, threads, min_count, errors)
+    counted, _ = _split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
     batch = olds.segmented(vocabulary, counted)
     return extended(vocabulary, counted, batch.ids, batch.row_splits, add, control)
 
@@ -528,7 +530,7 @@ def trim(
         The vocabulary, and the map from old ids to new ones, by which to cut embeddings: ``embeddings[ids >= 0]`` are the new rows.
 
     Raises:
-        UnsupportedError: no ``tokenizer.json`` can express the vocabulary.
+        UnsupportedError: no ``tokenizer.json`` can express the vocabulary, as with a ``.model`` of SentencePiece.
         VocabularyError: the old tokenizer has no vocabulary that compiles, or counted words were split in another way. Or `keep` is larger
             than the vocabulary, or less than the tokens that must stay; the message has both numbers.
         TextError, OSError: as from `words`.
@@ -545,7 +547,7 @@ def trim(
 
     tokenizer = olds.tokenizer_of(old, "fst.train.trim")
     vocabulary = olds.old_vocabulary(tokenizer, "fst.train.trim")
-    counted, _ = _split(words, tokenizer, None, column, field, threads, min_count, errors)
+    counted, _ = _split(words, vocabulary.pipeline, None, column, field, threads, min_count, errors)
     return trimmed(vocabulary, olds.used(vocabulary, counted), keep, counted.min_count)
 
 

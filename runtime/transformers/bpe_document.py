@@ -23,22 +23,23 @@ def document(table: BpeTables) -> Json:
     Raises:
         UnsupportedError: the pattern is in tiktoken's dialect, which the reference reads differently.
     """
-    metadata = table.metadata
-    model = metadata.model
+    return {**beside(table), "model": model_of(table)}
+
+
+def model_of(table: BpeTables) -> Json:
+    """The model in a ``tokenizer.json``."""
+    model = table.metadata.model
     return {
-        **beside(table),
-        "model": {
-            "type": "BPE",
-            "dropout": model.dropout or None,
-            "unk_token": model.unk_token,
-            "continuing_subword_prefix": model.continuing_subword_prefix or None,
-            "end_of_word_suffix": model.end_of_word_suffix or None,
-            "fuse_unk": model.fuse_unk,
-            "byte_fallback": model.byte_fallback,
-            "ignore_merges": model.ignore_merges,
-            "vocab": vocabulary(table),
-            "merges": [[*map(model.letters.spelled, pair)] for pair in merges(table)],
-        },
+        "type": "BPE",
+        "dropout": model.dropout or None,
+        "unk_token": model.unk_token,
+        "continuing_subword_prefix": model.continuing_subword_prefix or None,
+        "end_of_word_suffix": model.end_of_word_suffix or None,
+        "fuse_unk": model.fuse_unk,
+        "byte_fallback": model.byte_fallback,
+        "ignore_merges": model.ignore_merges,
+        "vocab": vocabulary(table),
+        "merges": [[*map(model.letters.spelled, pair)] for pair in merges(table)],
     }
 
 
