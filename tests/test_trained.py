@@ -267,6 +267,15 @@ def test_words_that_are_special_leave_a_gap(tmp_path: Path) -> None:
         assert reference.encode(text).ids == trained.tokenizer().encode(text).tolist()
 
 
+def test_scores_are_those_that_the_reference_reads() -> None:
+    """The table of Unigram has the scores that `tokenizers` reads from the tokenizer.json, which are not always the nearest floats."""
+    trained = unigram()
+    scores = np.where(np.arange(len(trained.scores)) < 3, 0.0, -13.543037414550781)
+    found = changed(trained, scores=scores)
+    assert found.to_json()["model"]["vocab"][9][1] == -13.543037414550781
+    assert sorted({*found.table().arrays()["scores"].tolist()}) == [-13.54303741455078, 0.0]
+
+
 def test_repr_is_short() -> None:
     """The repr of a result is a line with its kind, its size and why training stopped."""
     assert repr(word_level()) == "<Trained WordLevel: 20 tokens, stopped by 'size'>"

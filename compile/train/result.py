@@ -17,12 +17,14 @@ from fst.compile.train import saving
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.renumbering import renumbered
 from fst.metadata import CONTEXTUAL_FLAGS
+from fst.reference_numbers import reference_float
 from fst.table import Table
 
 if TYPE_CHECKING:
     from fst import Tokenizer
     from fst.bridge.report import Report
 
+UNIGRAM = "Unigram"
 SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons why training stopped
 FIELDS: Mapping[str, Mapping[str, Any]] = {  # of the models of a tokenizer.json, with their defaults
     "BPE": {
@@ -117,7 +119,7 @@ class Trained:
     def _tokens(self) -> dict[str, Any]:
         """The vocabulary and the merges, as the model of a ``tokenizer.json`` has them."""
         tokens = {token: number for token, number in self.vocabulary.items() if token not in self.outside}
-        if self.kind == "Unigram":
+        if self.kind == UNIGRAM:
             return {"vocab": [[token, float(self.scores[number])] for token, number in tokens.items()]}
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
@@ -135,8 +137,11 @@ class Trained:
         Raises:
             VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message names the reason.
         """
-        where = "the trained vocabulary"
-        return assembled(of_statement((self.to_json(), self.settings), where), "auto")
+        where, document = "the trained vocabulary", self.to_json()
+        if self.kind == UNIGRAM:  # as the reference reads the file
+            model = document["model"]
+            model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
+        return assembled(of_statement((document, self.settings), where), "auto")
 
     def tokenizer(self) -> Tokenizer:
         """An `fst.Tokenizer` with the compiled table.
@@ -160,10 +165,10 @@ class Trained:
                 - any other ``.json``: a ``tokenizer.json``.
                 - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one a line.
                 - ``.tiktoken``: the ranks of byte-level BPE. The pattern of the pipeline and the special tokens are not in the file.
-                - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are found in no text, and
-                  scores become float32. SentencePiece puts ▁ in front of every text, Metaspace not in front of a blank; normalizers that
-                  strip texts, as of the splitter "sentencepiece", leave no difference. Nmt and NFKC become the rule nmt_nfkc of
-                  SentencePiece, which treats 175 rare characters in another way.
+                - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are found in no text. Scores
+                  become float32, so of nearly equal segmentations another one may be the best. SentencePiece puts ▁ in front of every text,
+                  Metaspace not in front of a blank; normalizers that strip texts, as of the splitter "sentencepiece", leave no difference.
+                  Nmt and NFKC become the rule nmt_nfkc of SentencePiece, which treats 175 rare characters in another way.
                 - ``.npz``: the compiled table.
 
         Raises:
