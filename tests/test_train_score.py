@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import warnings
 from collections import Counter
@@ -103,6 +104,19 @@ def test_order_of_words_is_that_of_first_occurrence() -> None:
         with pytest.warns(UserWarning, match="vocabularies are poor"):
             trained = wordpiece(replace(words, first=np.array(first, np.int64)), criterion="score", vocab_size=5)
         assert [*trained.vocabulary][4:] == [token]
+
+
+def test_texts_give_the_vocabulary_of_the_course() -> None:
+    """Texts that the trainer splits itself have the vocabulary of the course's code, whatever the threads and the order in memory."""
+    draw = random.Random(5)
+    texts = [" ".join("".join(draw.choices("abc", k=draw.randint(1, 5))) for _ in range(6)) for _ in range(40)]
+    words = Counter(word for text in texts for word in text.split())
+    size = letters_of(words) + 30
+    for threads in (1, 2):
+        with pytest.warns(UserWarning, match="vocabularies are poor") as noted:
+            trained = fst.train.wordpiece(texts, splitter="whitespace", criterion="score", vocab_size=size, threads=threads)
+        assert [*trained.vocabulary] == naive_training.wordpiece_by_score(words, size)
+        assert {Path(warning.filename).name for warning in noted} == {"test_train_score.py"}
 
 
 def test_alphabets_are_those_of_the_words_and_of_the_options() -> None:
