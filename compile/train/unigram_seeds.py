@@ -25,7 +25,7 @@ def pack_letters(letters, bits, width, keys):
     """
     key, shift = 0, bits * (width - 1)
     for place in range(len(letters) - 1, -1, -1):
-        key = letters[place] << shift | key >> bits if letters[place] else 0
+        key = np.int64(letters[place]) << shift | key >> bits if letters[place] else 0
         keys[place] = key
 
 
