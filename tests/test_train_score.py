@@ -144,6 +144,11 @@ def test_no_words_give_the_special_tokens() -> None:
     assert ([*trained.vocabulary], trained.stopped) == (["[UNK]"], "no pair")
 
 
+def test_sizes_out_of_reach_take_no_memory() -> None:
+    """A size far beyond the words ends without pairs, and without room for tokens that never come."""
+    assert train(HUGS, 1 << 50).stopped == "no pair"
+
+
 def test_counts_are_those_of_the_merges() -> None:
     """The count of a token is how often it occurred when it was made."""
     trained = train(HUGS, 11)

@@ -105,24 +105,24 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
     """The tokens by their ids, how often each occurred when it was made, and why training stopped."""
-    atoms = len(symbols.names)
-    room = vocab_size - atoms
+    atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
+        state = widened(state, min(missing, len(symbols.cells)))  # there are no more merges than cells
         merger = Merger(symbols.words, symbols.counts_of_words, atoms, least)
-        state, finished = control.run(widened(state, room), merger.advance, total=vocab_size - atoms, digest=digest, prove=merger.prove)
+        state, finished = control.run(state, merger.advance, total=vocab_size - atoms, digest=digest, prove=merger.prove)
         counts = dict(zip(symbols.names, symbols.counts.tolist(), strict=True))
         for name, count in zip(_names(symbols, state, prefix)[atoms:], state.counts.tolist(), strict=False):
             counts[name] = counts.get(name, 0) + count
-        room = vocab_size - len(counts)  # strings with ids of their own were made again
-        if not finished or not room or state.made[0] < len(state.lefts):
-            return [*counts], [*counts.values()], _reason(finished, room, merger)
+        missing = vocab_size - len(counts)  # strings with ids of their own were made again
+        if not finished or not missing or state.made[0] < len(state.lefts):
+            return [*counts], [*counts.values()], _reason(finished, missing, merger)
 
 
-def _reason(finished: bool, room: int, merger: Merger) -> str:
+def _reason(finished: bool, missing: int, merger: Merger) -> str:
     if not finished:
         return result.DEADLINE
-    if not room:
+    if not missing:
         return result.SIZE
     return result.MIN_FREQUENCY if merger.has_pairs else result.NO_PAIR
 
