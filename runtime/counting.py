@@ -22,7 +22,7 @@ from fst.counted_words import PLACE, UNKNOWN_SPLIT, Words
 from fst.errors import TextError
 from fst.jit import Deferred
 from fst.machines.kernel_call import MOST_UNITS
-from fst.machines.word_counts import AT, BYTES, DOCUMENT, DONE, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
+from fst.machines.word_counts import AT, BYTES, DOCUMENT, DONE, HAS_ADDED, INLINE, NEEDED, NO_SLOTS, POOL, ROW, SLOT, WORDS, counts, fits
 from fst.machines.word_counts import PLACE as WORD
 from fst.runtime.rewriter import Room, TextRewriter
 from fst.runtime.texts import ROOMS, UNIT_TYPES, Ints, Limits, Source, not_text_at, units, whole, wrong_at
@@ -118,7 +118,9 @@ class Counter:
             normalized, ends, machine = self._normalized(text, starts)
             if (size := max(len(text), int(ends[-1]))) > MOST_UNITS:
                 raise TextError(f"{block.place(row)} has {size:,} bytes, normalized; expected at most {MOST_UNITS:,}; cut it")
-            self._count(normalized, ends, machine, block.first + row)
+            if (wrong := self._count(normalized, ends, machine, block.first + row)) is not None:
+                where = block.place(wrong - block.first)
+                raise TextError(f"{where} has an added token of the splitter; expected text without them; remove it")
             row += len(starts) - 1
             read += len(text)
         return read
@@ -139,11 +141,15 @@ class Counter:
         rewritten = rewriter.rewrite(text, starts, self._work.state, self._room, is_inside=False, with_spans=False)
         return rewritten.text, rewritten.starts, rewriter.arguments
 
-    def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> None:
+    def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
+        """Count normalized documents. Returns the number of the first one with an added token that the splitter cannot split, if any."""
         state = self._counts.state
         state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
+            if reason == HAS_ADDED:
+                return int(state[DOCUMENT])
             self._make_room(reason)
+        return None
 
     def _make_room(self, reason: int) -> None:
         """Enlarge the table; or, if that takes too much memory, write its words as a run."""

@@ -149,6 +149,19 @@ class TestSplitters:
         words = train.words(["a b" * 1000], splitter="|".join(["a b"] * 1000))
         assert [*zip(words, words.counts.tolist(), strict=True)] == [(b"a b", 1000)]
 
+    def test_pattern_with_added_tokens_splits_texts_without_them(self) -> None:
+        """Splits that only texts without added tokens pass count these texts, and refuse others by their place."""
+        split = {"type": "Split", "pattern": {"Regex": r"<\|end\|>|\p{L}+|[^\s\p{L}]+"}, "behavior": "Removed", "invert": True}
+        document = {
+            "added_tokens": [{"content": "<|end|>"}],
+            "normalizer": {"type": "Lowercase"},
+            "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, BYTE_LEVEL]},
+            "model": {},
+        }
+        need_reference_words([*hostile(300), "<|en", "d|>"], pipeline_of(document))
+        with pytest.raises(TextError, match="document 1 has an added token of the splitter; expected text without them"):
+            train.words(["a", "b <|END|>"], splitter=document)
+
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [

@@ -121,7 +121,7 @@ def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], n
     return Recipe(
         kind=kind,
         size=len({*_tokens(model), *specials} - {*others}),
-        pipeline=Pipeline(*(document.get(part) for part in ("normalizer", "pre_tokenizer", "decoder"))),
+        pipeline=Pipeline.of_document(document),
         options={**taken, **unknown, "special_tokens": [*dict.fromkeys(specials)]},
         model={field: value for field, value in fields.items() if field in FIELDS[kind] and field != UNKNOWN},
         others=[*dict.fromkeys(token for token in others if token not in specials)],

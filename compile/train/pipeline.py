@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -44,11 +44,19 @@ class Pipeline:
     Attributes:
         normalizer, pre_tokenizer: before the model.
         decoder: after it.
+        added: tokens of a ``tokenizer.json`` that a pattern may name. If no automaton splits texts with them, documents must not have them.
     """
 
     normalizer: Component | None = None
     pre_tokenizer: Component | None = None
     decoder: Component | None = None
+    added: Sequence[str] = ()
+
+    @classmethod
+    def of_document(cls, document: Mapping[str, Any]) -> Pipeline:
+        """The pipeline of a ``tokenizer.json``."""
+        added = [token["content"] for token in document.get("added_tokens") or ()]
+        return cls(document.get("normalizer"), document.get("pre_tokenizer"), document.get("decoder"), added)
 
     @property
     def parts(self) -> TextPipeline:
@@ -76,7 +84,7 @@ class Pipeline:
 
     def table(self) -> BpeTables:
         """A table whose pieces are the words of a text. Where it writes a space for the symbol of Metaspace, words need the symbol again:
-        ``metadata.model.letters.symbol``.
+        ``metadata.model.letters.symbol``. If it has added tokens, it gives no words for a text with one of them.
 
         Raises:
             UnsupportedError: no automaton splits as the pipeline does.
@@ -86,7 +94,15 @@ class Pipeline:
         names = LETTERS.values() if are_bytes else "a"
         # With `ignore_merges`, the compiler leaves a piece of characters whole where no token joins them.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
-        return _table(json.dumps({"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}))
+        document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
+        try:
+            return _table(json.dumps(document))
+        except UnsupportedError:
+            if not self.added:
+                raise
+        flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": True, "special": True}
+        added = [{"id": len(names) + place, "content": content, **flags} for place, content in enumerate(self.added)]
+        return _table(json.dumps({**document, "added_tokens": added}))
 
 
 @lru_cache(4)  # a splitter such as "o200k" takes a second to compile
@@ -167,7 +183,7 @@ def _splitter(splitter: Any) -> Pipeline:
             raise UnsupportedError(f"splitter {quoted(splitter)} is unknown; {KNOWN_SPLITTERS}")
         return _by_pattern(splitter)
     component = _component(splitter, "splitter", f"expected a pre-tokenizer or a tokenizer; or {KNOWN_SPLITTERS}")
-    return _of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
+    return Pipeline.of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
 
 
 def _normalizer(normalizer: Any) -> Component | None:
@@ -198,7 +214,3 @@ def _decoder(pre_tokenizer: Component) -> Component | None:
     if Pipeline(pre_tokenizer=pre_tokenizer).are_bytes:
         return BYTES_DECODER
     return next((known.decoder for known in SPLITTERS.values() if known.pre_tokenizer == pre_tokenizer), None)
-
-
-def _of_document(document: Mapping[str, Any]) -> Pipeline:
-    return Pipeline(*(document.get(part) for part in ("normalizer", "pre_tokenizer", "decoder")))

@@ -22,7 +22,7 @@ PLACES = 2  # numbers for the first occurrence of a word
 MOST_FILLED = 5, 8  # of all slots
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
-DONE, NO_SLOTS, NO_POOL = range(3)  # why counting stopped
+DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # why counting stopped
 # Indices into `Counts.state`.
 WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
 

@@ -23,9 +23,9 @@ from fst.jit import inlined, kernel, part
 from fst.machines import word_counts
 from fst.runtime.kernels.intrinsics import hash_of, is_key, prefetch
 from fst.runtime.kernels.numbers import HASH_MULTIPLIER, U0, U1, U2, U3, U4, U8, U32
-from fst.runtime.kernels.pieces import KIND, PLACE, ROW_END, find_pieces, mark_dropped
+from fst.runtime.kernels.pieces import KIND, PLACE, ROW_END, SPECIAL, find_pieces, mark_dropped
 
-DONE, NO_SLOTS, NO_POOL = (np.uint64(reason) for reason in (word_counts.DONE, word_counts.NO_SLOTS, word_counts.NO_POOL))
+DONE, NO_SLOTS, NO_POOL, HAS_ADDED = (np.uint64(reason) for reason in range(4))
 INLINE, LONG, TAG = np.uint64(word_counts.INLINE), np.uint64(word_counts.LONG), np.uint64(word_counts.TAG_SHIFT)
 COUNT_MASK = np.uint64((1 << word_counts.TAG_SHIFT) - 1)
 MOST_FILLED, OF = (np.uint64(number) for number in word_counts.MOST_FILLED)
@@ -104,7 +104,7 @@ def is_word(text, begin, length, hashed, slot, counts):
 
 @part
 def count_pieces(text, pieces, count, counts, shift, hashes):
-    """Count the pieces of a round."""
+    """Count the pieces of a round. Returns whether none is an added token; what follows one is not counted."""
     slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
     for index in range(count):
         item = np.uint64(pieces[index])
@@ -123,6 +123,9 @@ def count_pieces(text, pieces, count, counts, shift, hashes):
         elif item >> KIND << KIND == ROW_END:
             state[DOCUMENT] += U1
             state[WORD] = U0
+        elif item >> KIND << KIND == SPECIAL:
+            return False
+    return True
 
 
 @inlined
@@ -142,12 +145,13 @@ def count_words(text, starts, machine, work, counts):
     Args:
         text: uint8[n], UTF-8 of all texts.
         starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
-        machine: `fst.machines.bpe_arguments.Arguments` of the splitter, without special tokens.
+        machine: `fst.machines.bpe_arguments.Arguments` of the splitter.
         work: `fst.machines.bpe_arguments.Work`.
         counts: `fst.machines.word_counts.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:
-        `DONE`; or, to be called again after the caller has enlarged the table, `NO_SLOTS` or `NO_POOL`.
+        `DONE`; or, to be called again after the caller has enlarged the table, `NO_SLOTS` or `NO_POOL`; or `HAS_ADDED`, if the splitter has
+        added tokens and the document `DOCUMENT` has one.
     """
     state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
@@ -162,7 +166,8 @@ def count_words(text, starts, machine, work, counts):
         if len(machine.drops):
             mark_dropped(text, pieces, count, machine)
         find_slots(text, pieces, count, counts, shift, hashes)
-        count_pieces(text, pieces, count, counts, shift, hashes)
+        if not count_pieces(text, pieces, count, counts, shift, hashes):
+            return HAS_ADDED
         row, at = next_row, following
         state[ROW], state[AT] = row, at
     return DONE
