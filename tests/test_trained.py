@@ -123,6 +123,7 @@ def texts() -> list[str]:
     return [*CORPUS, *HOSTILE, *(json.loads(shared.read_text("utf-8")) if shared.is_file() else [])]
 
 
+@cache
 def ids_of(trained: Trained) -> list[list[int]]:
     """The ids of all texts."""
     return [row.tolist() for row in trained.tokenizer().encode_batch(texts(), add_special_tokens=False)]

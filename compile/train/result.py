@@ -156,6 +156,8 @@ class Trained:
     def save(self, path: str | Path) -> None:
         """Write the vocabulary as a file, or as the files of a folder. Each file appears whole or not at all.
 
+        ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
+
         Args:
             path: the name states the form. A URL is sent by fsspec.
 
