@@ -47,17 +47,31 @@ from fst.compile.train.merge_step import collect, count_of, expand, forget, upda
 from fst.compile.train.pair_heap import LOW, push, sink
 from fst.jit import inlined, kernel, part
 from fst.merge_list import EMPTY
-from fst.pairs import HALF, key_of, slot_of
+from fst.pairs import HALF, insert, key_of, slot_of
+from fst.rows import MULTIPLIERS
 
+BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
 SWITCHES = 8  # the steps that a merge without positions takes
+
+
+@inlined
+def joined_hash(left, right, state):
+    """The hash of the string of a merge: a polynomial over its symbols, below `EMPTY`."""
+    result = state.hashes[left]
+    for _ in range(state.lengths[right]):
+        result *= BASE
+    return (result + state.hashes[right]) & MASK
 
 
 @inlined
 def may_be_known(left, right, state):
     """Whether the string of a merge may have an id already."""
-    if state.numbers[CAREFUL] or state.numbers[BY_TEXT]:
+    if state.numbers[CAREFUL]:
         return True
-    suspect = key_of(state.firsts[left], state.lengths[left] + state.lengths[right])
+    if state.numbers[BY_TEXT]:
+        suspect = joined_hash(left, right, state)
+    else:
+        suspect = key_of(state.firsts[left], state.lengths[left] + state.lengths[right])
     return state.suspects[slot_of(suspect, state.suspects)] != EMPTY
 
 
@@ -120,6 +134,8 @@ def merge(record, left, right, made, state):
         state.lengths[made], state.firsts[made] = size, state.firsts[left]
     if numbers[BY_TEXT]:
         state.kinds[made] = state.kinds[left] if state.kinds[left] else state.kinds[right]
+        state.hashes[made] = joined_hash(left, right, state)
+        insert(state.hashes[made], 0, state.suspects)
     first = numbers[RECORDS]
     both, never = update_pairs(left, right, made, lefts, rights, between, state)
     write(begin, kept, made, size, both, never, state)

@@ -36,7 +36,9 @@ def _lengths(state: Merging) -> Iterator[tuple[str, bool]]:
     yield "made", len(state.left) == len(state.right) == len(state.touched) == 2 * room and len(state.heads) == room
     symbols = len(state.lengths)
     yield "lengths", symbols >= room and len(state.ids) == symbols and len(state.firsts) == symbols and int(numbers[SYMBOLS]) <= symbols
-    yield "kinds", not numbers[BY_TEXT] or (len(state.kinds) >= room and len(state.letters) == len(state.cells))
+    yield "kinds", not numbers[BY_TEXT] or (
+        len(state.kinds) >= room and len(state.hashes) >= room and len(state.letters) == len(state.cells)
+    )
     yield "others", len(state.others) == symbols or not numbers[CAREFUL]
     yield "records", len(state.records) >= 2 * records and len(state.heap_counts) >= records and len(state.heap_records) >= records
     yield "heap", int(numbers[HEAP]) <= int(numbers[RECORDS]) <= records

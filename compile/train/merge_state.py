@@ -25,11 +25,13 @@ from numpy.typing import NDArray
 
 from fst.jit import Deferred
 from fst.merge_list import EMPTY, room_for
+from fst.rows import MULTIPLIERS
 
 RARE = 4  # pairs of a count below cells / (RARE × ids) are first left out
 LOWER = 3  # by this divisor their count is lowered
 WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
+FACTOR = np.uint64(MULTIPLIERS[1])  # of hashes
 ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
 
 NUMBERS = 22
@@ -65,6 +67,7 @@ class Merging(NamedTuple):
         firsts: int32[symbols], the id of the first cell's symbol at the start.
         kinds: int32[symbols], in a run by text: two tokens merge if their kinds are equal, or if one is 0.
         letters: int32[cells], in a run by text: the first symbols of the cells, ids by code point.
+        hashes: uint64[symbols], in a run by text: of each symbol's string.
         pool: int32[n], positions.
         records: int64[2 * n], where the block of each record begins and ends in `pool`.
         keys: uint64[n], the pair of each record, see `fst.pairs.key_of`.
@@ -75,7 +78,8 @@ class Merging(NamedTuple):
         touched: int32[2 * ids], the left neighbours from the front, the right ones from the middle.
         merges: int32[3 * n], left, right and made id of each merge.
         made: int64[ids], the occurrences of each id when it was made.
-        suspects: uint64[2 * slots], the pairs (first id, length) of strings that are known before training.
+        suspects: uint64[2 * slots], the pairs (first id, length) of strings that are known before training; in a run by text, the hashes of
+            all strings that were made.
         numbers: int64[NUMBERS], indexed by the names above. `TOKENS` ids are in use, at most `SIZE`, and `SYMBOLS`, `RECORDS`, `POOL`,
             `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `FLOOR` are never
             merged; those rarer than `LEAST` not now. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
@@ -95,6 +99,7 @@ class Merging(NamedTuple):
     firsts: Any
     kinds: Any
     letters: Any
+    hashes: Any
     pool: Any
     records: Any
     keys: Any
@@ -162,6 +167,7 @@ def begin(
         firsts=of_single.copy(),
         kinds=np.append(text.kinds, np.zeros(room - tokens, np.int32)) if text else np.empty(0, np.int32),
         letters=cells.copy() if text else cells[:0],
+        hashes=np.arange(1, room + 1, dtype=np.uint64) * FACTOR if text else np.empty(0, np.uint64),
         pool=np.empty(0, np.int32),
         records=np.empty(0, np.int64),
         keys=np.empty(0, np.uint64),
@@ -173,7 +179,7 @@ def begin(
         touched=np.empty(2 * room, np.int32),
         merges=np.empty(3 * (room - tokens), np.int32),
         made=np.zeros(room, np.int64),
-        suspects=suspects,
+        suspects=room_for(room) if text else suspects,
         numbers=numbers,
     )
 
