@@ -29,7 +29,7 @@ corpus_options = with_options(
     ),
 )
 splitter_options = with_options(
-    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="What splits texts into words; needed unless FILE is counted words."),
+    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="What splits texts into words; that of counted words by default."),
     click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="What normalizes texts: nfkc, bert, ..."),
 )
 output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="What to write.")
@@ -78,7 +78,7 @@ def train_group() -> None:
     Examples:
       fst train bpe corpus/ --column text --splitter gpt2 --vocab-size 32000 -o english/
       fst train words corpus.txt --splitter bert -o words.parquet
-      fst train wordpiece words.parquet --splitter bert --vocab-size 30000 -o vocab.txt
+      fst train wordpiece words.parquet --vocab-size 30000 -o vocab.txt
       fst train like gpt2.npz corpus.txt -o mine/
 
     FILE is read as by `fst encode`: plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), packed or not. A folder
@@ -153,7 +153,7 @@ def bpe_command(**options: Any) -> None:
     Examples:
       fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 --special-tokens '<|endoftext|>' -o english/
       fst train bpe corpus/ --column text --splitter o200k --vocab-size 100000 --checkpoint run.npz -o ranks.tiktoken
-      fst train bpe words.parquet --splitter gpt2 --vocab-size 32000 -o gpt2.npz --report held-out.txt
+      fst train bpe words.parquet --vocab-size 32000 -o gpt2.npz --report held-out.txt
     """
     from fst.cli.training import train
 
@@ -169,7 +169,7 @@ def wordpiece_command(**options: Any) -> None:
     \b
     Examples:
       fst train wordpiece corpus.txt --splitter bert --normalizer bert --vocab-size 30000 --special-tokens '[UNK]' -o vocab.txt
-      fst train wordpiece words.parquet --splitter bert --criterion score --min-frequency 10 --vocab-size 8000 -o out/
+      fst train wordpiece words.parquet --criterion score --min-frequency 10 --vocab-size 8000 -o out/
     """
     from fst.cli.training import train
 

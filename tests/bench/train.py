@@ -280,7 +280,8 @@ def draw(path: Path, measured: Sequence[Measured], *, by_processor: bool) -> Non
         bars = {name: chart.bar(name, speed, is_differing=one.differing[name] > 0) for name, speed in speeds.items()}
         panels.append(Panel(one.row, bars))
     names = list(dict.fromkeys(name for one in measured for name in one.seconds))
-    caption = f"Medians in turns, list[str] in.\n{chart.PALE}reference."
+    clock = "by the time of processors" if by_processor else "by the clock"
+    caption = f"Medians in turns, {clock}; list[str] in.\n{chart.PALE}reference."
     with path.with_suffix(".png").open("wb") as file:
         chart.draw(file, panels, names, "Text into vocabularies, MB/s of UTF-8, one thread", caption)
 
