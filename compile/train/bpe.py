@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from fst.compile.train.control import Control, digest_of
-from fst.compile.train.merges import Merged, TwoWaysError, merged
+from fst.compile.train.merges import merged_in_either_way
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.sentencepiece import by_sentencepiece
@@ -127,23 +127,15 @@ def trained(
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})
-
-    def run(careful: bool) -> Merged:
-        return merged(
-            symbols_of(words, pipeline, alphabet),
-            prefix=alphabet.prefix,
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            control=control or Control(),
-            digest=digest,
-            careful=careful,
-        )
-
-    try:
-        found = run(careful=False)
-    except TwoWaysError:
-        found = run(careful=True)
+    found = merged_in_either_way(
+        lambda: symbols_of(words, pipeline, alphabet),
+        prefix=alphabet.prefix,
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        max_token_length=max_token_length,
+        control=control or Control(),
+        digest=digest,
+    )
     names = found.names
     return Trained(
         kind=kind,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fst.compile.train.control import Control, digest_of
 from fst.compile.train.merge_state import WORD_END
-from fst.compile.train.merges import Merged, TwoWaysError, merged
+from fst.compile.train.merges import merged_in_either_way
 from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
 from fst.compile.train.result import NO_PAIR, SIZE, Trained
 from fst.compile.train.symbols import Symbols
@@ -39,24 +39,15 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
         raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
     if old.kind == "WordLevel":
         return _with_words(old, words, ids, splits, add)
-    digest = digest_of(words, {"trainer": "extend", "old": old.digest, "add": add})
-
-    def run(careful: bool) -> Merged:
-        return merged(
-            _symbols(old, words, ids, splits),
-            prefix=old.prefix,
-            vocab_size=old.size + add,
-            min_frequency=0,
-            max_token_length=None,
-            control=control,
-            digest=digest,
-            careful=careful,
-        )
-
-    try:
-        found = run(careful=False)
-    except TwoWaysError:
-        found = run(careful=True)
+    found = merged_in_either_way(
+        lambda: _symbols(old, words, ids, splits),
+        prefix=old.prefix,
+        vocab_size=old.size + add,
+        min_frequency=0,
+        max_token_length=None,
+        control=control,
+        digest=digest_of(words, {"trainer": "extend", "old": old.digest, "add": add}),
+    )
     names = found.names
     new = {names[number]: number for number in range(old.size, len(names))}
     merges = [(names[left], names[right]) for left, right in found.merges] if old.kind == "BPE" else []

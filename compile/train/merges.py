@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,6 +165,22 @@ def merged(
     )
     state, _ = control.run(first, advance, total=vocab_size - tokens, digest=digest, prove=prove)
     return _named(state, names, symbols.counts)
+
+
+def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merged:
+    """Learn merges, and begin again, carefully, if one string is made in two ways.
+
+    Args:
+        symbols: makes the words in symbols, which a run changes.
+        options: of `merged`.
+
+    Raises:
+        VocabularyError: as from `merged`.
+    """
+    try:
+        return merged(symbols(), **options)
+    except TwoWaysError:
+        return merged(symbols(), careful=True, **options)
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
