@@ -23,7 +23,7 @@ from fst.cli.main import main
 
 FST = str(Path(sysconfig.get_path("scripts"), "fst"))
 CACHE = f"fst-toolkit-{fst.__version__}"  # the folder of kernels in the one that NUMBA_CACHE_DIR names
-TIMEOUT = 300  # seconds; the first process may have to compile the kernels
+TIMEOUT = 900  # seconds; a process may compile all kernels, on a machine with other work
 
 TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "un", "##aff", "##able", "hello", "!", "é", "\u2028")
 
