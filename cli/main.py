@@ -189,6 +189,7 @@ def main() -> None:
       fst bench bert.npz reviews.txt
       fst compile --kind keywords names.txt -o names.npz
       fst search names.npz reviews.txt
+      fst train bpe corpus.txt --splitter gpt2 --vocab-size 32000 -o own/
 
     FILE is a text file in UTF-8 with one document a line; '-', or no FILE, is standard input. Standard output carries data only.
 
