@@ -21,7 +21,7 @@ import fst
 from fst import train
 from fst.compile.train import merge_state, merges
 from fst.compile.train.bpe import bpe
-from fst.compile.train.control import Control, Round
+from fst.compile.train.control import Control, Round, members_of
 from fst.compile.train.pipeline import SPLITTERS
 from fst.compile.train.result import Trained
 from fst.compile.train.wordpiece import wordpiece
@@ -82,6 +82,17 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
         count_under(Control(checkpoint=path))
     path.write_bytes(b"no archive")
     with pytest.raises(fst.VocabularyError, match="is damaged or no checkpoint"):
+        count_under(Control(checkpoint=path))
+
+
+def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:
+    """A checkpoint with a changed number is damaged, although a run might have reached its state."""
+    path = tmp_path / "run.npz"
+    count_under(Control(deadline=0, checkpoint=path))
+    with np.load(path) as stored:
+        members = dict(stored)
+    np.savez(path, **{**members, "number": members["number"] + 1})
+    with pytest.raises(fst.VocabularyError, match=r"run\.npz is damaged; expected the arrays that a run wrote"):
         count_under(Control(checkpoint=path))
 
 
@@ -290,10 +301,11 @@ def test_damaged_checkpoints_are_refused(tmp_path: Path, monkeypatch: pytest.Mon
     bpe(words, control=Control(deadline=0, checkpoint=path))
     with np.load(path) as stored:
         arrays = dict(stored)
+    digest, _ = str(arrays.pop("digest")), arrays.pop("seal")
     for name, place, value in [("cells", 2, 99), ("pool", 0, 1 << 20), ("heap_records", 0, -5), ("lengths", 0, 7), ("numbers", 0, 1 << 40)]:
         changed = arrays[name].copy()
         changed[place] = value
-        np.savez(path, allow_pickle=False, **{**arrays, name: changed})
+        np.savez(path, allow_pickle=False, **members_of(digest, {**arrays, name: changed}))
         with pytest.raises(fst.VocabularyError, match="of the checkpoint is out of range"):
             bpe(words, control=Control(checkpoint=path))
 

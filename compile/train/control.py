@@ -2,7 +2,7 @@
 
 A trainer keeps its whole state in a NamedTuple of arrays and advances it in short rounds. Between two rounds the state is complete, so a
 run can stop there, and an ``.npz`` of the state resumes it bit for bit. A checkpoint contains a digest of its words and options, and no
-other run can resume from it.
+other run can resume from it. It also contains a digest of its arrays, without which a changed array might pass the proof of a state.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from time import monotonic
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError
 from fst.npz import replacing
 
-DIGEST = "digest"  # the member of a checkpoint next to the fields of the state
+DIGEST, SEAL = "digest", "seal"  # members of a checkpoint next to the fields of the state: of words and options, and of the fields
 
 State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
@@ -111,20 +112,22 @@ class Control:
     def _write(self, state: State, digest: str) -> None:
         if self.checkpoint is not None:
             with replacing(self.checkpoint) as file:
-                np.savez(file, allow_pickle=False, **{DIGEST: np.array(digest)}, **cast(Any, state)._asdict())
+                np.savez(file, allow_pickle=False, **members_of(digest, cast(Any, state)._asdict()))
 
     def _resumed(self, state: State, digest: str, prove: Callable[[State], None]) -> State:
         """The state in the checkpoint, if there is one."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return state
         arrays = _read(Path(self.checkpoint))
-        found = arrays.pop(DIGEST, np.array(""))
+        found, seal = (str(arrays.pop(name, "")) for name in (DIGEST, SEAL))
         forms = {name: (array.dtype, array.ndim) for name, array in arrays.items()}
-        if str(found) != digest or forms != {name: (part.dtype, part.ndim) for name, part in cast(Any, state)._asdict().items()}:
+        if found != digest or forms != {name: (part.dtype, part.ndim) for name, part in cast(Any, state)._asdict().items()}:
             raise VocabularyError(
                 f"{self.checkpoint} is a checkpoint of other words or options; expected those of this run; "
                 "repeat the run that wrote it, or name another file"
             )
+        if seal != _seal_of(digest, arrays):
+            raise VocabularyError(f"{self.checkpoint} is damaged; expected the arrays that a run wrote; remove it and begin again")
         read = type(state)(**arrays)
         prove(read)
         return read
@@ -141,6 +144,25 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
     hashed = sha256(json.dumps(about, sort_keys=True).encode())
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
+    return hashed.hexdigest()
+
+
+def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    """The members of a checkpoint.
+
+    Args:
+        digest: of words and options, from `digest_of`.
+        arrays: the fields of a state.
+    """
+    return {DIGEST: np.array(digest), SEAL: np.array(_seal_of(digest, arrays)), **arrays}
+
+
+def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """A digest of the fields of a state, for a run of this digest."""
+    hashed = sha256(digest.encode())
+    for name, array in sorted(arrays.items()):
+        hashed.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        hashed.update(np.ascontiguousarray(array).data)
     return hashed.hexdigest()
 
 
