@@ -324,3 +324,23 @@ def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
     result = trained(NEWEST, vocab_size=30, special_tokens=["low", "e"], reference="exact")
     assert [*result.vocabulary][:2] == ["low", "e"]
     assert result.scores[:2].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"special_tokens": "<s>"}, "special_tokens is '<s>'; expected a list"),
+        ({"unk_token": ""}, "a special token is ''"),
+        ({"initial_alphabet": [7]}, "initial_alphabet has 7"),
+    ],
+)
+def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:
+    """Special tokens and initial characters that are no text are errors."""
+    with pytest.raises(fst.VocabularyError, match=message):
+        unigram(Words.of_pairs([("ab", 2)]), **options)
+
+
+def test_counts_of_characters_must_fit() -> None:
+    """More characters by their counts than 63 bits hold are an error, not a negative count."""
+    with pytest.raises(fst.VocabularyError, match="characters by their counts"):
+        unigram(Words.of_pairs([("aaaaaaaa", (1 << 63) - 1)]), vocab_size=20)

@@ -167,7 +167,7 @@ class TestSplitters:
         [
             ({}, "splitter is None, and documents are to be split; known are gpt2, bert"),
             ({"splitter": "gtp2"}, "splitter 'gtp2' is unknown; known are gpt2, bert"),
-            ({"splitter": 5}, "splitter is 5; expected a pre-tokenizer or a tokenizer; or known are gpt2"),
+            ({"splitter": 5}, "splitter is 5; expected a name, a pattern, a pre-tokenizer or a tokenizer; known are gpt2"),
             ({"splitter": "gpt2", "normalizer": "nfq"}, "normalizer 'nfq' is unknown; expected bert"),
             ({"normalizer": "nfc"}, "splitter is None, and a normalizer needs one"),
             ({"splitter": {"type": "UnicodeScripts"}}, "pre_tokenizer UnicodeScripts: supported are"),

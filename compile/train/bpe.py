@@ -10,7 +10,7 @@ from fst.compile.train.merges import merged_in_either_way
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.sentencepiece import by_sentencepiece
-from fst.compile.train.symbols import Alphabet, symbols_of
+from fst.compile.train.symbols import Alphabet, check_numbers, symbols_of
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError, quoted
 from fst.jit import no_collector
@@ -68,7 +68,7 @@ def bpe(
         raise UnsupportedError(f"reference is {quoted(reference)}; expected {HUGGINGFACE!r} or {SENTENCEPIECE!r}")
     if unk_token is not None and unk_token not in special_tokens:
         raise VocabularyError(f"unk_token is {quoted(unk_token)}; expected one of special_tokens; add it to these")
-    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=max_token_length or 0)
+    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency, max_token_length=0 if max_token_length is None else max_token_length)
     if reference == SENTENCEPIECE:
         if min_frequency or initial_alphabet or continuing_subword_prefix or end_of_word_suffix:
             raise UnsupportedError("SentencePiece has no min_frequency, initial_alphabet, prefix or suffix; leave them out")
@@ -98,17 +98,6 @@ def bpe(
         "byte_fallback": byte_fallback,
     }
     return trained("BPE", words, alphabet, vocab_size, min_frequency, max_token_length, fields, pipeline, control)
-
-
-def check_numbers(**numbers: int) -> None:
-    """Refuse negative options.
-
-    Raises:
-        VocabularyError: one is; the message names it.
-    """
-    for name, value in numbers.items():
-        if value < 0:
-            raise VocabularyError(f"{name} is {value}; expected 0 or more")
 
 
 @no_collector()

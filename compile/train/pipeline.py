@@ -35,6 +35,7 @@ QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
 NAME = re.compile(r"[\w .-]*")  # a str of these characters alone is meant for a name
 NONE = "none"
+EXAMPLE = r" ?\w+|\s+"
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ SPLITTERS: Mapping[str, Pipeline] = {
     NONE: Pipeline(),
 }
 
-KNOWN_SPLITTERS = f"known are {', '.join(SPLITTERS)}, and regular expressions such as {QWEN2[-8:]!r}"
+KNOWN_SPLITTERS = f"known are {', '.join(SPLITTERS)}, and regular expressions such as {EXAMPLE!r}"
 
 
 def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
@@ -182,7 +183,7 @@ def _splitter(splitter: Any) -> Pipeline:
         if NAME.fullmatch(splitter):
             raise UnsupportedError(f"splitter {quoted(splitter)} is unknown; {KNOWN_SPLITTERS}")
         return _by_pattern(splitter)
-    component = _component(splitter, "splitter", f"expected a pre-tokenizer or a tokenizer; or {KNOWN_SPLITTERS}")
+    component = _component(splitter, "splitter", f"expected a name, a pattern, a pre-tokenizer or a tokenizer; {KNOWN_SPLITTERS}")
     return Pipeline.of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
 
 

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train import result
-from fst.compile.train.bpe import check_numbers
 from fst.compile.train.control import Control, digest_of
 from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.merges import need_size
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import Trained
 from fst.compile.train.score_state import Merger, State, widened
-from fst.compile.train.symbols import Alphabet, Symbols, initial_characters, symbols_of
+from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
 from fst.counted_words import Words
 
 FREQUENT = 10  # below this least count of pairs, vocabularies are poor

@@ -17,6 +17,7 @@ from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.pipeline import Pipeline
 from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
+from fst.forms import is_text
 from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
@@ -54,11 +55,31 @@ class Alphabet:
     order: Sequence[str] = ()
     breaks: bool = False
 
+    def __post_init__(self) -> None:
+        for name, affix in (("continuing_subword_prefix", self.prefix), ("end_of_word_suffix", self.suffix)):
+            if not is_text(affix):
+                raise VocabularyError(f"{name} is {quoted(affix)}; expected text, or '' for none")
+        if self.limit is not None:
+            check_numbers(limit_alphabet=self.limit)
+
     @property
     def about(self) -> list[object]:
-        """All options, as JSON."""
-        initial = None if self.initial is None else sorted(self.initial)
-        return [[*self.special_tokens], initial, self.limit, self.prefix, self.suffix, self.byte_tokens, [*self.order], self.breaks]
+        """All options, as JSON.
+
+        Raises:
+            VocabularyError: special tokens or initial characters are no text.
+        """
+        initial = None if self.initial is None else sorted(initial_characters(self, None))
+        return [
+            [*checked(self.special_tokens)],
+            initial,
+            self.limit,
+            self.prefix,
+            self.suffix,
+            self.byte_tokens,
+            [*self.order],
+            self.breaks,
+        ]
 
 
 @dataclass(frozen=True)
@@ -191,14 +212,14 @@ def strings_of(words: Words, pipeline: Pipeline | None) -> list[str]:
 def _first_not_text(words: Words) -> bytes:
     """The first word that is not UTF-8."""
 
-    def is_text(word: bytes) -> bool:
+    def is_utf_8(word: bytes) -> bool:
         try:
             word.decode()
         except UnicodeDecodeError:
             return False
         return True
 
-    return next(word for word in words if not is_text(word))
+    return next(word for word in words if not is_utf_8(word))
 
 
 def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
@@ -211,15 +232,28 @@ def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
         raise VocabularyError(f"the words have {total:.4g} symbols by their counts; expected less than {MAX_COUNT:.4g}; divide the counts")
 
 
-def checked(tokens: Iterable[str]) -> Iterator[str]:
-    """Special tokens that are strings and not empty.
+def check_numbers(**numbers: int) -> None:
+    """Refuse options that are no whole numbers of 63 bits.
 
     Raises:
-        VocabularyError: one of them is not.
+        VocabularyError: one is none; the message names it.
     """
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= MAX_COUNT:
+            raise VocabularyError(f"{name} is {quoted(value)}; expected a whole number from 0 to {MAX_COUNT:,}")
+
+
+def checked(tokens: Iterable[str]) -> Iterator[str]:
+    """Special tokens that are text and not empty.
+
+    Raises:
+        VocabularyError: one of them is not, or `tokens` is a single one.
+    """
+    if isinstance(tokens, str) or not isinstance(tokens, Iterable):
+        raise VocabularyError(f"special_tokens is {quoted(tokens)}; expected a list of str; put the token into a list")
     for token in tokens:
-        if not isinstance(token, str) or not token:
-            raise VocabularyError(f"a special token is {quoted(token)}; expected a str that is not empty")
+        if not is_text(token) or not token:
+            raise VocabularyError(f"a special token is {quoted(token)}; expected text that is not empty, as a str")
         yield token
 
 
@@ -233,17 +267,31 @@ def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet
     counts = {chr(point): int(sums[point]) for point in np.flatnonzero(sums)} | dict.fromkeys(first, MAX_COUNT + 1)
     if alphabet.breaks:
         counts = {character: count for character, count in counts.items() if character not in NEVER}
-    if alphabet.limit is not None and alphabet.limit < 0:
-        raise VocabularyError(f"limit_alphabet is {alphabet.limit}; expected 0 or more")
     return sorted(sorted(counts, key=lambda character: (-counts[character], character))[: alphabet.limit])
 
 
 def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str]:
-    """The characters that are in the alphabet even if no word has them."""
+    """The characters that are in the alphabet even if no word has them.
+
+    Raises:
+        VocabularyError: one of them is no text.
+    """
     initial = alphabet.initial
     if initial is None:
         initial = [*LETTERS.values()] if pipeline is not None and pipeline.are_bytes else ()
-    return {text[0] for text in initial if text}
+    return {text[0] for text in checked_initial(initial) if text}
+
+
+def checked_initial(initial: Collection[str]) -> Collection[str]:
+    """The strings of an initial alphabet.
+
+    Raises:
+        VocabularyError: one of them is no text.
+    """
+    for text in initial:
+        if not is_text(text):
+            raise VocabularyError(f"initial_alphabet has {quoted(text)}; expected characters, as str")
+    return initial
 
 
 def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms, alphabet: Alphabet) -> bool:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fst.compile.train.control import Control, Round, digest_of
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import DEADLINE, NO_PAIR, SIZE, Trained
+from fst.compile.train.symbols import checked, checked_initial
 from fst.compile.train.unigram_text import UNKNOWN, Letters, Nodes, Paths, Seeds, Sums, letters_of, seeds_of
 from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError, listed, quoted
@@ -142,16 +143,17 @@ def _check(options: Mapping[str, object]) -> None:
 
 def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
     """The special tokens in the order of their ids. The unknown token is the first one unless it is among them."""
-    specials = [*special_tokens]
+    specials = [*checked(special_tokens)]
+    unknown = [] if unk_token is None or unk_token in specials else [*checked([unk_token])]
     if len({*specials}) < len(specials):
         raise VocabularyError(f"special_tokens are {quoted(specials)}; expected each token once")
-    return specials if unk_token is None or unk_token in specials else [unk_token, *specials]
+    return [*unknown, *specials]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
     """The characters by code point; of "exact", by frequency first, and without special tokens."""
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
-    alphabet = sorted({*occurs, *(string[0] for string in initial if string)})
+    alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
         return alphabet
     return sorted({*alphabet} - {*specials}, key=lambda character: (-occurs.get(character, 0.0), character))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fst.compile.train.pipeline import Pipeline
-from fst.counted_words import Words
+from fst.counted_words import MAX_COUNT, Words
 from fst.errors import VocabularyError, quoted
 from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
@@ -197,7 +197,7 @@ def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
     """The words as letters. Words of a byte-level pipeline are spelled with the letters of ByteLevel.
 
     Raises:
-        VocabularyError: the words are empty or too long, or one is not UTF-8.
+        VocabularyError: the words are empty or too long, or occur too often, or one is not UTF-8.
     """
     begins = np.concatenate([np.zeros(1, np.int64), words.ends])
     if pipeline is not None and pipeline.are_bytes:
@@ -209,6 +209,11 @@ def letters_of(words: Words, pipeline: Pipeline | None) -> Letters:
         raise VocabularyError("the words have no characters; expected at least one; check the texts and the splitter")
     if places > MAX_LETTERS:
         raise VocabularyError(f"the words have {places:,} characters; expected at most {MAX_LETTERS:,}; set min_count")
+    total = float((np.diff(chars) * words.counts.astype(np.float64)).sum())
+    if total > MAX_COUNT * 0.999:
+        raise VocabularyError(
+            f"the words have {total:.4g} characters by their counts; expected less than {MAX_COUNT:.4g}; divide the counts"
+        )
     occurs = np.zeros(CODE_POINTS, np.bool_)
     occurs[code_points] = occurs[0] = True
     ranks = np.cumsum(occurs, dtype=np.int32) - np.int32(1)

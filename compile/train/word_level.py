@@ -8,7 +8,7 @@ import numpy as np
 
 from fst.compile.train.pipeline import Pipeline
 from fst.compile.train.result import MIN_FREQUENCY, NO_PAIR, SIZE, Trained
-from fst.compile.train.symbols import checked, strings_of
+from fst.compile.train.symbols import check_numbers, checked, strings_of
 from fst.counted_words import Words
 from fst.errors import VocabularyError
 
@@ -37,6 +37,7 @@ def word_level(
     Raises:
         VocabularyError: `vocab_size` is less than the number of special tokens; a word of text is not UTF-8.
     """
+    check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     special = [*checked(special_tokens)]
     if vocab_size < len(special):
         raise VocabularyError(f"vocab_size is {vocab_size:,}; expected at least {len(special):,}, the special tokens; raise it")
