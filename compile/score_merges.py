@@ -93,7 +93,7 @@ def _users(pieces: Collection[str], keys: Mapping[str, Key], splits: Mapping[str
 
 
 def last_merge(piece: str, keys: Mapping[str, Key]) -> Pair | None:
-    """The last merge of a piece by itself, where the piece of the lowest key is made first; None if its characters do not make it.
+    """The last merge when a piece is merged alone, in ascending order of keys; None if its characters do not merge into it.
 
     Example:
         >>> last_merge("hug", {"ug": (1.0, 0.0), "hu": (2.0, 0.0), "hug": (3.0, 0.0)})

@@ -78,10 +78,10 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     with pytest.raises(fst.VocabularyError, match=r"run\.npz is a checkpoint of other words or options"):
         count_under(Control(checkpoint=path), "eleven")
     np.savez_compressed(path, digest=np.array("ten"), number=np.zeros(1, np.int64))
-    with pytest.raises(fst.VocabularyError, match="is damaged or no checkpoint"):
+    with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
         count_under(Control(checkpoint=path))
     path.write_bytes(b"no archive")
-    with pytest.raises(fst.VocabularyError, match="is damaged or no checkpoint"):
+    with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
         count_under(Control(checkpoint=path))
 
 

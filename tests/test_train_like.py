@@ -245,7 +245,7 @@ def test_post_processors_need_special_tokens() -> None:
     """A post-processor with a token that is not special in the old tokenizer is an error that names it."""
     live = json.loads(bert().backend_tokenizer.to_str())
     live["added_tokens"] = [token for token in live["added_tokens"] if token["content"] != "[SEP]"]
-    with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is no token; make it a special token"):
+    with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token; make it a special token"):
         train.like(tokenizers.Tokenizer.from_str(json.dumps(live)), SENTENCES, 120)
 
 

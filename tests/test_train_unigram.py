@@ -286,7 +286,7 @@ def test_special_tokens_come_first() -> None:
         (NEWEST, {"n_sub_iterations": 0}, "n_sub_iterations is 0"),
         (NEWEST, {"max_piece_length": 1 << 16}, "max_piece_length is 65536; expected a whole number from 1 to 65,535"),
         (NEWEST, {"special_tokens": ["<s>", "<s>"]}, "expected each token once"),
-        (NEWEST, {"special_tokens": ["low"]}, "special tokens that are pieces of words too: 'low'"),
+        (NEWEST, {"special_tokens": ["low"]}, "special_tokens contain pieces of words: 'low'"),
         ({"a<UNK>b": 2}, {}, "a word contains '<UNK>'"),
     ],
 )
@@ -315,7 +315,7 @@ def test_other_references_are_refused() -> None:
 @pytest.mark.parametrize(("words", "index"), [([b"a", b"b\xff"], 1), ([b"\xc3", b"\xc3\xa9"], 0), ([b"a\xc3", b"\xa9b"], 0)])
 def test_words_that_are_no_utf_8_are_refused(words: list[bytes], index: int) -> None:
     """A word that is not UTF-8 is an error that names it, also if words together are UTF-8."""
-    with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is no UTF-8"):
+    with pytest.raises(fst.VocabularyError, match=f"word {index} is .*, which is not UTF-8"):
         unigram(Words.of_pairs((word, 1) for word in words), vocab_size=20)
 
 

@@ -246,7 +246,7 @@ def test_merges_without_ranks_are_refused(tmp_path: Path) -> None:
     trained = byte_level()
     *others, first, second = trained.vocabulary
     swapped = {token: number for number, token in enumerate([*others, second, first])}
-    with pytest.raises(UnsupportedError, match="its ids are no ranks"):
+    with pytest.raises(UnsupportedError, match="its ids are not ranks"):
         changed(trained, vocabulary=swapped).save(tmp_path / "a.tiktoken")
 
 
@@ -254,7 +254,7 @@ def test_merges_without_scores_are_refused(tmp_path: Path) -> None:
     """A .model is refused if scores would merge other parts than the list of merges does."""
     tokens = {token: number for number, token in enumerate(["<unk>", "▁", "a", "b", "c", "bc", "ab", "abc"])}
     merges = [("b", "c"), ("a", "b"), ("ab", "c")]
-    with pytest.raises(UnsupportedError, match="'ab' and 'c' make a token that scores make of other parts"):
+    with pytest.raises(UnsupportedError, match="merge of 'ab' and 'c' makes a token that scores make from other parts"):
         changed(characters(), vocabulary=tokens, merges=merges, special_tokens=["<unk>"]).save(tmp_path / "a.model")
 
 
@@ -302,7 +302,7 @@ def test_flags_and_templates_come_through() -> None:
 
 def test_missing_tokens_of_templates_are_named() -> None:
     """A post-processor with a token that the vocabulary lacks is an error that names it."""
-    with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is no token"):
+    with pytest.raises(VocabularyError, match=r"'\[SEP\]', which is not a token"):
         renumbered({"type": "BertProcessing", "sep": ["[SEP]", 1], "cls": ["[CLS]", 0]}, {"[CLS]": 0})
 
 

@@ -77,15 +77,15 @@ def read(source: Any, options: Given, kind: str | None = None) -> Source[Any]:
 
 
 def of_statement(statement: tuple[Any, Given], where: str, options: Given = NO_OPTIONS, kind: str | None = None) -> Source[Any]:
-    """The source that a ``tokenizer.json`` and further settings state.
+    """The source from a ``tokenizer.json`` and further settings.
 
     Args:
-        statement: the value of the JSON; and settings that it does not state, named as in `fst.metadata.Settings`.
-        where: its name in messages.
+        statement: the value of the JSON; and settings that are not in it, named as in `fst.metadata.Settings`.
+        where: the name of the source in messages.
         options, kind: as in `read`.
 
     Raises:
-        VocabularyError, UnsupportedError: as from `read`.
+        VocabularyError, UnsupportedError: as in `read`.
     """
     return _checked(_of_statement(statement, Path(where), options, kind), where)
 
@@ -130,16 +130,13 @@ def is_model(path: Path) -> bool:
 
 
 def stated(source: Any) -> tuple[Any, Given] | None:
-    """The ``tokenizer.json`` that a source states, and settings that it does not, named as in `fst.metadata.Settings`.
+    """The ``tokenizer.json`` of a source, and settings that are not in it, named as in `fst.metadata.Settings`; None for other forms.
 
     Args:
         source: a live tokenizer, a file, a folder, or the name of a model.
 
-    Returns:
-        None if the source has another form.
-
     Raises:
-        VocabularyError, UnsupportedError, OSError: as from `read`.
+        VocabularyError, UnsupportedError, OSError: as in `read`.
     """
     if is_live(source):
         return live.stated(source)
@@ -164,7 +161,7 @@ def _chat_templates(path: Path) -> Mapping[str, str]:
 
 
 def _of_files(path: Path) -> tuple[Any, Given] | None:
-    """The statement of a folder without its chat templates; None if one file states all."""
+    """The ``tokenizer.json`` and the settings of a folder without chat templates; None if a single file is the source."""
     found = [] if pretrained.holds_vocabulary(path) else single_files(path)
     if len(found) > 1:
         raise VocabularyError(f"{path} holds {listed([file.name for file in found])}: name the one to compile")

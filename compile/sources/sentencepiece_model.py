@@ -129,7 +129,10 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
 
 def description(where: str) -> Any:
-    """The description of the fields; `where` begins the message if a package is not installed.
+    """The protobuf description of the fields.
+
+    Args:
+        where: the name of the file, for the message if a package is not installed.
 
     Raises:
         UnsupportedError: sentencepiece or protobuf is not installed.

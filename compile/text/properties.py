@@ -37,7 +37,7 @@ def named(name: str) -> Set:
 
 
 def scripts() -> list[str]:
-    """The names of all scripts; characters in none are of an unknown script.
+    """The names of all scripts. A character in none of them has an unknown script.
 
     >>> "Latin" in scripts()
     True

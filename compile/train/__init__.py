@@ -1,1 +1,1 @@
-"""Trainers: counted words in, vocabularies out."""
+"""Trainers, which make vocabularies from counted words."""

@@ -1,4 +1,4 @@
-"""The trainer of byte-pair encoding, as `tokenizers` and SentencePiece have it."""
+"""The trainer of byte-pair encoding, with the results of `tokenizers` or SentencePiece."""
 
 from __future__ import annotations
 
@@ -37,32 +37,22 @@ def bpe(
     control: Control | None = None,
     order: Sequence[str] = (),
 ) -> Trained:
-    """Learn a vocabulary and merges by byte-pair encoding: merge the most frequent pair of neighbours again and again.
+    """Learn a vocabulary and merges by byte-pair encoding: repeatedly merge the most frequent pair of neighbours.
 
-    Of equally frequent pairs, that of the smallest left id is merged, and of these, that of the smallest right id. Overlapping occurrences
-    count: ``aaa`` has ``aa`` twice.
+    Of equally frequent pairs, the one with the smallest left id is merged, then the one with the smallest right id. Overlapping occurrences
+    count: ``aaa`` contains ``aa`` twice.
 
     Args:
-        words: with their counts.
-        vocab_size: the number of tokens.
-        min_frequency: pairs rarer than this are not merged.
-        special_tokens: they get the first ids. One of a single character is this character.
-        initial_alphabet: characters that get ids even if no word has them; None: of words that are bytes all 256 letters, else none.
-        limit_alphabet: the most characters; rarer ones are deleted from the words. None: no limit.
-        continuing_subword_prefix: before symbols that do not begin a word.
-        end_of_word_suffix: after the last symbol of a word.
-        max_token_length: tokens of merges are shorter than this, in symbols; pairs of single symbols are always merged. None: no limit.
-        unk_token: the token of unknown characters; one of `special_tokens`.
-        byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
-        fuse_unk: whether neighbouring unknown characters become one token.
-        reference: "huggingface", or "sentencepiece", see `fst.compile.train.sentencepiece`.
-        pipeline: how texts were split into words.
+        words: the words with their counts.
+        vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
+            max_token_length, unk_token, byte_fallback, fuse_unk, reference: as in `fst.train.bpe`.
+        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
         control: progress, deadline and checkpoint.
-        order: the order of symbols with a prefix or a suffix; others follow by code point.
+        order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
-        UnsupportedError: `max_token_length` is combined with a prefix or a suffix, or the reference is unknown.
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
+        UnsupportedError: options cannot be combined, or the reference is unknown.
     """
     if reference not in (HUGGINGFACE, SENTENCEPIECE):
         raise UnsupportedError(f"reference is {quoted(reference)}; expected {HUGGINGFACE!r} or {SENTENCEPIECE!r}")
@@ -85,7 +75,7 @@ def bpe(
         )
     if max_token_length is not None and (continuing_subword_prefix or end_of_word_suffix):
         raise UnsupportedError(
-            "max_token_length is combined with a prefix or a suffix, for which the reference merges pairs that never occur; leave one out"
+            "max_token_length is combined with a prefix or a suffix; the reference would merge pairs that never occur; leave one out"
         )
     alphabet = Alphabet(
         special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix, byte_fallback, order
@@ -112,7 +102,7 @@ def trained(
     pipeline: Pipeline | None,
     control: Control | None,
 ) -> Trained:
-    """Merge the most frequent pairs of words, and name the tokens."""
+    """Learn merges by frequency, and name the tokens: what BPE and WordPiece share."""
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     options = {"alphabet": alphabet.about, "size": vocab_size, "least": min_frequency, "longest": max_token_length}
     digest = digest_of(words, {"trainer": kind, "bytes": pipeline is not None and pipeline.are_bytes, **options})

@@ -36,9 +36,9 @@ class Round(NamedTuple):
     """The result of one round of a trainer.
 
     Attributes:
-        state: a NamedTuple of arrays, complete: it has everything that the next round needs.
-        done: how much of the total is done, for the progress.
-        finished: no round remains.
+        state: a NamedTuple of arrays with everything that the next round needs.
+        done: the part of the total that is done, for the progress.
+        finished: whether this was the last round.
     """
 
     state: Any
@@ -48,11 +48,11 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Control:
-    """When a run stops, to whom it reports, and where it leaves its state.
+    """The deadline, the progress callback and the checkpoint of a run.
 
     Attributes:
-        progress: called after each round with what is done and the total, in the trainer's unit.
-        deadline: seconds after `begun`; None: no limit. A run past it makes one round at least.
+        progress: called after each round with the part done and the total, in the trainer's unit.
+        deadline: seconds after `begun`; None: no limit. At least one round is made, even past the deadline.
         checkpoint: the path of an ``.npz``. A run that stops early writes it, a run with the same words and options resumes from it, and
             a completed run removes it.
         begun: `time.monotonic` when the object was made.
@@ -70,22 +70,22 @@ class Control:
     def run(
         self, state: State, advance: Callable[[State], Round], *, total: int, digest: str, prove: Callable[[State], None]
     ) -> tuple[State, bool]:
-        """Advance a state until it is finished or the deadline is over.
+        """Advance a state until it is finished or the deadline has passed.
 
         Args:
             state: the first state, a NamedTuple of arrays.
-            advance: makes one round of some 0.1 s. It may change the arrays of its argument. Ctrl-C waits for its end.
-            total: what `Round.done` approaches.
-            digest: of words and options, from `digest_of`.
-            prove: raises a VocabularyError unless kernels may run on the state. It is called on the state of a checkpoint, whose fields
-                have the names, dtypes and axes of `state`.
+            advance: makes one round of about 0.1 s. It may change the arrays of its argument. Ctrl-C takes effect after the round.
+            total: the value of `Round.done` at the end.
+            digest: the digest of words and options, from `digest_of`.
+            prove: raises a VocabularyError unless kernels may run on the state. It is called on the state of a checkpoint, after the names,
+                dtypes and numbers of axes of its fields were compared with those of `state`.
 
         Returns:
             The last state, and whether it is finished.
 
         Raises:
-            VocabularyError: the checkpoint is damaged, or of other words or options.
-            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint was written before.
+            VocabularyError: the checkpoint is damaged, or belongs to other words or options.
+            KeyboardInterrupt: Ctrl-C was pressed; the checkpoint has been written.
         """
         state = self._resumed(state, digest, prove)
         with _noted_interrupt() as interrupted:
@@ -137,8 +137,8 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
     """A digest of words and of everything else that determines a vocabulary.
 
     Args:
-        words: with their counts and first occurrences.
-        options: JSON: the name of the trainer among them.
+        words: the words with their counts and first occurrences.
+        options: the name of the trainer and its options, as values that `json.dumps` accepts.
     """
     about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
     hashed = sha256(json.dumps(about, sort_keys=True).encode())
@@ -167,20 +167,20 @@ def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The arrays of a checkpoint. Members are not compressed, so that they take no more memory than the file's size."""
+    """The arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
     try:
         with zipfile.ZipFile(path) as file:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")
         with np.load(path, allow_pickle=False) as stored:
-            return {name: stored[name].copy() for name in stored.files}  # trainers enlarge arrays in place, which must own their data
+            return {name: stored[name].copy() for name in stored.files}  # copies own their data, so trainers can resize them in place
     except (ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile) as error:
-        raise VocabularyError(f"{path} is damaged or no checkpoint; expected an .npz of a training run; name another file") from error
+        raise VocabularyError(f"{path} is damaged or not a checkpoint; expected an .npz of a training run; name another file") from error
 
 
 @contextmanager
 def _noted_interrupt() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second one acts as before. Python calls handlers of signals in its main thread alone."""
+    """An event that the first Ctrl-C sets; the second Ctrl-C acts as usual. Outside the main thread, Python delivers no signals."""
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event

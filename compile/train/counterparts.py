@@ -1,7 +1,7 @@
-"""Counterparts in ``tokenizers`` of what only tiktoken and SentencePiece do, for new vocabularies like theirs.
+"""Components of ``tokenizers`` in place of parts of tiktoken and SentencePiece, for new vocabularies like theirs.
 
-A table of either has no ``tokenizer.json``, since ids could differ. A new vocabulary has ids of its own, so parts with the same effect on
-nearly all texts will do.
+Tables of tiktoken and SentencePiece have no ``tokenizer.json``, because its ids could differ on rare texts. A new vocabulary has its own
+ids, so components with the same effect on nearly all texts suffice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fst.compile.train.result import PLAIN
 from fst.errors import UnsupportedError, quoted
 from fst.metadata import SENTENCEPIECE
 
-NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # splitters with the effect of the patterns of encodings
+NAMES = {"gpt2": "gpt2", "cl100k_base": "cl100k", "o200k_base": "o200k"}  # encoding → splitter with the same effect
 PATTERNS = {ENCODINGS[encoding].pattern: SPLITTERS[name] for encoding, name in NAMES.items()}
 KINDS = {"unigram": "Unigram", "bpe": "BPE"}
 STRIPS = (
@@ -30,10 +30,7 @@ Json = Mapping[str, Any]
 
 
 def counterpart(table: Any) -> Json | None:
-    """A ``tokenizer.json`` for a new vocabulary like that of a table.
-
-    Returns:
-        None if the table is neither of tiktoken nor of SentencePiece.
+    """A ``tokenizer.json`` for a new vocabulary like that of a table of tiktoken or SentencePiece; None for other tables.
 
     Raises:
         UnsupportedError: a part has no counterpart; the message names it.
@@ -66,14 +63,14 @@ def _ids(table: Any) -> dict[str, int]:
 def _of_sentencepiece(table: Any) -> Json:
     facts, names = table.metadata.model.sentencepiece, {number: token for token, number in _ids(table).items()}
     if facts.kind not in KINDS:
-        raise UnsupportedError(f"a model of SentencePiece of the kind {facts.kind} has no counterpart; expected unigram or bpe")
+        raise UnsupportedError(f"the kind of the SentencePiece model is {facts.kind}; expected unigram or bpe")
     own = dict.fromkeys((facts.unk_id, *facts.control), True) | dict.fromkeys(facts.user_defined, False)
     added = [{"id": number, "content": names[number], **PLAIN, "special": own[number]} for number in sorted(own)]
     return {"added_tokens": added, **_pipeline(table.metadata.text.normalizers or ()), "model": _model(table, KINDS[facts.kind])}
 
 
 def _model(table: Any, kind: str) -> Json:
-    """The model: its fields, and its tokens without scores and merges, which only an encoder needs."""
+    """The model: its fields and its tokens. Scores and merges are left out, because only an encoder needs them."""
     model = table.metadata.model
     if kind == "Unigram":
         vocab = [[token, 0.0] for token in table.tokens]
@@ -92,7 +89,7 @@ def _pipeline(parts: Any) -> Json:
         elif part["type"] == SPACES:
             spaces = part
     if spaces.get("is_suffix") or spaces.get("symbol", "▁") != "▁":
-        raise UnsupportedError("treat_whitespace_as_suffix and blanks without ▁ have no counterpart; train with train.unigram or train.bpe")
+        raise UnsupportedError("treat_whitespace_as_suffix and spaces without ▁ have no counterpart; train with train.unigram or train.bpe")
     strips, adds = spaces.get("remove_extra_whitespaces"), spaces.get("add_dummy_prefix")
     normalizers += STRIPS if strips else [PREPEND] if adds else []
     scheme = "always" if strips and adds else "never"

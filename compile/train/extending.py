@@ -1,4 +1,4 @@
-"""Extend a vocabulary: old ids and merges stay, and new tokens are learned from words as the old ones segment them."""
+"""Extend a vocabulary: old ids and merges stay, and new tokens are learned from words segmented into old tokens."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
     Args:
         old: the vocabulary.
-        words: with their counts.
-        ids, splits: the ids of all words, as the old model makes them, and where each word begins among them.
+        words: the words with their counts.
+        ids, splits: the ids of all words by the old model, and the bounds of each word in `ids`.
         add: the number of new tokens.
         control: progress, deadline and checkpoint.
 
@@ -55,8 +55,8 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
 
 def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints) -> Symbols:
-    """Words as cells of old ids. Tokens that stand for unknown text or for single bytes of it end a word, since no merge has them."""
-    names = [f"\0{number}" for number in range(old.size)]  # of numbers without a token, which no merge makes
+    """Words as cells of old ids. The unknown token and the tokens of single bytes are never merged, so words are cut around them."""
+    names = [f"\0{number}" for number in range(old.size)]  # placeholders for ids without a token; no merge makes them
     for token, number in old.tokens.items():
         names[number] = token
     apart = [number for token, number in old.of_model.items() if token in BYTE_TOKENS or number == old.unknown]
@@ -65,7 +65,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
     starts = np.concatenate([[True], of_word[1:] != of_word[:-1]])[: len(ids)]
     is_apart = np.isin(ids, apart)
     starts[1:] |= is_apart[1:] | is_apart[:-1]
-    part = np.cumsum(starts) - 1  # parts of words, without such tokens between them
+    part = np.cumsum(starts) - 1  # the part of a word that each id belongs to
     cells = np.full(len(ids) + (int(part[-1]) + 1 if len(ids) else 0) + 1, WORD_END, np.int32)
     at = np.arange(1, len(ids) + 1) + part
     cells[at] = ids
@@ -78,7 +78,7 @@ def _symbols(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: I
 
 
 def _with_words(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Ints, add: int) -> Trained:
-    """The most frequent words that are no token yet, as WordLevel's trainer orders them."""
+    """The vocabulary with the most frequent words that are not tokens yet, in the order of WordLevel's trainer."""
     unknown = Counter({word.decode(): int(count) for word, count in zip(words, words.counts, strict=True)})
     for token in old.tokens:
         unknown.pop(token, None)

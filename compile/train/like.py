@@ -1,7 +1,7 @@
-"""Train a vocabulary like an old one: the settings that a trainer gets, and the parts of the old tokenizer that the new one keeps.
+"""Recipes for a vocabulary like an old one: the options of the trainer, and the parts of the old tokenizer that are kept.
 
-A ``tokenizer.json`` and a table state no settings of a trainer. `Recipe.options` are those that follow from the old model; for all others
-the defaults of the trainer apply, as in ``train_new_from_iterator`` of transformers.
+Neither a ``tokenizer.json`` nor a table contains the options of a trainer. `Recipe.options` are those that follow from the old model; all
+others have the trainer's defaults, as in ``train_new_from_iterator`` of transformers.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ from fst.compile.word_level import is_word_level
 from fst.errors import VocabularyError, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
-TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that its trainer takes
+TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also options of its trainer
     "BPE": AFFIXES,
     "WordPiece": ("continuing_subword_prefix", "unk_token"),
     "WordLevel": ("unk_token",),
 }
-UNKNOWN = "unk_id"  # a field that the trainer of Unigram sets
+UNKNOWN = "unk_id"  # a field of Unigram; its trainer sets it
 
 Json = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train a vocabulary like an old one.
+    """The recipe for a vocabulary like an old one.
 
     Attributes:
         kind: the type of the model.
         size: the number of tokens of the old vocabulary, without `others`.
-        pipeline: how texts are split.
+        pipeline: the pipeline of the old tokenizer.
         options: arguments of the trainer.
-        model: fields of the model.
+        model: fields of the old model that the new one keeps.
         others: added tokens that are not special; they follow the vocabulary.
         flags, further, settings: as in `fst.compile.train.result.Trained`.
     """
@@ -57,10 +57,14 @@ class Recipe:
     settings: Json
 
     def completed(self, trained: Trained, options: Collection[str] = ()) -> Trained:
-        """A result of the trainer with the parts that are kept; `options` are the names of arguments that replaced those of the recipe.
+        """A result of the trainer, completed with the kept parts.
+
+        Args:
+            trained: the result.
+            options: the names of arguments that replaced those of the recipe; their values stay.
 
         Raises:
-            VocabularyError: the post-processor has a token that is no special token.
+            VocabularyError: the post-processor contains a token that is not a special token.
         """
         given = {name: value for name, value in trained.model.items() if name in options}
         ids = dict(trained.vocabulary)
@@ -89,13 +93,13 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
 
     Args:
         document: the value of the ``tokenizer.json``.
-        settings: settings that it does not state, named as in `fst.metadata.Settings`.
-        new_special_tokens: more special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
-        names: new names of special tokens, by the old ones.
+        settings: settings that are not in it, named as in `fst.metadata.Settings`.
+        new_special_tokens: further special tokens, after the old ones: str, or objects or mappings as in a ``tokenizer.json``.
+        names: old name → new name of special tokens.
 
     Raises:
-        VocabularyError: the document is not laid out as a tokenizer.json.
-        UnsupportedError: it has a model that is not supported.
+        VocabularyError: the document does not have the structure of a ``tokenizer.json``.
+        UnsupportedError: its model is not supported.
 
     Example:
         >>> model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": {"[UNK]": 0, "a": 1}}
@@ -136,7 +140,7 @@ def _recipe(document: Json, settings: Json, new_special_tokens: Iterable[Any], n
 
 
 def _unknown(model: Json, kind: str, name: Callable[[str], str]) -> dict[str, str]:
-    """The unknown token of Unigram, as its trainer takes it."""
+    """The option `unk_token` of Unigram's trainer; empty for other models."""
     if kind != "Unigram" or model.get(UNKNOWN) is None:
         return {}
     return {"unk_token": name(model["vocab"][model[UNKNOWN]][0])}
@@ -157,7 +161,7 @@ def _stated(token: Any) -> dict[str, Any]:
 
 
 def _settings(settings: Json, new: Sequence[Json], name: Callable[[str], str]) -> Json:
-    """The settings with new names of tokens."""
+    """The settings with renamed tokens and new special tokens."""
     found = dict(settings)
     if "named_tokens" in found:
         found["named_tokens"] = {role: name(token) for role, token in found["named_tokens"].items()}

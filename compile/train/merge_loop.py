@@ -1,14 +1,14 @@
 """Kernels of byte-pair encoding in training, see `fst.compile.train.merge_state` for the state.
 
-One merge reads the positions of its pair from left to right, leaves out stale ones, and adds up the counts of each neighbour in dense
-arrays. Each distinct neighbour then takes one probe for its new pair and one for its old one. A second pass writes the cells, and the
+One merge reads the positions of its pair from left to right, skips stale ones, and sums the counts of each neighbour in dense arrays. Each
+distinct neighbour then costs one probe of the hash table for its new pair and one for its old pair. A second pass writes the cells and the
 positions of the new pairs.
 
-The heap is brought up to date at its top alone: a pair that is rarer by now than when it was pushed sinks. Counts only fall after a push,
-so a top that is up to date is the most frequent pair.
+Heap entries are corrected only at the top: if the count of the top pair has fallen since it was pushed, the pair sinks. Counts only fall
+after a push, so a top with a correct count is the most frequent pair.
 
-Kernels trust the state: `begin` makes it and `prove` checks one from a file. They return when a round's steps are used up, when an array
-is too short, when only the caller knows the id of the next string, or at the end.
+Kernels trust the state: `begin` makes it, and `prove` checks a state from a file. They return when the steps of a round are used up, when
+an array is too short, when the caller must look up the id of the next string, or at the end.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from fst.pairs import HALF, insert, key_of, slot_of
 from fst.rows import MULTIPLIERS
 
 BASE, MASK = np.uint64(MULTIPLIERS[2]), np.uint64((1 << 63) - 1)
-SWITCHES = 8  # the steps that a merge without positions takes
+SWITCHES = 8  # steps charged for each merge in addition to its positions
 
 
 @inlined
@@ -65,7 +65,7 @@ def joined_hash(left, right, state):
 
 @inlined
 def may_be_known(left, right, state):
-    """Whether the string of a merge may have an id already."""
+    """Whether the string of a merge may already have an id."""
     if state.numbers[CAREFUL]:
         return True
     if state.numbers[BY_TEXT]:
@@ -77,7 +77,7 @@ def may_be_known(left, right, state):
 
 @inlined
 def has_room(occurrences, neighbours, state):
-    """Whether all arrays have room for the new pairs of a merge; if not, `numbers` gets what they need."""
+    """Whether all arrays have room for the new pairs of a merge. The needed room is written to `numbers`."""
     numbers = state.numbers
     numbers[NEED_POOL], numbers[NEED_RECORDS] = 2 * occurrences + 1, neighbours + 1
     numbers[NEED_SYMBOLS] = occurrences if numbers[CAREFUL] else 0
@@ -104,7 +104,8 @@ def merge(record, left, right, made, state):
     """Merge all occurrences of the heap's top.
 
     Args:
-        record, left, right, made: the top's record, and ids.
+        record: the record of the top.
+        left, right, made: the ids of the pair and of the merged token.
 
     Returns:
         Whether there was room; if not, nothing has changed.
@@ -155,7 +156,7 @@ def merge(record, left, right, made, state):
 
 @inlined
 def at_end(numbers):
-    """Why no pair is merged: the remaining ones are too rare, for now or for ever, or none remain."""
+    """The reason why no pair is merged: `TO_RECOUNT`, `TOO_RARE` or `NO_PAIR_LEFT`."""
     if numbers[ADJACENT] > 0 and numbers[LEAST] > numbers[FLOOR]:
         return TO_RECOUNT
     return TOO_RARE if numbers[ADJACENT] > 0 and numbers[FLOOR] > 1 else NO_PAIR_LEFT
@@ -163,14 +164,15 @@ def at_end(numbers):
 
 @kernel
 def merge_pairs(state):
-    """Merge the best pair again and again: the most frequent; of equals, that of smaller ids.
+    """Repeatedly merge the best pair: the most frequent one; of equally frequent pairs, see `fst.compile.train.pair_heap.precedes`.
 
     Args:
         state: `Merging`; changed.
 
     Returns:
-        Why it stopped: `OUT_OF_STEPS`; `OUT_OF_ROOM`; `NEW_STRING`: the caller sets `numbers[KNOWN]`; `AT_SIZE`; `NO_PAIR_LEFT`;
-        `TOO_RARE`: the best pair is rarer than `FLOOR`; `TO_RECOUNT`: it is rarer than `LEAST`.
+        The reason for stopping. `OUT_OF_STEPS`: the round is over. `OUT_OF_ROOM`: an array is too short. `NEW_STRING`: the caller must set
+        `numbers[KNOWN]`. `AT_SIZE`: the vocabulary is full. `NO_PAIR_LEFT`: no pair remains. `TOO_RARE`: all pairs are rarer than `FLOOR`.
+        `TO_RECOUNT`: all recorded pairs are rarer than `LEAST`.
     """
     numbers = state.numbers
     while numbers[TOKENS] < numbers[SIZE]:
@@ -189,7 +191,7 @@ def merge_pairs(state):
         left, right = np.int64(key >> HALF), np.int64(key & LOW)
         if numbers[KNOWN] == ASK and may_be_known(left, right, state):
             return NEW_STRING
-        if numbers[BY_TEXT] and numbers[KNOWN] >= 0:  # SentencePiece makes no string again
+        if numbers[BY_TEXT] and numbers[KNOWN] >= 0:  # SentencePiece makes each string once
             drop_top(state)
             numbers[KNOWN] = ASK
             continue

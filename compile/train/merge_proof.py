@@ -1,4 +1,4 @@
-"""Proof that kernels may run on a state of byte-pair encoding that comes from a file."""
+"""Proof that kernels may run on a state of byte-pair encoding from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ find_starts = Deferred("fst.compile.train.merge_start", "find_starts")
 
 
 def prove(state: Merging) -> None:
-    """Refuse a state with an index that is out of range, or with tokens that do not fill their words.
+    """Raise an error if an index is out of range, or if tokens do not fill their words.
 
     Raises:
         VocabularyError: the message names the array.
@@ -28,7 +28,7 @@ def prove(state: Merging) -> None:
 
 
 def _lengths(state: Merging) -> Iterator[tuple[str, bool]]:
-    """Whether the arrays are as long as each other demands."""
+    """Whether the lengths of the arrays fit together."""
     yield "numbers", len(state.numbers) == NUMBERS and bool(np.all(state.numbers[: MERGES + 1] >= 0))
     numbers = state.numbers
     room, records = len(state.made), len(state.keys)
@@ -56,7 +56,7 @@ def _within(array: NDArray[np.integer], least: int, end: int) -> bool:
 
 
 def _numbers_in_range(state: Merging) -> Iterator[tuple[str, bool]]:
-    """Whether the numbers in use are indices."""
+    """Whether all indices in use are within their arrays."""
     numbers = state.numbers
     tokens, symbols, cells = int(numbers[TOKENS]), int(numbers[SYMBOLS]), len(state.cells)
     keys = state.keys[: numbers[RECORDS]]
@@ -78,7 +78,7 @@ def _numbers_in_range(state: Merging) -> Iterator[tuple[str, bool]]:
 
 
 def _positions(state: Merging) -> Iterator[tuple[str, bool]]:
-    """Whether tokens fill their words, and each position that is not stale is the start of a token."""
+    """Whether tokens fill their words, and each position that is not stale is the beginning of a token."""
     starts = np.zeros(len(state.cells), bool)
     yield "cells", bool(find_starts.call(state.cells, state.lengths, starts))
     if state.numbers[CAREFUL]:

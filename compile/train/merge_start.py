@@ -19,13 +19,13 @@ def code_of(at, begin, end, letters, width, continuing, last):
 
 @kernel
 def count_letters(letters, ends, counts, width, continuing, last, sums):
-    """Add up how often each letter occurs in each form.
+    """Count the occurrences of each letter in each form.
 
     Args:
         letters: int32[n], below `width`.
-        ends: int64[words], where each word ends; ascending, the last one is n.
+        ends: int64[words], the end of each word; ascending, the last one is n.
         counts: int64[words].
-        width, continuing, last: the forms.
+        width, continuing, last: `fst.compile.train.symbols.Forms.numbers`.
         sums: int64[forms * width], all 0; filled.
     """
     begin = 0
@@ -40,9 +40,9 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
     """Write the symbols of all words.
 
     Args:
-        letters, ends, width, continuing, last: as of `count_letters`.
+        letters, ends, width, continuing, last: as in `count_letters`.
         ids: int32[forms * width], the symbol of each code; negative: the letter is deleted.
-        breaks: whether a deleted letter is the end of a word.
+        breaks: whether a deleted letter ends a word.
         cells: int32[n + words + 1]; filled, with `WORD_END` before, between and after words.
         words: int32[n + words + 1], the word of each cell; filled.
 
@@ -64,7 +64,7 @@ def spell(letters, ends, width, continuing, last, ids, breaks, cells, words):
 
 @inlined
 def is_short(left, right, state):
-    """Whether the length of a pair is within the limit, which does not hold for two single symbols."""
+    """Whether a pair is shorter than the limit. Two single symbols always are."""
     size = np.int64(state.lengths[left]) + state.lengths[right]
     return size < state.numbers[LONGEST] or size == 2
 
@@ -74,11 +74,11 @@ def count_pairs(state, sizes):
     """Count the pairs of neighbouring tokens.
 
     Args:
-        state: `Merging`; `pairs` is empty and gets the counts, `numbers` their number.
-        sizes: int64[slots], all 0; the occurrences of each pair, by its slot in `pairs`.
+        state: `Merging`. `pairs`, empty before, is filled with counts; `USED` and `ADJACENT` of `numbers` are set.
+        sizes: int64[slots], all 0; filled with the occurrences of each pair, by its slot in `pairs`.
 
     Returns:
-        Whether the table had room; if not, half of it is in use.
+        Whether the table had room: at most half of the slots are used.
     """
     cells, words, counts, pairs, lengths = state.cells, state.words, state.counts, state.pairs, state.lengths
     used, adjacent, at = 0, 0, 1
@@ -110,7 +110,7 @@ def record_pairs(state, sizes):
 
     Args:
         state: `Merging`, with room in `pool`, `records`, `keys` and the heap; they are filled.
-        sizes: as `count_pairs` has filled it; used up.
+        sizes: from `count_pairs`; overwritten.
     """
     numbers, cells, pairs = state.numbers, state.cells, state.pairs
     record, place = 0, 0
@@ -144,7 +144,7 @@ def record_pairs(state, sizes):
 
 @kernel
 def move_pairs(old, new):
-    """Copy the pairs of a hash table into a larger one, which is empty."""
+    """Copy the pairs of a hash table into a larger, empty one."""
     for slot in range(0, len(old), 2):
         if old[slot] != EMPTY:
             insert(old[slot], old[slot + 1], new)
@@ -155,12 +155,12 @@ def find_starts(cells, lengths, starts):
     """Find the first cell of each token, and check that tokens fill their words.
 
     Args:
-        cells: int32[n], symbols in use and negative numbers; the last one is `WORD_END`.
+        cells: int32[n], symbols or negative numbers; the last cell is `WORD_END`.
         lengths: int32[symbols], from 1 to n.
         starts: bool[n], all false; filled.
 
     Returns:
-        Whether every token ends before its word does, and has its symbol in its last cell.
+        Whether every token lies within its word, and its last cell contains its symbol.
     """
     at = 0
     while at < len(cells):

@@ -1,19 +1,19 @@
 """The state of byte-pair encoding in training: words as cells, pairs with their positions, and a heap of pairs.
 
-All words lie in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and its
-last cell hold its symbol, so the next token begins at ``cell + length``, and the cell before a token holds the previous one. When two
-tokens merge, the first cell of the right one becomes `INSIDE` or the last cell: a recorded position whose cell or whose next token has
-changed is stale.
+All words lie in one array of cells, with `WORD_END` before, between and after them. A token of n symbols takes n cells. Its first and last
+cells contain its symbol, so the next token begins at ``cell + length``, and the cell before a token contains the previous token. When two
+tokens merge, the first cell of the right one becomes `INSIDE`, or the last cell of the merged token. A recorded position is stale if its
+cell or the token after it has changed.
 
-**Symbols and ids.** A symbol is a row of `lengths`. In nearly all corpora it is the id of its token. Only if the prefix of continuing
-tokens or the suffix of words occurs in the words themselves can one string be made in several ways and lengths. The state is then
-*careful*: ids name strings, and each length of an id has a symbol of its own (`ids`, `heads`, `others`).
+**Symbols and ids.** A symbol is an index into `lengths`. In nearly all corpora, it equals the id of its token. One string can be made in
+several ways and lengths only if the words themselves contain the prefix of continuing tokens or the suffix of words. The state is then
+*careful*: an id is a string, and each length of an id has its own symbol (`ids`, `heads`, `others`).
 
 **Rare pairs.** Most pairs are too rare ever to be merged. In a run that is not careful, pairs rarer than `LEAST` get no record. When the
-others are used up, all pairs are counted again with a lower `LEAST`, until it is `FLOOR`.
+others are used up, all pairs are counted again with a lower `LEAST`, until it reaches `FLOOR`.
 
-**Records.** A pair of ids that arises in a merge gets a record: its positions are one ascending block of `pool`. The count of each pair is
-in the hash table `pairs`. The heap has one entry for each record that was not merged, with its count when it was pushed.
+**Records.** Each pair of ids that a merge creates gets a record: its positions are one ascending block of `pool`. The count of each pair is
+in the hash table `pairs`. The heap has one entry for each record not merged yet, with its count at the time of the push.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from fst.jit import Deferred
 from fst.merge_list import EMPTY, room_for
 from fst.rows import MULTIPLIERS
 
-RARE = 4  # pairs of a count below cells / (RARE × ids) are first left out
-LOWER = 3  # by this divisor their count is lowered
+RARE = 4  # the first `LEAST` is cells / (RARE × ids)
+LOWER = 3  # `LEAST` is divided by this at each recount
 WORD_END, INSIDE = -1, -2  # in place of symbols
 NONE = -1
 FACTOR = np.uint64(MULTIPLIERS[1])  # of hashes
-ASK = -2  # of `KNOWN`: the caller has not said whether the string of the next merge is known
+ASK = -2  # a value of `KNOWN`: the caller has not looked up the string of the next merge yet
 
 NUMBERS = 22
 TOKENS, SIZE, SYMBOLS, RECORDS, POOL, HEAP, USED, MERGES, ADJACENT, LEAST, LONGEST, CAREFUL, KNOWN, STEPS = range(14)
@@ -41,11 +41,11 @@ OUT_OF_STEPS, OUT_OF_ROOM, NEW_STRING, AT_SIZE, NO_PAIR_LEFT, TOO_RARE, TO_RECOU
 
 
 class Text(NamedTuple):
-    """What the rules of SentencePiece need to know of the first symbols.
+    """Properties of the first symbols, for the rules of SentencePiece.
 
     Attributes:
-        kinds: int32[ids], the script of each; 0: it joins any script.
-        space: the id of the symbol of a space; `NONE`: it has none.
+        kinds: int32[ids], the script of each symbol; 0: any script.
+        space: the id of the symbol ▁; `NONE`: no word contains it.
     """
 
     kinds: NDArray[np.int32]
@@ -64,28 +64,32 @@ class Merging(NamedTuple):
         lengths: int32[symbols], in cells.
         heads: int32[ids], a symbol of each id; `NONE`: the id has none yet.
         others: int32[symbols], a further symbol of the same id, or `NONE`.
-        firsts: int32[symbols], the id of the first cell's symbol at the start.
-        kinds: int32[symbols], in a run by text: two tokens merge if their kinds are equal, or if one is 0.
-        letters: int32[cells], in a run by text: the first symbols of the cells, ids by code point.
-        hashes: uint64[symbols], in a run by text: of each symbol's string.
-        pool: int32[n], positions.
-        records: int64[2 * n], where the block of each record begins and ends in `pool`.
+        firsts: int32[symbols], the id of the first single symbol of the string.
+        kinds: int32[symbols], only in a run by text: two tokens merge if their kinds are equal, or if one kind is 0.
+        letters: int32[cells], only in a run by text: the single symbol of each cell, before any merge; ids by code point.
+        hashes: uint64[symbols], only in a run by text: the hash of each symbol's string.
+        pool: int32[n], positions: indices into `cells`.
+        records: int64[2 * n], the bounds of the block of each record in `pool`.
         keys: uint64[n], the pair of each record, see `fst.pairs.key_of`.
         pairs: uint64[2 * slots], the count of each pair, see `fst.pairs`.
         heap_counts, heap_records: int64[n], int32[n].
-        left, right: int64[2 * ids], of each neighbour in the current merge: its count, and its occurrences or the place of its next
-            position. All 0 between merges.
-        touched: int32[2 * ids], the left neighbours from the front, the right ones from the middle.
-        merges: int32[3 * n], left, right and made id of each merge.
+        left, right: int64[2 * ids], two numbers for each neighbour in the current merge: its count; and its occurrences, or later the index
+            in `pool` of its next position. All 0 between merges.
+        touched: int32[2 * ids], the ids of left neighbours, from the front, and of right neighbours, from the middle.
+        merges: int32[3 * n], the left, right and merged id of each merge.
         made: int64[ids], the occurrences of each id when it was made.
-        suspects: uint64[2 * slots], the pairs (first id, length) of strings that are known before training; in a run by text, the hashes of
-            all strings that were made.
-        numbers: int64[NUMBERS], indexed by the names above. `TOKENS` ids are in use, at most `SIZE`, and `SYMBOLS`, `RECORDS`, `POOL`,
-            `HEAP` and `MERGES` entries; `USED` slots of `pairs`. `ADJACENT` pairs of neighbours remain. Pairs rarer than `FLOOR` are never
-            merged; those rarer than `LEAST` not now. New pairs are shorter than `LONGEST`. `STEPS` are left in this round. `KNOWN`
-            is the id of the next merge's string, `NONE` or `ASK`. `REASON` is why the last round ended. `NEED_…` are the room that
-            `OUT_OF_ROOM` asks for. `HAS_PAIRS`: `with_pairs` was called. `BY_TEXT`: the rules of SentencePiece hold; no token begins with
-            the id `SPACE` but at its left end.
+        suspects: uint64[2 * slots], strings that may have an id. Pairs (first id, length) of strings known before training; in a run by
+            text, the hashes of all merged strings.
+        numbers: int64[NUMBERS], indexed by the names above.
+
+            - Entries in use: `TOKENS` ids (at most `SIZE`), `SYMBOLS`, `RECORDS`, `POOL`, `HEAP`, `MERGES`; `USED` slots of `pairs`.
+            - `ADJACENT`: the pairs of neighbours that remain in the words.
+            - `FLOOR`: rarer pairs are never merged. `LEAST`: rarer pairs are not merged now. `LONGEST`: new pairs are shorter.
+            - `CAREFUL`: one string may be made in several ways. `BY_TEXT`: the rules of SentencePiece apply, and the symbol `SPACE` is only
+              at the left end of tokens.
+            - `KNOWN`: the id of the next merge's string; `NONE`: it is new; or `ASK`.
+            - `STEPS`: the steps left in this round. `REASON`: why the last round ended. `HAS_PAIRS`: `with_pairs` was called.
+            - `NEED_…`: the additional entries needed after `OUT_OF_ROOM`.
     """
 
     cells: Any
@@ -138,16 +142,16 @@ def begin(
     Args:
         cells: int32[n], ids of single symbols; `WORD_END` before, between and after words.
         words: int32[n], the word of each cell.
-        counts: int64[words]; the sum of ``count × cells`` of all words is below 2^63.
-        tokens: the number of ids so far.
-        size: training stops at this number of ids.
+        counts: int64[words]; the sum of ``count × cells`` over all words is below 2^63.
+        tokens: the number of ids before the first merge.
+        size: the number of ids at which training stops.
         least: pairs rarer than this are never merged.
         longest: new pairs are shorter than this.
         careful: whether one string may be made in several ways.
-        suspects: pairs (first id, length) of strings that are known; a merge to such a string stops the kernel.
-        text: the rules of SentencePiece; None: those of `tokenizers`.
+        suspects: pairs (first id, length) of known strings. Before a merge into such a string, the kernel returns `NEW_STRING`.
+        text: for the rules of SentencePiece; None: the rules of `tokenizers`.
     """
-    room = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes three new pairs at most
+    room = tokens + min(max(size - tokens, 0), 4 * len(cells)) + 1  # a merge makes at most three new pairs
     numbers = np.zeros(NUMBERS, np.int64)
     numbers[[TOKENS, SIZE, SYMBOLS, FLOOR]] = tokens, min(size, room - 1), tokens, max(least, 0 if text else 1)
     numbers[LEAST] = numbers[FLOOR] if careful or text else max(len(cells) // (RARE * size + 1), numbers[FLOOR])
@@ -185,7 +189,7 @@ def begin(
 
 
 def recounted(state: Merging) -> Merging:
-    """The state with the pairs of all words again, rarer ones among them."""
+    """The state with all pairs counted again, with a lower `LEAST`."""
     state.numbers[LEAST] = max(state.numbers[LEAST] // LOWER, state.numbers[FLOOR])
     return with_pairs(state)
 
@@ -210,7 +214,7 @@ def with_pairs(state: Merging) -> Merging:
 
 
 def enlarge(state: Merging) -> Merging:
-    """The state with the room that `OUT_OF_ROOM` asked for. Arrays but for the hash table grow in place."""
+    """The state with more room, after `OUT_OF_ROOM`. All arrays except the hash table grow in place."""
     numbers = state.numbers
     _grow(int(numbers[POOL] + numbers[NEED_POOL]), state.pool)
     _grow(int(numbers[RECORDS] + numbers[NEED_RECORDS]), state.keys, state.heap_counts, state.heap_records)
@@ -226,7 +230,7 @@ def enlarge(state: Merging) -> Merging:
 
 
 def _grow(size: int, *arrays: NDArray[Any]) -> None:
-    """Make arrays at least as long as a size, and a quarter longer than they are if they must grow."""
+    """Resize arrays that are shorter than `size`: to `size`, or by a quarter if that is more."""
     for array in arrays:
         if len(array) < size:
             array.resize(max(size, len(array) + len(array) // 4), refcheck=False)

@@ -24,13 +24,13 @@ from fst.pairs import ONE, key_of, slot_of
 
 @inlined
 def count_of(key, pairs):
-    """The count of a pair that the table has."""
+    """The count of a pair in the table."""
     return np.int64(pairs[slot_of(key, pairs) + ONE])
 
 
 @inlined
 def id_of(cell, careful, state):
-    """The id of a cell; of a cell that is no symbol, the cell."""
+    """The id of a cell; a negative cell is returned unchanged."""
     return state.ids[cell] if careful and cell >= 0 else cell
 
 
@@ -38,10 +38,10 @@ def id_of(cell, careful, state):
 def expand(record, left, right, state):
     """Find all occurrences of a pair in the words of a record, in a careful run.
 
-    Their positions are written into `pool` after those in use.
+    Positions are written to `pool` after the entries in use; the caller raises `POOL`.
 
     Returns:
-        Their number; -1 if there is no room.
+        The number of occurrences; -1 if there is no room.
     """
     cells, pool = state.cells, state.pool
     first = state.numbers[POOL]
@@ -66,14 +66,14 @@ def expand(record, left, right, state):
 
 @inlined
 def size_at(at, state):
-    """The cells of the two tokens at a position."""
+    """The number of cells of the two tokens at a position."""
     first = state.lengths[state.cells[at]]
     return first + state.lengths[state.cells[at + first]]
 
 
 @inlined
 def note(neighbour, count, sums, touched, used):
-    """Add an occurrence of a neighbour; returns the number of distinct ones."""
+    """Add an occurrence of a neighbour; returns the number of distinct neighbours."""
     if sums[2 * neighbour + 1] == 0:
         touched[used] = neighbour
         used += 1
@@ -84,15 +84,16 @@ def note(neighbour, count, sums, touched, used):
 
 @part
 def collect(begin, end, left, right, made, state):
-    """Count the neighbours of a pair's occurrences, and drop stale positions. Nothing else changes, so it may be done again.
+    """Count the neighbours of a pair's occurrences, and drop stale positions. Words do not change, so the call can be repeated.
 
     Args:
-        begin, end: a block of `pool`. It is shortened in place: of overlapping occurrences the first one stays.
-        left, right, made: ids.
+        begin, end: a block of `pool`. It is shortened in place: of overlapping occurrences, the first one stays.
+        left, right, made: the ids of the pair and of the merged token.
 
     Returns:
-        The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences, and of those that follow
-        right after another one: these have `made` as their left neighbour, and the one before has no right neighbour.
+        The new end of the block; the numbers of distinct left and right neighbours; the count of all occurrences; and the count of
+        occurrences directly after another one. Such an occurrence has `made` as its left neighbour, and the previous one counts no right
+        neighbour.
     """
     cells, pool, words = state.cells, state.pool, state.words
     careful = state.numbers[CAREFUL] != 0
@@ -148,7 +149,7 @@ def add_pair(key, count, occurrences, state):
     """Add to the count of a new pair, and make a record for its positions.
 
     Returns:
-        Where its positions go in `pool`.
+        The begin of its block in `pool`.
     """
     numbers, pairs = state.numbers, state.pairs
     slot = slot_of(key, pairs)
@@ -165,7 +166,7 @@ def add_pair(key, count, occurrences, state):
 
 @inlined
 def take_off(key, count, pairs):
-    """Lower the count of a pair; of one that is not counted, nothing."""
+    """Lower the count of a pair, if the pair is in the table."""
     slot = slot_of(key, pairs)
     if pairs[slot] != EMPTY:
         pairs[slot + ONE] -= np.uint64(count)
@@ -173,7 +174,7 @@ def take_off(key, count, pairs):
 
 @inlined
 def is_counted(left, right, count, state):
-    """Whether a new pair may ever merge, in a run that is not careful."""
+    """Whether a new pair gets a record, in a run that is not careful."""
     numbers = state.numbers
     if numbers[BY_TEXT]:
         return may_merge(left, right, state)
@@ -182,23 +183,24 @@ def is_counted(left, right, count, state):
 
 @part
 def update_pairs(left, right, made, lefts, rights, between, state):
-    """Add the new pairs, and then lower the old ones: the new pair (made, left) may be an old one, too.
+    """Add the counts of new pairs, and then lower those of old ones. In this order, since a new pair may also be an old one.
 
-    The occurrences of each neighbour in `left` and `right` become the place of its next position, or `NONE` if its pair gets no record.
+    The occurrences of each neighbour in `left` and `right` are replaced by the index of its next position in `pool`, or by `NONE` if its
+    pair gets no record.
 
     Args:
-        left, right, made: ids.
+        left, right, made: the ids of the pair and of the merged token.
         lefts, rights: the numbers of distinct neighbours.
-        between: the count of occurrences right after another one.
+        between: the count of occurrences directly after another one.
 
     Returns:
-        Whether (made, made) has one record for both sides; and in `pool` the place of a position of (made, left), which SentencePiece knows
-        from between two occurrences even if it never occurs, else `NONE`.
+        Whether (made, made) has one record for both sides. And the index in `pool` for one position of the pair (made, left), or `NONE`:
+        between two adjacent occurrences, SentencePiece adds this pair even if it never occurs.
     """
     numbers, pairs, touched = state.numbers, state.pairs, state.touched
     middle = len(touched) >> 1
     careful = numbers[CAREFUL] != 0
-    both = careful and state.left[2 * made + 1] > 0 and state.right[2 * made + 1] > 0  # one record of (made, made), for both sides
+    both = careful and state.left[2 * made + 1] > 0 and state.right[2 * made + 1] > 0  # (made, made) gets one record for both sides
     for place in range(lefts):
         other = np.int64(touched[place])
         count, occurrences = state.left[2 * other], state.left[2 * other + 1]
@@ -229,7 +231,7 @@ def update_pairs(left, right, made, lefts, rights, between, state):
 
 @inlined
 def symbol_of(made, size, careful, state):
-    """The symbol of an id in a number of cells; a new one if it has none."""
+    """The symbol of an id with a length of `size` cells; a new one if there is none yet."""
     if not careful:
         return made
     symbol = state.heads[made]
@@ -245,7 +247,7 @@ def symbol_of(made, size, careful, state):
 
 @part
 def write(begin, end, made, size, both, never, state):
-    """Write the made token over all occurrences, and the positions of the new pairs; `both` and `never` are from `update_pairs`."""
+    """Write the merged token over all occurrences, and the positions of the new pairs. `both` and `never` are from `update_pairs`."""
     cells, pool, careful = state.cells, state.pool, state.numbers[CAREFUL] != 0
     for place in range(begin, end):
         at = np.int64(pool[place])

@@ -1,4 +1,4 @@
-"""The merges of byte-pair encoding, learned from words in symbols: the run that BPE and WordPiece by frequency share."""
+"""The merges of byte-pair encoding, learned from words in symbols. BPE, WordPiece by frequency and `extend` share this run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fst.errors import VocabularyError
 from fst.merge_list import insert_pairs, room_for
 
 NO_LIMIT = 1 << 62
-STEPS = 1 << 21  # positions that a round reads, some 0.1 s
+STEPS = 1 << 21  # positions read in a round, about 0.1 s
 REASONS = {
     merge_state.AT_SIZE: result.SIZE,
     merge_state.NO_PAIR_LEFT: result.NO_PAIR,
@@ -31,9 +31,9 @@ class Merged(NamedTuple):
 
     Attributes:
         names: the token of each id.
-        counts: int64[ids], how often each id occurred when it was made.
-        merges: the left and the right id of each merge, the first one first.
-        stopped: as `fst.compile.train.result.Trained` has it.
+        counts: int64[ids], the occurrences of each id when it was made.
+        merges: the left and the right id of each merge, in order.
+        stopped: as in `fst.compile.train.result.Trained`.
     """
 
     names: list[str]
@@ -47,18 +47,18 @@ class TwoWaysError(Exception):
 
 
 class Names:
-    """The token of each id, as merges make them.
+    """The token of each id, extended as merges are made.
 
     Args:
         symbols: the first ids.
-        prefix: the right part of a merge loses it.
+        prefix: the prefix that the right part of a merge loses.
     """
 
     def __init__(self, symbols: Symbols, prefix: str) -> None:
         self.by_id = [*symbols.names]
         self.ids = {name: number for number, name in enumerate(self.by_id)}
         self._prefix = prefix
-        self._read = 0  # merges
+        self._read = 0  # merges whose tokens are in the lists
 
     def joined(self, left: int, right: int) -> str:
         """The string of a merge."""
@@ -68,7 +68,7 @@ class Names:
         """Add the tokens of new merges.
 
         Args:
-            merges: int32[n, 3], all of them.
+            merges: int32[n, 3], all merges of the run, old and new.
         """
         for left, right, made in merges[self._read :].tolist():
             if made == len(self.by_id):
@@ -77,7 +77,7 @@ class Names:
         self._read = len(merges)
 
     def next_id(self, state: Merging) -> int:
-        """The id of the heap's top, `NONE` if its string is new."""
+        """The id of the string that the heap's top makes; `NONE` if it is new."""
         self.follow(_merges(state))
         key = int(state.keys[state.heap_records[0]])
         found = self.ids.get(self.joined(key >> 32, key & 0xFFFFFFFF), NONE)
@@ -87,10 +87,10 @@ class Names:
 
 
 def need_size(vocab_size: int, tokens: int) -> None:
-    """Refuse a size below that of the special tokens and the alphabet.
+    """Raise an error if `vocab_size` is less than the number of special tokens and characters.
 
     Raises:
-        VocabularyError: the message has both numbers.
+        VocabularyError: the message contains both numbers.
     """
     if vocab_size < tokens:
         raise VocabularyError(
@@ -114,15 +114,15 @@ def merged(
     """Learn merges from words in symbols.
 
     Args:
-        symbols: the words; changed.
-        prefix: of symbols that continue a word.
+        symbols: the words; their cells are changed.
+        prefix: the prefix of symbols that continue a word.
         vocab_size: the number of ids at which training stops.
         min_frequency: pairs rarer than this are not merged.
         max_token_length: new pairs are shorter than this, in symbols; None: no limit.
         control: progress in ids, deadline and checkpoint.
-        digest: of words and options.
-        careful: whether one string may be made in two ways even if `symbols` are not careful.
-        text: the rules of SentencePiece; None: those of `tokenizers`.
+        digest: the digest of words and options.
+        careful: whether to make a careful run even if `symbols` need none.
+        text: for the rules of SentencePiece; None: the rules of `tokenizers`.
 
     Raises:
         TwoWaysError: a run that is not careful made one string in two ways.
@@ -168,14 +168,14 @@ def merged(
 
 
 def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merged:
-    """Learn merges, and begin again, carefully, if one string is made in two ways.
+    """Learn merges. If one string is made in two ways, start again with a careful run.
 
     Args:
-        symbols: makes the words in symbols, which a run changes.
-        options: of `merged`.
+        symbols: returns the words in symbols. It is called for each run, because a run changes them.
+        options: arguments of `merged`.
 
     Raises:
-        VocabularyError: as from `merged`.
+        VocabularyError: as in `merged`.
     """
     try:
         return merged(symbols(), **options)
@@ -184,10 +184,10 @@ def merged_in_either_way(symbols: Callable[[], Symbols], **options: Any) -> Merg
 
 
 def _named(state: Merging, names: Names, counts: NDArray[np.int64]) -> Merged:
-    """The result of a last state.
+    """The result of the last state.
 
     Args:
-        counts: int64[n], of the first ids.
+        counts: int64[n], the occurrences of the first ids.
     """
     merges, numbers = _merges(state), state.numbers
     names.follow(merges)
@@ -205,7 +205,7 @@ def _merges(state: Merging) -> NDArray[np.int32]:
 
 
 def _last(state: Merging) -> list[list[int]]:
-    """The left and the right id of each merge. A pair that merged several times, as only careful runs have it, has its last place."""
+    """The left and the right id of each merge. A pair merged several times (only in careful runs) is listed once, at its last position."""
     merges: list[list[int]] = _merges(state)[:, :2].tolist()
     if not state.numbers[merge_state.CAREFUL]:
         return merges

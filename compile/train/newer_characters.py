@@ -1,7 +1,7 @@
-"""Characters whose script SentencePiece 0.2.3 does not know: it has the scripts of Unicode 9, and takes newer characters for Common.
+"""Characters that are newer than SentencePiece 0.2.3's table of scripts, which is that of Unicode 9. It assigns them the script Common.
 
-The runs are those of assigned characters (hexadecimal, both ends included) that SentencePiece's trainer joins with ASCII digits and the
-package's own table (`fst.compile.text.properties`) does not.
+Each run (hexadecimal, both ends included) consists of assigned characters that SentencePiece's trainer joins with ASCII digits, although
+their script in the package's own table (`fst.compile.text.properties`) is not Common.
 """
 
 from __future__ import annotations
@@ -23,6 +23,6 @@ A8FE-A8FF AB66-AB69 FBC2 FD40-FD4F FDCF FDFE-FDFF 1032D-1032F 10780-10785 10787-
 
 
 def edges() -> NDArray[np.int64]:
-    """int64[2 * runs], where each run begins, and where it has ended."""
+    """int64[2 * runs], the first character of each run, and the first one after it."""
     ends = ([int(end, 16) for end in run.split("-")] for run in RUNS.split())
     return np.array([edge for run in ends for edge in (run[0], run[-1] + 1)], np.int64)

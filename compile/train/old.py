@@ -1,4 +1,4 @@
-"""An existing vocabulary, from which another one is made: the parts of its ``tokenizer.json``."""
+"""An existing vocabulary, from which a new one is derived: the parts of its ``tokenizer.json``."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from fst.rows import MAX_WORD
 Json = Mapping[str, Any]
 
 BYTE_TOKENS = frozenset(f"<0x{byte:02X}>" for byte in range(256))  # for the bytes of unknown characters
-OF_TOKENS = ("type", "vocab", "merges")  # members of a model that are not options
+OF_TOKENS = ("type", "vocab", "merges")  # members of a model; all others are options
 FURTHER = ("truncation", "padding", "post_processor")
 BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
 
 
 @dataclass(frozen=True)
 class OldVocabulary:
-    """A vocabulary as its ``tokenizer.json`` states it.
+    """A vocabulary in the form of a ``tokenizer.json``.
 
     Attributes:
         document: the value of the ``tokenizer.json``.
-        settings: what it does not state, named as in `fst.metadata.Settings`.
+        settings: settings that are not in it, named as in `fst.metadata.Settings`.
     """
 
     document: Json
@@ -40,7 +40,7 @@ class OldVocabulary:
 
     @classmethod
     def of_table(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of a table, which has WordLevel as WordPiece without tokens that continue a word."""
+        """The vocabulary of a table. In tables, WordLevel is WordPiece without tokens that continue a word; here it is WordLevel again."""
         model = document["model"]
         continues = model.get("continuing_subword_prefix") or ""
         is_unlimited = model["type"] == "WordPiece" and model["max_input_chars_per_word"] == MAX_WORD
@@ -50,7 +50,7 @@ class OldVocabulary:
 
     @classmethod
     def of_ranks(cls, document: Json, settings: Mapping[str, Any]) -> OldVocabulary:
-        """The vocabulary of an encoding of tiktoken. All pairs that make a token have its rank, but only one of them merges."""
+        """The vocabulary of an encoding of tiktoken. Several pairs may make a token; the one that is merged becomes its merge."""
         model, added = document["model"], {token["content"] for token in document["added_tokens"]}
         contents = {token: bytes_of(token) for token in model["vocab"] if token not in added}
         names = {content: token for token, content in contents.items() if content is not None}
@@ -60,7 +60,7 @@ class OldVocabulary:
 
     @property
     def pipeline(self) -> Pipeline:
-        """What happens to a text before the model, and to tokens after it."""
+        """The normalizer, the pre-tokenizer and the decoder."""
         return Pipeline(*(self.document[name] for name in ("normalizer", "pre_tokenizer", "decoder")))
 
     @property
@@ -76,28 +76,28 @@ class OldVocabulary:
 
     @property
     def prefix(self) -> str:
-        """Of tokens that continue a word."""
+        """The prefix of tokens that continue a word."""
         return self.document["model"].get("continuing_subword_prefix") or ""
 
     @property
     def suffix(self) -> str:
-        """Of tokens that end a word."""
+        """The suffix of tokens that end a word."""
         return self.document["model"].get("end_of_word_suffix") or ""
 
     @cached_property
     def of_model(self) -> Mapping[str, int]:
-        """Token → id, of the model."""
+        """Token → id, for the tokens of the model."""
         tokens = self.document["model"]["vocab"]
         return {token: number for number, (token, _) in enumerate(tokens)} if self.kind == "Unigram" else dict(tokens)
 
     @cached_property
     def added(self) -> Mapping[str, int]:
-        """Token → id, of the added tokens; the model may have them, too."""
+        """Token → id, for the added tokens, which may also be in the model."""
         return {token["content"]: token["id"] for token in self.document["added_tokens"]}
 
     @property
     def tokens(self) -> dict[str, int]:
-        """Token → id, of model and added tokens."""
+        """Token → id, for the tokens of the model and the added tokens."""
         return {**self.of_model, **self.added}
 
     @property
@@ -107,17 +107,17 @@ class OldVocabulary:
 
     @cached_property
     def scores(self) -> Sequence[float]:
-        """Of Unigram, by id."""
+        """The scores of Unigram, by id; empty for other models."""
         return [score for _, score in self.document["model"]["vocab"]] if self.kind == "Unigram" else []
 
     @cached_property
     def merges(self) -> Sequence[tuple[str, str]]:
-        """Of BPE, the first one first."""
+        """The merges of BPE, in order; empty for other models."""
         return [(left, right) for left, right in self.document["model"].get("merges", ())]
 
     @cached_property
     def unknown(self) -> int | None:
-        """The id of the unknown token."""
+        """The id of the unknown token, if there is one."""
         if self.kind == "Unigram":
             number: int | None = self.document["model"].get("unk_id")
             return number
@@ -133,7 +133,7 @@ class OldVocabulary:
         return left + right.removeprefix(self.prefix)
 
     def alone(self) -> Json:
-        """A ``tokenizer.json`` of the model alone: a text is a word, and added tokens are text."""
+        """A ``tokenizer.json`` with the model alone: each text is one word, and added tokens are ordinary text."""
         are_bytes = Pipeline(pre_tokenizer=self.document["pre_tokenizer"]).are_bytes
         cut = dict.fromkeys(("normalizer", "decoder", *FURTHER)) | {"added_tokens": []}
         return {**self.document, **cut, "pre_tokenizer": BYTES if are_bytes else None}
@@ -151,13 +151,13 @@ class OldVocabulary:
     ) -> Trained:
         """A vocabulary with the pipeline, the added tokens and the settings of this one.
 
-        The reference numbers added tokens that the model lacks after all others. So those with other ids become tokens of the model.
+        In the reference, added tokens outside the model always get the last ids. Added tokens with other ids therefore join the model.
 
         Args:
-            vocabulary: token → id, of model and added tokens; every added token is in it.
+            vocabulary: token → id, for the tokens of the model and all added tokens.
             counts: int64[1 + largest id].
             stopped, merges, scores, min_count: as in `Trained`.
-            options: of the model, in addition to the old ones.
+            options: further options of the model, which override the old ones.
         """
         outside = self.added.keys() - self.of_model.keys() - {self.joined(*pair) for pair in merges}
         last = max((number for token, number in vocabulary.items() if token not in outside), default=-1)

@@ -13,7 +13,7 @@ LOW = np.uint64((1 << 32) - 1)
 
 @inlined
 def may_merge(left, right, state):
-    """Whether the rules of SentencePiece let two tokens merge: one script, a space only at the left end, and not too long."""
+    """Whether the rules of SentencePiece allow two tokens to merge: one script, ▁ only at the left end, and not too long."""
     kind, other = state.kinds[left], state.kinds[right]
     size = state.lengths[left] + state.lengths[right]
     return size < state.numbers[LONGEST] and state.firsts[right] != state.numbers[SPACE] and (kind == other or kind == 0 or other == 0)
@@ -21,7 +21,7 @@ def may_merge(left, right, state):
 
 @part
 def precedes_by_text(record, other, state):
-    """Whether a pair of equal count is merged before another one in a run by text: fewer characters; then smaller code points."""
+    """Whether a pair is merged before an equally frequent one, in a run by text: fewer characters first, then smaller code points."""
     key, other_key = state.keys[record], state.keys[other]
     size = state.lengths[key >> HALF] + state.lengths[key & LOW]
     other_size = state.lengths[other_key >> HALF] + state.lengths[other_key & LOW]
@@ -36,7 +36,7 @@ def precedes_by_text(record, other, state):
 
 @inlined
 def precedes(count, record, other_count, other, state):
-    """Whether a pair is merged before another one: more frequent; of equals, that of smaller ids."""
+    """Whether a pair is merged before another one: greater count first, then smaller ids, or in a run by text `precedes_by_text`."""
     if count != other_count:
         return count > other_count
     return precedes_by_text(record, other, state) if state.numbers[BY_TEXT] else state.keys[record] < state.keys[other]
@@ -44,7 +44,7 @@ def precedes(count, record, other_count, other, state):
 
 @part
 def push(count, record, state):
-    """Add a record to the heap, a binary one."""
+    """Add a record to the binary heap."""
     counts, records = state.heap_counts, state.heap_records
     at = state.numbers[HEAP]
     state.numbers[HEAP] += 1
@@ -59,7 +59,7 @@ def push(count, record, state):
 
 @part
 def sink(count, record, state):
-    """Put a record in place of the heap's top."""
+    """Replace the heap's top by a record, and sift it down."""
     counts, records, size = state.heap_counts, state.heap_records, state.numbers[HEAP]
     at = 0
     while 2 * at + 1 < size:

@@ -1,7 +1,7 @@
 """The text pipeline of a vocabulary in training, as components of a ``tokenizer.json``.
 
-One pipeline does three things, so that training and encoding agree: it splits the corpus into words, it becomes a part of the trained
-vocabulary, and its digest keeps words apart that were split differently.
+One pipeline has three uses, so training and encoding agree: it splits the corpus into words, it becomes part of the trained vocabulary, and
+its digest distinguishes words that were split differently.
 """
 
 from __future__ import annotations
@@ -29,23 +29,24 @@ from fst.machines.byte_letters import LETTERS
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
 BYTES_DECODER = {**BYTE_LEVEL, "add_prefix_space": True}
-# As the tokenizer.json of these models has them.
+# From the tokenizer.json of these models.
 LLAMA3 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
 O200K = ENCODINGS["o200k_base"].pattern
-NAME = re.compile(r"[\w .-]*")  # a str of these characters alone is meant for a name
+NAME = re.compile(r"[\w .-]*")  # a str of only these characters is a name, not a pattern
 NONE = "none"
 EXAMPLE = r" ?\w+|\s+"
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What happens to a text before the model, and to tokens after it. Each part is a component of a ``tokenizer.json``, or None.
+    """The normalizer, the pre-tokenizer and the decoder, each a component of a ``tokenizer.json`` or None.
 
     Attributes:
-        normalizer, pre_tokenizer: before the model.
-        decoder: after it.
-        added: tokens of a ``tokenizer.json`` that a pattern may name. If no automaton splits texts with them, documents must not have them.
+        normalizer, pre_tokenizer: the steps before the model.
+        decoder: the step after the model.
+        added: added tokens of a ``tokenizer.json``, for patterns that contain them. If no automaton can split texts with these tokens,
+            documents must not contain them.
     """
 
     normalizer: Component | None = None
@@ -61,11 +62,11 @@ class Pipeline:
 
     @property
     def parts(self) -> TextPipeline:
-        """The normalizers and the pre-tokenizers without sequences, and each in one form.
+        """The normalizers and the pre-tokenizers, flattened and in canonical form.
 
         Raises:
-            UnsupportedError: one is not supported.
-            VocabularyError: one is malformed.
+            UnsupportedError: a component is not supported.
+            VocabularyError: a component is malformed.
         """
         try:
             return COMPILERS["BPE"].text(self.normalizer, self.pre_tokenizer)
@@ -74,18 +75,20 @@ class Pipeline:
 
     @property
     def are_bytes(self) -> bool:
-        """Whether the symbols of words are bytes, by a pre-tokenizer ByteLevel."""
+        """Whether the symbols of words are bytes: whether there is a pre-tokenizer ByteLevel."""
         return splits.BYTES in self.parts.pre_tokenizers
 
     @property
     def digest(self) -> str:
-        """A digest of the normalizer and the pre-tokenizer. Two ways to state the same components have one digest."""
+        """A digest of the normalizer and the pre-tokenizer. Different spellings of the same components have the same digest."""
         text = json.dumps([[*self.parts.normalizers], [*self.parts.pre_tokenizers]], sort_keys=True, ensure_ascii=True)
         return sha256(text.encode()).hexdigest()[:16]
 
     def table(self) -> BpeTables:
-        """A table whose pieces are the words of a text. Where it writes a space for the symbol of Metaspace, words need the symbol again:
-        ``metadata.model.letters.symbol``. If it has added tokens, it gives no words for a text with one of them.
+        """A table whose pieces are the words of a text.
+
+        Its pieces contain a space for the symbol of Metaspace, ``metadata.model.letters.symbol``; the caller puts the symbol back. If the
+        table has added tokens, texts with one of them cannot be split.
 
         Raises:
             UnsupportedError: no automaton splits as the pipeline does.
@@ -93,7 +96,7 @@ class Pipeline:
         """
         are_bytes = self.are_bytes
         names = LETTERS.values() if are_bytes else "a"
-        # With `ignore_merges`, the compiler leaves a piece of characters whole where no token joins them.
+        # `ignore_merges` makes the compiler keep a piece of characters whole, although no token joins them.
         model = {"type": "BPE", "vocab": {name: at for at, name in enumerate(names)}, "merges": [], "ignore_merges": not are_bytes}
         document = {"normalizer": self.normalizer, "pre_tokenizer": self.pre_tokenizer, "model": model}
         try:
@@ -110,12 +113,12 @@ class Pipeline:
 def _table(document: str) -> BpeTables:
     table: Any = assembled(of_document(json.loads(document), Path("the splitter")), "auto")
     if len(table.byte_kinds):
-        raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes: words cannot be counted; put it before ByteLevel")
+        raise UnsupportedError("a pre_tokenizer after ByteLevel splits bytes, and such words cannot be counted; put it before ByteLevel")
     return cast(BpeTables, table)
 
 
 def _by_pattern(pattern: str) -> Pipeline:
-    """A pipeline over bytes whose words are the matches of a pattern, and the text between them."""
+    """A pipeline over bytes. Its words are the matches of a pattern and the texts between matches."""
     split = {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
     parts = [split, {**BYTE_LEVEL, "use_regex": False}]
     return Pipeline(pre_tokenizer={"type": "Sequence", "pretokenizers": parts}, decoder=BYTES_DECODER)
@@ -149,19 +152,19 @@ SPLITTERS: Mapping[str, Pipeline] = {
     NONE: Pipeline(),
 }
 
-KNOWN_SPLITTERS = f"known are {', '.join(SPLITTERS)}, and regular expressions such as {EXAMPLE!r}"
+KNOWN_SPLITTERS = f"expected {', '.join(SPLITTERS)}, a regular expression such as {EXAMPLE!r}, a pre-tokenizer or a tokenizer"
 
 
 def pipeline_of(splitter: Any, normalizer: Any = None) -> Pipeline:
-    r"""The pipeline that arguments `splitter` and `normalizer` state.
+    r"""The pipeline for the arguments `splitter` and `normalizer`.
 
     Args:
-        splitter: one of `SPLITTERS`; a regular expression, which splits before a byte-level vocabulary; a pre-tokenizer as a mapping or as
-            a live object of ``tokenizers``; or a whole ``tokenizer.json`` as a mapping.
-        normalizer: one of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: that of the splitter.
+        splitter: a name of `SPLITTERS`; a regular expression, for byte-level vocabularies; a pre-tokenizer as a mapping or as a live object
+            of ``tokenizers``; or a whole ``tokenizer.json`` as a mapping.
+        normalizer: a name of `NORMALIZERS`, or a normalizer as a mapping or as a live object; None: that of the splitter.
 
     Raises:
-        UnsupportedError: no splitter or normalizer has this name; or an object is written in Python.
+        UnsupportedError: the name is unknown, or a live object is implemented in Python.
         VocabularyError: a component is malformed.
 
     Example:
@@ -183,7 +186,7 @@ def _splitter(splitter: Any) -> Pipeline:
         if NAME.fullmatch(splitter):
             raise UnsupportedError(f"splitter {quoted(splitter)} is unknown; {KNOWN_SPLITTERS}")
         return _by_pattern(splitter)
-    component = _component(splitter, "splitter", f"expected a name, a pattern, a pre-tokenizer or a tokenizer; {KNOWN_SPLITTERS}")
+    component = _component(splitter, "splitter", KNOWN_SPLITTERS)
     return Pipeline.of_document(component) if "model" in component else Pipeline(pre_tokenizer=component, decoder=_decoder(component))
 
 
@@ -197,7 +200,7 @@ def _normalizer(normalizer: Any) -> Component | None:
 
 
 def _component(given: Any, role: str, expected: str) -> Component:
-    """A component that is given as a mapping or as a live object."""
+    """A component, from a mapping or a live object."""
     if isinstance(given, Mapping):
         return given
     library: Any = sys.modules.get("tokenizers")
@@ -205,13 +208,13 @@ def _component(given: Any, role: str, expected: str) -> Component:
         raise UnsupportedError(f"{role} is {quoted(given)}; {expected}")
     try:
         stated: Component = json.loads(given.__getstate__())
-    except Exception as error:  # of the library: a component that is written in Python
+    except Exception as error:  # raised by the library if the component is implemented in Python
         raise UnsupportedError(f"{role} {type(given).__name__} has no stored form: {reason(error)}") from None
     return stated
 
 
 def _decoder(pre_tokenizer: Component) -> Component | None:
-    """The decoder that belongs to a pre-tokenizer."""
+    """The decoder that undoes a pre-tokenizer, if one is known."""
     if Pipeline(pre_tokenizer=pre_tokenizer).are_bytes:
         return BYTES_DECODER
     return next((known.decoder for known in SPLITTERS.values() if known.pre_tokenizer == pre_tokenizer), None)

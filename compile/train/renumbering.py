@@ -1,4 +1,4 @@
-"""Tokens inside the parts of a ``tokenizer.json``, each of which has its id beside it."""
+"""Tokens in the post-processor and the padding of a ``tokenizer.json``, which list each token with its id."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from fst.compile.text.components import Component
 from fst.errors import VocabularyError, quoted
 
-PAIRS = ("cls", "sep")  # members of BertProcessing and RobertaProcessing: a token and its id
+PAIRS = ("cls", "sep")  # members of BertProcessing and RobertaProcessing: pairs of a token and its id
 
 Change = Callable[[str, int], tuple[str, int]]
 
 
 def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """A post-processor, also a nested one, or the padding, with the ids of a vocabulary.
+    """A post-processor (nested or not), or the padding, with the ids of another vocabulary.
 
     Args:
-        part: the component; None if there is none.
+        part: the component, or None.
         ids: token → id.
 
     Raises:
@@ -31,7 +31,7 @@ def renumbered(part: Component | None, ids: Mapping[str, int]) -> dict[str, Any]
 
 
 def renamed(part: Component | None, name: Callable[[str], str]) -> dict[str, Any] | None:
-    """The same with new names of tokens, and the old ids."""
+    """A post-processor or the padding with renamed tokens; ids stay."""
     return None if part is None else _changed(part, lambda token, number: (name(token), number))
 
 
@@ -50,12 +50,12 @@ def _changed(part: Component, change: Change) -> dict[str, Any]:
 
 
 def _special(part: Component, change: Change) -> dict[str, Any]:
-    """A special token of TemplateProcessing. Its key stays: the templates refer to it."""
+    """A special token of TemplateProcessing. Its key stays, because the templates refer to it."""
     both = [change(token, number) for token, number in zip(part["tokens"], part["ids"], strict=True)]
     return {**part, "ids": [number for _, number in both], "tokens": [token for token, _ in both]}
 
 
 def _id(token: str, ids: Mapping[str, int]) -> int:
     if token not in ids:
-        raise VocabularyError(f"the post-processor or the padding has {quoted(token)}, which is no token; make it a special token")
+        raise VocabularyError(f"the post-processor or the padding contains {quoted(token)}, which is not a token; make it a special token")
     return ids[token]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNIGRAM = "Unigram"
 SIZE, NO_PAIR, MIN_FREQUENCY, DEADLINE = "size", "no pair", "min_frequency", "deadline"  # reasons why training stopped
-FIELDS: Mapping[str, Mapping[str, Any]] = {  # of the models of a tokenizer.json, with their defaults
+FIELDS: Mapping[str, Mapping[str, Any]] = {  # fields of each model in a tokenizer.json, with their defaults
     "BPE": {
         "dropout": None,
         "unk_token": None,
@@ -40,7 +40,7 @@ FIELDS: Mapping[str, Mapping[str, Any]] = {  # of the models of a tokenizer.json
     "WordLevel": {"unk_token": "<unk>"},
     "Unigram": {"unk_id": None, "byte_fallback": False},
 }
-PLAIN = {**dict.fromkeys(CONTEXTUAL_FLAGS, False), "special": True}  # flags of most special tokens
+PLAIN = {**dict.fromkeys(CONTEXTUAL_FLAGS, False), "special": True}  # default flags of special tokens
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,21 +49,22 @@ class Trained:
 
     Attributes:
         kind: the type of the model in a ``tokenizer.json``: "BPE", "WordPiece", "Unigram" or "WordLevel".
-        vocabulary: token → id, in the order of the ids. Tokens over bytes are spelled with the letters of ByteLevel.
-        merges: of BPE, the left and the right token of each merge, the first one first; else empty.
-        scores: float64[tokens], by id, of Unigram and of SentencePiece's BPE; else empty.
-        counts: int64[tokens], by id: the occurrences of a token in the words when the trainer made it; 0 of special tokens.
-        stopped: "size", "no pair", "min_frequency" or "deadline".
-        special_tokens: in the order of their ids.
-        pipeline: the text pipeline; None if the words came without one.
+        vocabulary: token → id, in the order of ids. Tokens over bytes are spelled with the letters of ByteLevel.
+        merges: the left and the right token of each merge of BPE, in order; empty for other kinds.
+        scores: float64[tokens], the score of each id, for Unigram and SentencePiece's BPE; empty for others.
+        counts: int64[tokens], for each id, the occurrences of the token in the words when the trainer made it; 0 for special tokens.
+        stopped: the reason why training stopped. "size": `vocab_size` is reached; "no pair": nothing is left to add; "min_frequency": all
+            remaining pairs or words are rarer; "deadline".
+        special_tokens: special tokens and other added tokens, in the order of their ids.
+        pipeline: the text pipeline; None: unknown.
         model: further fields of the model in a ``tokenizer.json``, such as ``unk_token`` and ``continuing_subword_prefix``.
         reference: "huggingface", "sentencepiece" or "exact".
-        min_count: rarer words were left out of training; 1: none.
-        flags: flags of a special token that differ from those of most, such as ``{"<mask>": {"lstrip": True}}``.
-        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. Their ids follow from the
-            names of the tokens beside them.
-        settings: settings of the table that a ``tokenizer.json`` does not state, named as in `fst.metadata.Settings`.
-        outside: those of `special_tokens` that the model lacks: they are added tokens alone.
+        min_count: rarer words were left out of training; 1: no word was.
+        flags: special token → its flags that differ from the default, such as ``{"<mask>": {"lstrip": True}}``.
+        further: further members of the ``tokenizer.json``: ``post_processor``, ``padding`` and ``truncation``. The ids in them are replaced
+            by those of `vocabulary`.
+        settings: settings of the table that are not in a ``tokenizer.json``, named as in `fst.metadata.Settings`.
+        outside: the tokens of `special_tokens` that are added tokens only, not tokens of the model.
     """
 
     kind: str
@@ -86,11 +87,11 @@ class Trained:
         return f"<Trained {self.kind}: {len(self.vocabulary):,} tokens, stopped by {self.stopped!r}>"
 
     def to_json(self) -> dict[str, Any]:
-        """The ``tokenizer.json``, as a value that `json.dumps` takes.
+        """The ``tokenizer.json``, as a value for `json.dumps`.
 
         Raises:
-            VocabularyError: the post-processor has a token that the vocabulary lacks.
-            UnsupportedError: no list of merges does the same as the scores of SentencePiece's BPE.
+            VocabularyError: the post-processor contains a token that is not in the vocabulary.
+            UnsupportedError: no list of merges has the effect of the scores of SentencePiece's BPE.
 
         Example:
             >>> ids = {"[UNK]": 0, "un": 1, "##able": 2}
@@ -113,18 +114,18 @@ class Trained:
         }
 
     def _added(self, token: str) -> dict[str, Any]:
-        """A special token, as a ``tokenizer.json`` lists it."""
+        """The entry of a special token in the ``added_tokens`` of a ``tokenizer.json``."""
         return {"id": self.vocabulary[token], "content": token, **PLAIN, **self.flags.get(token, {})}
 
     def _tokens(self) -> dict[str, Any]:
-        """The vocabulary and the merges, as the model of a ``tokenizer.json`` has them."""
+        """The members ``vocab`` and ``merges`` of the model in a ``tokenizer.json``."""
         tokens = {token: number for token, number in self.vocabulary.items() if token not in self.outside}
         if self.kind == UNIGRAM:
             return {"vocab": [[token, float(self.scores[number])] for token, number in tokens.items()]}
         return {"vocab": tokens, **({"merges": [[*pair] for pair in self._all_merges()]} if self.kind == "BPE" else {})}
 
     def _all_merges(self) -> Sequence[tuple[str, str]]:
-        """The merges; of SentencePiece, which has scores alone, all pairs that make a piece."""
+        """The merges. With the reference "sentencepiece", whose model has only scores, all pairs that make a piece."""
         if self.reference != "sentencepiece":
             return self.merges
         pieces = self.vocabulary.keys() - {*self.special_tokens}
@@ -138,7 +139,7 @@ class Trained:
             VocabularyError, UnsupportedError: the vocabulary cannot be compiled; the message names the reason.
         """
         where, document = "the trained vocabulary", self.to_json()
-        if self.kind == UNIGRAM:  # as the reference reads the file
+        if self.kind == UNIGRAM:  # rounded as the reference rounds the numbers of the file
             model = document["model"]
             model["vocab"] = [[token, reference_float(repr(score))] for token, score in model["vocab"]]
         return assembled(of_statement((document, self.settings), where), "auto")
@@ -147,7 +148,7 @@ class Trained:
         """An `fst.Tokenizer` with the compiled table.
 
         Raises:
-            VocabularyError, UnsupportedError: as from `table`.
+            VocabularyError, UnsupportedError: as in `table`.
         """
         from fst import Tokenizer
 
@@ -159,24 +160,25 @@ class Trained:
         ``fst.hf(result.tokenizer()).save_pretrained(folder)`` writes a folder with the settings of transformers, such as pad_token.
 
         Args:
-            path: the name states the form. A URL is sent by fsspec.
+            path: a path, or a URL for fsspec. Its name determines the form:
 
-                - a folder, or a name without an ending: ``tokenizer.json``; of BPE also ``vocab.json`` and ``merges.txt``, of WordPiece
-                  also ``vocab.txt``, unless these cannot express the vocabulary. A missing folder is made.
-                - ``vocab.json``, ``merges.txt``: one of these two, for BPE.
+                - a folder, or a name without an ending: ``tokenizer.json``; for BPE also ``vocab.json`` and ``merges.txt``, for WordPiece
+                  also ``vocab.txt``, unless these cannot express the vocabulary. A missing folder is created.
+                - ``vocab.json`` or ``merges.txt``: this file alone, for BPE.
                 - any other ``.json``: a ``tokenizer.json``.
-                - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one a line.
-                - ``.tiktoken``: the ranks of byte-level BPE. The pattern of the pipeline and the special tokens are not in the file.
-                - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are found in no text. Scores
-                  become float32, so of nearly equal segmentations another one may be the best. SentencePiece puts ▁ in front of every text,
-                  Metaspace not in front of a blank; normalizers that strip texts, as of the splitter "sentencepiece", leave no difference.
-                  Nmt and NFKC become the rule nmt_nfkc of SentencePiece, which treats 175 rare characters in another way.
+                - ``vocab.txt``, or any other ``.txt``: the tokens of WordPiece, one per line.
+                - ``.tiktoken``: the ranks of byte-level BPE. The file does not contain the pattern of the pipeline or the special tokens.
+                - ``.model``: SentencePiece, for Unigram and BPE. Special tokens become control pieces, which are not recognized in texts.
+                  Scores become float32, so another one of nearly equal segmentations may win. SentencePiece puts ▁ before every text,
+                  Metaspace only before texts that do not begin with a space; there is no difference if the normalizer strips texts, as
+                  that of the splitter "sentencepiece" does. Nmt and NFKC become SentencePiece's rule nmt_nfkc, which differs for 175 rare
+                  characters.
                 - ``.npz``: the compiled table.
 
         Raises:
-            UnsupportedError: the form cannot express the vocabulary, or is unknown; the message names the reason. Or a package for it is
-                not installed.
-            VocabularyError: as from `to_json`.
+            UnsupportedError: the form is unknown or cannot express the vocabulary (the message contains the reason), or a package that it
+                needs is not installed.
+            VocabularyError: as in `to_json`.
             OSError: the file cannot be written.
         """
         if Path(path).suffix == saving.TABLE:
@@ -188,17 +190,17 @@ class Trained:
         """Measure the vocabulary on texts that it was not trained on.
 
         Args:
-            held_out: an iterable of texts; columns, as a mapping, a table or a data frame; or files: a path, or an iterable of paths.
-            column: the column of the texts, of tables and of files of Parquet and Arrow ["text"].
-            field: the field of the texts, of JSON lines ["text"].
-            by: another column or field, such as the language: each of its values gets a row of its own.
+            held_out: an iterable of texts; columns: a mapping, a table or a data frame; or files: a path, or an iterable of paths.
+            column: the column of texts, in tables (default: "text") and in files of Parquet and Arrow (no default).
+            field: the field of texts, in JSON lines (no default).
+            by: another column or field, such as the language: the report has a row for each of its values.
 
         Returns:
-            The figures. They print as a table, and draw themselves as SVG; see `fst.bridge.report.Report`.
+            The figures. `print` shows them as a table, ``svg()`` as a chart; see `fst.bridge.report.Report`.
 
         Raises:
-            VocabularyError, UnsupportedError: as from `table`.
-            TextError: a text is none, or a column or a field is missing.
+            VocabularyError, UnsupportedError: as in `table`.
+            TextError: a text is not str or bytes, or a column or a field is missing.
             ReadingError, OSError: a file cannot be read.
         """
         from fst.bridge.report import report

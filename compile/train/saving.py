@@ -1,7 +1,7 @@
-"""Files of vocabularies, made from the value of a ``tokenizer.json``. Whatever a form cannot express is refused, by name.
+"""Files of vocabularies, made from the value of a ``tokenizer.json``. A vocabulary that a form cannot express is an error with the reason.
 
-`fst.compile.sources` reads these files. A form that states less than the ``tokenizer.json`` is refused where its own library would make
-other ids of it.
+`fst.compile.sources` reads these files. Some forms contain less than a ``tokenizer.json``. Such a form is an error if its own library would
+make other ids from the file.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ Json = Mapping[str, Any]
 
 DOCUMENT, LINES, TABLE = "tokenizer.json", "vocab.txt", ".npz"
 VERSION = f"{COMMENT}: 0.2"  # the first line of a merges.txt
-OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # files of a folder, by the model
+OLDER: Mapping[str, Sequence[str]] = {"BPE": (VOCABULARY, MERGES), "WordPiece": (LINES,)}  # model → further files of a folder
 
 
 def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> None:
-    """Write a vocabulary, see `fst.compile.train.result.Trained.save`.
+    """Write a vocabulary.
 
     Args:
         document: the value of the ``tokenizer.json``.
-        scores: the scores of SentencePiece's BPE, by id; None: the order of the merges.
-        path: the file or the folder.
+        scores: the scores of SentencePiece's BPE, by id; None: a ``.model`` gets scores from the order of the merges.
+        path: the file or the folder, as in `fst.compile.train.result.Trained.save`.
     """
     if not _is_folder(path):
         _write({str(path): _form(_name(path))(document, scores)})
@@ -48,7 +48,7 @@ def save(document: Json, scores: Sequence[float] | None, path: str | Path) -> No
 
 
 def files_of(path: str | Path) -> list[str]:
-    """The files that `save` may write for a path: the path, or those in the folder.
+    """The files that `save` may write for a path: the path itself, or the files in the folder.
 
     Raises:
         UnsupportedError: the form of the file is unknown.
@@ -71,7 +71,7 @@ def _name(path: str | Path) -> str:
 
 
 def _is_folder(path: str | Path) -> bool:
-    """Whether a path is of a folder: one that exists, or a name without an ending or with "/" at its end."""
+    """Whether a path is a folder: it exists as one, or its name has no ending or ends with "/"."""
     return str(path).endswith("/") or not Path(_name(path)).suffix or (not remote.is_remote(path) and Path(path).is_dir())
 
 
@@ -80,7 +80,7 @@ def _inside(folder: str | Path, name: str) -> str:
 
 
 def _folder(document: Json) -> dict[str, bytes]:
-    """The files of a folder: the ``tokenizer.json``, and the older form if it can express the vocabulary."""
+    """The files of a folder: the ``tokenizer.json``, and the older files if these can express the vocabulary."""
     older: Mapping[str, bytes] = {}
     with suppress(UnsupportedError):
         older = {name: _form(name)(document, None) for name in OLDER.get(_kind(document), ())}
@@ -88,7 +88,7 @@ def _folder(document: Json) -> dict[str, bytes]:
 
 
 def _write(contents: Mapping[str, bytes]) -> None:
-    """Write files. They get their names once all of them are written."""
+    """Write files. They get their names when all of them are complete."""
     with ExitStack() as stack:
         for path, data in contents.items():
             stack.enter_context(remote.written(path) if remote.is_remote(path) else npz.replacing(path)).write(data)
@@ -98,7 +98,7 @@ Form = Callable[[Json, Sequence[float] | None], bytes]
 
 
 def _form(name: str) -> Form:
-    """The form of a file, by its name or else by its ending."""
+    """The form for the name of a file, or else for its ending."""
     found = FORMS.get(name) or FORMS.get(Path(name).suffix)
     if not found:
         raise UnsupportedError(f"{name}: the form of a vocabulary is unknown; expected a folder, {', '.join(FORMS)} or {TABLE}")
@@ -112,7 +112,7 @@ def _kind(document: Json) -> str:
 
 def _need_kind(document: Json, kind: str, form: str) -> None:
     if _kind(document) != kind:
-        raise UnsupportedError(f"{form} is a form of {kind}, and the vocabulary is {_kind(document)}; save a tokenizer.json")
+        raise UnsupportedError(f"{form} is a form of {kind}, but the vocabulary is {_kind(document)}; save a tokenizer.json")
 
 
 def _refuse(form: str, why: str) -> NoReturn:
@@ -135,7 +135,7 @@ def _merges(document: Json, _: Sequence[float] | None) -> bytes:
     merges = document["model"]["merges"]
     for pair in merges:
         if pair[0].startswith(COMMENT) or any(char in token for token in pair for char in " \n\r"):
-            _refuse(MERGES, f"a line cannot have the merge of {quoted(pair[0])} and {quoted(pair[1])}")
+            _refuse(MERGES, f"a line cannot contain the merge of {quoted(pair[0])} and {quoted(pair[1])}")
     return "".join(f"{line}\n" for line in [VERSION, *map(" ".join, merges)]).encode()
 
 
@@ -145,7 +145,7 @@ def _lines(document: Json, _: Sequence[float] | None) -> bytes:
     ids = document["model"]["vocab"]
     text = "".join(f"{token}\n" for token in ids)
     if parse_lines(text) != ids:
-        _refuse(LINES, "a token ends with whitespace or has a line feed, or ids are not the numbers of the lines")
+        _refuse(LINES, "a token ends with whitespace or contains a line feed, or ids are not the numbers of the lines")
     return text.encode()
 
 
@@ -157,18 +157,18 @@ def _ranks(document: Json, _: Sequence[float] | None) -> bytes:
     ranks = {bytes_of(token): number for token, number in document["model"]["vocab"].items() if token not in specials}
     tokens = {token: number for token, number in ranks.items() if token}
     if len(tokens) < len(ranks):
-        _refuse(TIKTOKEN, "a token is empty or has letters of no byte")
+        _refuse(TIKTOKEN, "a token is empty, or contains a character that is not a letter of ByteLevel")
     missing = [byte for byte in range(256) if bytes([byte]) not in tokens]
     if missing:
-        _refuse(TIKTOKEN, f"{len(missing)} bytes are no tokens, such as {missing[0]:#04x}; train with all bytes in the alphabet")
+        _refuse(TIKTOKEN, f"{len(missing)} bytes are not tokens, such as {missing[0]:#04x}; train with all bytes in the alphabet")
     merges = [(bytes_of(left), bytes_of(right)) for left, right in document["model"]["merges"]]
     if list(Merges.of_ranks(tokens).pairs) != merges:
-        _refuse(TIKTOKEN, "its ids are no ranks, since they have another order than the merges")
+        _refuse(TIKTOKEN, "its ids are not ranks: their order is not that of the merges")
     return b"".join(b"%b %d\n" % (b64encode(token), number) for token, number in sorted(tokens.items(), key=lambda token: token[1]))
 
 
 def _need_tiktoken(document: Json) -> None:
-    """Refuse a pipeline or a model that tiktoken does not have: it splits by one pattern, and merges bytes."""
+    """Raise an error unless the pipeline splits by one pattern and the model merges bytes, as in tiktoken."""
     parts = document["pre_tokenizer"] or {}
     steps = parts.get("pretokenizers", [parts])
     if not Pipeline(pre_tokenizer=parts).are_bytes:
@@ -188,7 +188,7 @@ def _need_tiktoken(document: Json) -> None:
 def _model(document: Json, scores: Sequence[float] | None) -> bytes:
     """A ``.model`` of SentencePiece."""
     if _kind(document) not in ("BPE", "Unigram"):
-        raise UnsupportedError(f"{MODEL} is a form of Unigram and BPE, and the vocabulary is {_kind(document)}; save a tokenizer.json")
+        raise UnsupportedError(f"{MODEL} is a form of Unigram and BPE, but the vocabulary is {_kind(document)}; save a tokenizer.json")
     try:
         return model_file(document, scores)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The trainer of WordPiece by score: pairs merge whose count is great beside those of their parts, as in the course of Hugging Face."""
+"""The trainer of WordPiece by score: it prefers pairs whose parts rarely occur elsewhere, as in the course of Hugging Face."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from fst.compile.train.score_state import Merger, State, widened
 from fst.compile.train.symbols import Alphabet, Symbols, check_numbers, initial_characters, symbols_of
 from fst.counted_words import Words
 
-FREQUENT = 10  # below this least count of pairs, vocabularies are poor
+FREQUENT = 10  # with a smaller min_frequency, vocabularies are poor
 POOR = (
-    "by score, the rarest pairs merge first, and vocabularies are poor: of 8,000 tokens, English has 2.81 a word with min_frequency=0, "
-    "1.81 with 10 and 1.27 with 50; by frequency it has 1.14"
+    "by score, the rarest pairs merge first, and vocabularies are poor; expected 10 or more; with 8,000 tokens, English has 2.81 tokens "
+    "per word with min_frequency=0, 1.81 with 10, 1.27 with 50, and 1.14 by frequency"
 )
 
 
@@ -38,26 +38,27 @@ def by_score(
 ) -> Trained:
     """Learn a vocabulary of WordPiece by score.
 
-    The score of a pair is its count divided by the product of the counts of its two tokens, of all words and as Python divides whole
-    numbers. Of equal scores, the pair that occurs first merges, in the order in which words first occur. Ids are those of special tokens,
-    then of the characters in words, with and without prefix, sorted as strings, and then of merges. A token whose string has an id keeps
-    it. A token at the beginning of a word is not one inside of words, even where words begin with the prefix.
+    The score of a pair is its count divided by the product of the counts of its two tokens. Counts are those in all words; the quotient is
+    rounded once, as in Python's division of integers. Of pairs with equal scores, the one that occurs first is merged, in the order in
+    which words first occur. The first ids are those of special tokens; then follow the characters in words, with and without prefix, sorted
+    as strings; then the merges. A merge whose string has an id makes no new id. A token at the beginning of a word differs from one inside
+    words, even if a word begins with the prefix.
 
     Args:
-        words: with their counts and first occurrences.
+        words: the words with their counts and first occurrences.
         alphabet: the options that determine the first ids.
         vocab_size: the number of tokens.
-        min_frequency: rarer pairs do not merge.
+        min_frequency: rarer pairs are not merged.
         model: fields of the model.
-        pipeline: how texts were split into words.
+        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
         control: progress, deadline and checkpoint.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
     """
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     if min_frequency < FREQUENT:
-        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=4)  # of the caller of `fst.train.wordpiece`
+        warnings.warn(f"min_frequency is {min_frequency}: {POOR}", stacklevel=4)  # the line that calls `fst.train.wordpiece`
     symbols = _by_occurrence(_sorted(symbols_of(words, pipeline, alphabet), alphabet, pipeline), words.first)
     need_size(vocab_size, len(symbols.names))
     are_bytes = pipeline is not None and pipeline.are_bytes
@@ -77,13 +78,13 @@ def by_score(
 
 
 def _sorted(symbols: Symbols, alphabet: Alphabet, pipeline: Pipeline | None) -> Symbols:
-    """The symbols that words have, or that the options state, sorted as strings after the special tokens."""
+    """The symbols that occur in words or in the initial alphabet, sorted as strings after the special tokens."""
     specials, initial = {*alphabet.special_tokens}, initial_characters(alphabet, pipeline)
     ids = {name: number for number, name in enumerate(symbols.names)}
     others = sorted(name for name, number in ids.items() if name not in specials and (symbols.counts[number] or name in initial))
     names = [*(name for name in symbols.names if name in specials), *others]
     old = np.array([ids[name] for name in names], np.int64)
-    table = np.full(len(ids) + 1, WORD_END, np.int32)  # the last element is that of `WORD_END`
+    table = np.full(len(ids) + 1, WORD_END, np.int32)  # index -1, the last element, is that of `WORD_END`
     table[old] = np.arange(len(names))
     return replace(symbols, names=names, counts=symbols.counts[old], cells=table[symbols.cells])
 
@@ -103,17 +104,17 @@ def _by_occurrence(symbols: Symbols, first: NDArray[np.int64]) -> Symbols:
 
 
 def _learned(symbols: Symbols, prefix: str, vocab_size: int, least: int, control: Control, digest: str) -> tuple[list[str], list[int], str]:
-    """The tokens by their ids, how often each occurred when it was made, and why training stopped."""
+    """The tokens in the order of ids, the occurrences of each when it was made, and why training stopped."""
     atoms, missing = len(symbols.names), vocab_size - len(symbols.names)
     state = State(symbols.cells, np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(1, np.int64))
     while True:
-        state = widened(state, min(missing, len(symbols.cells)))  # there are no more merges than cells
+        state = widened(state, min(missing, len(symbols.cells)))  # a run has fewer merges than cells
         merger = Merger(symbols.words, symbols.counts_of_words, atoms, least)
         state, finished = control.run(state, merger.advance, total=vocab_size - atoms, digest=digest, prove=merger.prove)
         counts = dict(zip(symbols.names, symbols.counts.tolist(), strict=True))
         for name, count in zip(_names(symbols, state, prefix)[atoms:], state.counts.tolist(), strict=False):
             counts[name] = counts.get(name, 0) + count
-        missing = vocab_size - len(counts)  # strings with ids of their own were made again
+        missing = vocab_size - len(counts)  # merges into strings that already had an id added no token
         if not finished or not missing or state.made[0] < len(state.lefts):
             return [*counts], [*counts.values()], _reason(finished, missing, merger)
 
@@ -127,7 +128,7 @@ def _reason(finished: bool, missing: int, merger: Merger) -> str:
 
 
 def _names(symbols: Symbols, state: State, prefix: str) -> list[str]:
-    """The strings of all tokens, those of merges at last."""
+    """The strings of all tokens, merges last."""
     names, made = [*symbols.names], int(state.made[0])
     for left, right in zip(state.lefts[:made].tolist(), state.rights[:made].tolist(), strict=True):
         names.append(names[left] + names[right].removeprefix(prefix))

@@ -1,7 +1,7 @@
-"""The heap of WordPiece by score: pairs by score, and among equal scores by their first occurrence.
+"""The heap of WordPiece by score: pairs by score, and pairs with equal scores by their first occurrence.
 
-It is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so that a pair whose score changes moves at once.
-Scores both rise and fall during training, and a heap of outdated scores would need a new entry for each change.
+It is an indexed 4-ary heap: `pairs[pair, PLACE]` is the index of a pair in the heap, so a pair moves as soon as its score changes. Scores
+rise and fall during training; a heap that tolerates outdated scores would need a new entry for each change.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import numpy as np
 from fst.compile.train.score_numbers import HEAP_SIZE, PLACE
 from fst.jit import inlined, part
 
-EXACT = 2.0**53  # all whole numbers below it are float64
+EXACT = 2.0**53  # all integers below are exact in float64
 LOW_HALF, HALF, TOP, U0, U1 = (np.uint64(number) for number in ((1 << 32) - 1, 32, 63, 0, 1))
 
 
 @inlined
 def score_of(count, left, right):
-    """``count / (left * right)``, rounded as Python divides whole numbers: once."""
+    """``count / (left * right)``, rounded once, as in Python's division of integers."""
     product = np.float64(left) * np.float64(right)
     return np.float64(count) / product if product < EXACT else long_quotient(np.uint64(count), np.uint64(left), np.uint64(right))
 
 
 @part
 def long_quotient(count, left, right):
-    """``count / (left * right)``, rounded once, to even, by a division bit by bit.
+    """``count / (left * right)``, divided bit by bit and rounded once, half to even.
 
     Args:
         count: uint64 from 1 to 2**63 - 1, at most `left` * `right`.
@@ -39,7 +39,7 @@ def long_quotient(count, left, right):
     while rest_high < high or (rest_high == high and rest < low):
         rest_high, rest, scale = rest_high << U1 | rest >> TOP, rest << U1, scale * 0.5
     quotient = U0
-    for _ in range(54):  # the bits of a float64, and one to round by
+    for _ in range(54):  # the 53 bits of a float64, and one for rounding
         quotient <<= U1
         if rest_high > high or (rest_high == high and rest >= low):
             rest_high, rest, quotient = rest_high - high - np.uint64(rest < low), rest - low, quotient | U1
@@ -59,7 +59,7 @@ def put(index, place, score, first, pair):
 
 @part
 def rise(index, place, score, first, pair):
-    """Put a pair at a place of the heap, or above it."""
+    """Put a pair at a place of the heap, and sift it up."""
     scores, firsts = index.scores, index.firsts
     while place > 0:
         above = place - 1 >> 2
@@ -72,7 +72,7 @@ def rise(index, place, score, first, pair):
 
 @part
 def sink(index, place, score, first, pair):
-    """Put a pair at a place of the heap, or below it."""
+    """Put a pair at a place of the heap, and sift it down."""
     scores, firsts, size = index.scores, index.firsts, index.numbers[HEAP_SIZE]
     while True:
         child = (place << 2) + 1
@@ -99,7 +99,7 @@ def push(index, score, first, pair):
 
 @inlined
 def change(index, pair, score):
-    """Move a pair whose score has changed."""
+    """Set the score of a pair, and move it."""
     place = index.pairs[pair, PLACE]
     if score > index.scores[place]:
         rise(index, place, score, index.firsts[place], pair)
@@ -109,7 +109,7 @@ def change(index, pair, score):
 
 @part
 def remove(index, pair):
-    """Take a pair out of the heap: the last entry takes its place, or one above or below."""
+    """Remove a pair from the heap: the last entry takes its place, and is sifted up or down."""
     place, last = index.pairs[pair, PLACE], index.numbers[HEAP_SIZE] - 1
     index.numbers[HEAP_SIZE] = last
     if place == last:

@@ -1,22 +1,24 @@
-"""Kernels of WordPiece by score: merge the pair of the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
+"""Kernels of WordPiece by score: merge the pair with the greatest ``f(ab) / (f(a) f(b))`` until the vocabulary is full.
 
 All words lie in one array of cells, in the order of their first occurrence, with `GAP` before, between and after them. The first and the
-last cell of a token hold its id, cells between them hold `INNER`. So the token after the one at cell i begins at ``i + lengths[id]``, and
-cell ``i - 1`` names the token before it. Of the word h ##u ##g, after the merge of ##u and ##g to token 9, whose ids are 0, 1 and 2:
+last cell of a token contain its id; cells between them contain `INNER`. So the token after the one at cell i begins at ``i + lengths[id]``,
+and cell ``i - 1`` contains the id of the previous token. For the word h ##u ##g with the ids 0, 1 and 2, the merge of ##u and ##g to token
+9 gives:
 
     GAP 0 1 2 GAP   →   GAP 0 9 9 GAP
 
-A pair of tokens occurs at the cells where its left token begins. They ascend in ``pool[START:END]`` of its row in `pairs`. Each pair
-arises in one merge, since a token does, so its cells are written once; later merges make some of them stale: ``cells[i] ≠ left`` or
-``cells[i + lengths[left]] ≠ right``. The rows with the same left token form a list, and those with the same right token: a merge of a and
-b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No other scores change.
+A pair of tokens occurs at the cells where its left token begins. They are in ascending order in ``pool[START:END]`` of its row in `pairs`.
+One merge makes a token and all pairs with it, so the cells of a pair are written once. Later merges make some of these cells stale:
+``cells[i] ≠ left`` or ``cells[i + lengths[left]] ≠ right``. The rows with the same left token form a list, and so do those with the same
+right token. A merge of a and b changes f(a) and f(b), and with them the scores of all pairs in the four lists of a and b. No other scores
+change.
 
 One merge, in the order of its loops:
 
     the pair's cells ─→ join ─→ live cells ─→ gather ─→ counts by neighbour ─→ rescore lists ─→ add pairs ─→ scatter cells
 
-`fst.compile.train.score_state.Index` describes the arrays. Kernels check nothing. They require that words are tiled by tokens, which
-`is_tiled` proves for cells from a file, and that the sum of all counts of symbols is below 2**63.
+See `fst.compile.train.score_state.Index` for the arrays. Kernels check nothing. They require that tokens tile the words, which `is_tiled`
+proves for cells from a file, and that the sum of all counts of symbols is below 2**63.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ def is_tiled(cells, lengths):
 
     Args:
         cells: int32[n].
-        lengths: int32[tokens]; 0 of tokens that do not exist.
+        lengths: int32[tokens]; 0 for tokens not made yet.
     """
     if len(cells) == 0 or cells[0] != GAP:
         return False
@@ -86,7 +88,7 @@ def weight_at(index, cell):
 
 @part
 def new_row(index, left, right, count, size):
-    """A row for a pair of tokens, with room for the `size` cells where it occurs. It is in both lists."""
+    """A new row for a pair of tokens, with room for the `size` cells where it occurs. The row joins both lists."""
     pairs, numbers = index.pairs, index.numbers
     row = numbers[FREE]
     if row != NONE:
@@ -105,7 +107,7 @@ def new_row(index, left, right, count, size):
 
 @inlined
 def add_cell(index, row, cell):
-    """Note that a pair occurs at a cell."""
+    """Append a cell to those where a pair occurs."""
     index.pool[index.pairs[row, END]] = cell
     index.pairs[row, END] += 1
 
@@ -122,7 +124,7 @@ def enter(index, row):
 def sort_cells(cells, index, begin, end, out, shift):
     """Sort the cells ``pool[begin:end]`` stably to ``pool[out:]`` by the left token there, or with `shift` by the right one.
 
-    `index.sizes` is all zero, and is so again in the end.
+    `index.sizes` is all 0 before and afterwards.
     """
     pool, sizes, lengths = index.pool, index.sizes, index.lengths
     for place in range(begin, end):
@@ -188,7 +190,7 @@ def index_pairs(cells, index):
 
 @part
 def best_pair(cells, index):
-    """The row of the best pair, or `NONE`. The first cell of a pair may be stale: it is checked, and corrected, at the top of the heap."""
+    """The row of the best pair, or `NONE`. The first cell of a pair may be stale, so it is corrected at the top of the heap."""
     pool, pairs = index.pool, index.pairs
     while index.numbers[HEAP_SIZE] > 0:
         row = index.heap[ROOT]
@@ -204,10 +206,10 @@ def best_pair(cells, index):
 
 @part
 def join(cells, index, row, new):
-    """Write the new token over the live cells of a pair, from left to right, and keep only those that it took.
+    """Write the new token over the valid cells of a pair, from left to right, and keep only these cells in the row.
 
     Returns:
-        How often the new token occurs.
+        The occurrences of the new token.
     """
     pool, pairs = index.pool, index.pairs
     left, right = pairs[row, LEFT], pairs[row, RIGHT]
@@ -232,8 +234,8 @@ def join(cells, index, row, new):
 def gather(cells, index, row, new):
     """Count the tokens before and after the new one, in `sums` and `sizes`; list them in `touched`.
 
-    Both arrays hold tokens before it at their own ids, and tokens after it at ``tokens + id``. The new token itself counts as one after it,
-    not as one before it.
+    In both arrays, the index of a token before the new one is its id, that of a token after it is ``tokens + id``. If two new tokens are
+    neighbours, only the second one is counted, as the token after the first.
 
     Returns:
         The number of neighbours.
@@ -260,16 +262,15 @@ def gather(cells, index, row, new):
 
 @part
 def rescore(index, heads, token, side, lost, chained, extra):
-    """Rescore the pairs of a token in one of its lists, and drop the pairs that are too rare now.
+    """Update the scores of the pairs in one list of a token, and remove the pairs that are too rare now.
 
     Args:
-        heads: `index.lefts`, of the pairs with `token` on the left, or `index.rights`.
-        side: 0 or 1, for the two.
-        lost: where in `sums` the losses of the pairs begin, by the other token; `NONE`: they lose nothing.
-        chained, extra: the pair with this other token loses `extra` more.
+        heads, side: `index.lefts` and 0, for the pairs with `token` on the left; or `index.rights` and 1.
+        lost: the offset in `sums` of the losses of these pairs, by the other token; `NONE`: no losses.
+        chained, extra: the pair with the other token `chained` loses `extra` in addition.
 
     Returns:
-        The number of pairs.
+        The number of pairs visited.
     """
     pairs, frequencies, least = index.pairs, index.frequencies, index.numbers[LEAST]
     own, visited, before, row = frequencies[token], 0, NONE, heads[token]
@@ -300,7 +301,7 @@ def rescore(index, heads, token, side, lost, chained, extra):
 
 @part
 def add_pairs(index, new, count):
-    """Make rows for the pairs of the new token with its neighbours. `sizes` holds these rows afterwards; `NONE`: the pair is too rare."""
+    """Make rows for the pairs of the new token with its neighbours. `sizes` then contains these rows; `NONE`: the pair is too rare."""
     sums, sizes, touched, tokens = index.sums, index.sizes, index.touched, len(index.lengths)
     for place in range(count):
         other = touched[place]
@@ -332,15 +333,15 @@ def scatter(cells, index, start, end, new, count):
 
 @part
 def merge(cells, index, row, new):
-    """Merge a pair to a new token wherever it occurs.
+    """Merge all occurrences of a pair to a new token.
 
     Returns:
-        How often the new token occurs, and the work that it took: cells and rows visited.
+        The occurrences of the new token, and the number of cells and rows visited.
     """
     pairs, frequencies, tokens = index.pairs, index.frequencies, len(index.lengths)
     left, right, work = pairs[row, LEFT], pairs[row, RIGHT], pairs[row, END] - pairs[row, START]
     total = join(cells, index, row, new)
-    start, end = pairs[row, START], pairs[row, END]  # the row is free before `scatter`
+    start, end = pairs[row, START], pairs[row, END]  # read now: the row is freed before `scatter`
     frequencies[new] = total
     frequencies[left] -= total
     frequencies[right] -= total
@@ -362,16 +363,16 @@ def merge(cells, index, row, new):
 
 @kernel
 def learn(state, index, most, budget):
-    """Merge the best pair, and again.
+    """Repeatedly merge the best pair.
 
     Args:
-        state: a `State`, whose merges have room for `most`.
+        state: a `State` with room for `most` merges.
         index: an `Index`.
-        most: the number of merges after which to stop.
-        budget: the cells and rows to visit, about, before it stops.
+        most: the number of merges at which to stop.
+        budget: the approximate number of cells and rows to visit before stopping.
 
     Returns:
-        `DONE`, `STEPS`, or `PAIRS` if `index` needs more rows, up to two for each token and each cell of the best pair.
+        `DONE`; `STEPS`; or `PAIRS` if `index` needs more rows: two for each cell of the best pair, but at most two for each token.
     """
     made, atoms, work = state.made[0], len(index.lengths) - len(state.lefts), 0
     while made < most and work < budget:

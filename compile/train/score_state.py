@@ -13,8 +13,8 @@ from fst.compile.train.score_numbers import DONE, FREE, LEAST, NEIGHBOURS, NONE,
 from fst.errors import VocabularyError
 from fst.jit import Deferred
 
-FIRST_ROWS = 1 << 14  # of pairs
-BUDGET = 4_000_000  # cells and rows to visit in a round: some 0.1 s
+FIRST_ROWS = 1 << 14  # rows of pairs at the start
+BUDGET = 4_000_000  # cells and rows to visit in a round: about 0.1 s
 
 index_pairs = Deferred("fst.compile.train.score_loop", "index_pairs")
 is_tiled = Deferred("fst.compile.train.score_loop", "is_tiled")
@@ -22,13 +22,13 @@ learn = Deferred("fst.compile.train.score_loop", "learn")
 
 
 class State(NamedTuple):
-    """All that a run needs to go on; an `Index` follows from it.
+    """The state of a run, from which it can resume; an `Index` follows from it.
 
     Attributes:
         cells: int32[n], the tokens of all words, see `fst.compile.train.score_loop`.
-        lefts, rights: int32[merges], the tokens of each merge; room for all that may come.
-        counts: int64[merges], how often each new token occurred when it was made.
-        made: int64[1], the number of merges.
+        lefts, rights: int32[merges], the two tokens of each merge, with room for further merges.
+        counts: int64[merges], the occurrences of each new token when it was made.
+        made: int64[1], the number of merges so far.
     """
 
     cells: NDArray[np.int32]
@@ -45,18 +45,19 @@ def widened(state: State, room: int) -> State:
 
 
 class Index(NamedTuple):
-    """Where tokens and pairs occur. A pair that is too rare to merge has no row: it never becomes more frequent.
+    """The occurrences of tokens and pairs. A pair that is too rare to merge has no row, because it never becomes more frequent.
 
     Attributes:
-        words: int32[cells], the number of the word around each cell.
+        words: int32[cells], the word of each cell.
         counts: int64[words].
         lengths: int32[tokens], in cells.
-        frequencies: int64[tokens], how often each token occurs now.
-        lefts, rights: int32[tokens], the first row of the pairs with this token on the left, on the right; -1: none.
+        frequencies: int64[tokens], the current occurrences of each token.
+        lefts, rights: int32[tokens], the first row of the list of pairs with this token on the left, and on the right; -1: no such pair.
         pairs: int64[rows, `WIDTH`], see `fst.compile.train.score_numbers`. A row is a pair: its tokens, its count, its cells in `pool`, the
             next rows in its two lists, and its place in the heap. `NEXT_OF_LEFT` of a free row is the next free row.
-        heap: int64[rows], rows; `scores`: float64[rows] and `firsts`: int64[rows], their keys.
-        pool: int32[3 * cells], the cells where pairs occur. Each merge of a cell writes two at most, and a cell merges once.
+        heap: int64[rows], row numbers.
+        scores, firsts: float64[rows], int64[rows], the score and the first cell of each entry of `heap`.
+        pool: int32[3 * cells], the cells where pairs occur. An occurrence that merges adds at most two, and each merge removes a token.
         sums, sizes: int64[2 * tokens], all 0 between merges.
         touched: int64[2 * tokens + 1], scratch.
         numbers: int64[`NUMBERS`], see `fst.compile.train.score_numbers`.
@@ -81,14 +82,14 @@ class Index(NamedTuple):
 
 @dataclass
 class Merger:
-    """Merges pairs by their score, until a state has no room for another merge.
+    """Merges pairs by their score, until the state has no room for another merge.
 
     Attributes:
-        words: int32[cells], the number of the word around each cell.
+        words: int32[cells], the word of each cell.
         counts: int64[words], positive; their sum is below 2**63.
         atoms: the number of tokens before the first merge.
-        least: rarer pairs do not merge; at least 1.
-        index: made by the first round.
+        least: rarer pairs are not merged; at least 1.
+        index: the index of the state; made in the first round.
     """
 
     words: NDArray[np.int32]
@@ -107,14 +108,14 @@ class Merger:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether any word has two tokens or more, after the last round."""
+        """Whether any word still has two or more tokens after the last round."""
         return self.index is not None and bool(self.index.numbers[NEIGHBOURS])
 
     def prove(self, state: State) -> None:
         """Prove that kernels may run on a state from a file.
 
         Raises:
-            VocabularyError: they may not.
+            VocabularyError: the state is not one of this run.
         """
         made, room = state.made, len(state.lefts)
         sound = made.shape == (1,) and 0 <= made[0] <= room and state.rights.shape == state.counts.shape == (room,)
@@ -126,14 +127,14 @@ class Merger:
             raise VocabularyError("the checkpoint is not a state of this run; expected whole tokens in all words; remove it")
 
     def _lengths(self, state: State) -> NDArray[np.int32]:
-        """The length of each token. Lengths past the cells, which only a damaged state has, are cut to their number."""
+        """The length of each token, at most the number of cells; only a damaged state has greater lengths."""
         lengths, most = [1] * self.atoms, len(state.cells)
         for left, right in zip(state.lefts[: state.made[0]].tolist(), state.rights[: state.made[0]].tolist(), strict=True):
             lengths.append(min(lengths[left] + lengths[right], most))
         return np.array(lengths + [0] * (len(state.lefts) - int(state.made[0])), np.int32)
 
     def _indexed(self, state: State) -> Index:
-        """The index of a state, with as many rows as it takes."""
+        """The index of a state, with enough rows."""
         rows = FIRST_ROWS
         while index_pairs.call(state.cells, index := self._empty(state, rows)) == PAIRS:
             rows *= 2

@@ -1,8 +1,8 @@
-"""The trainer of byte-pair encoding as SentencePiece has it.
+"""The trainer of byte-pair encoding with the results of SentencePiece.
 
-The merges are those of `fst.compile.train.merges` with other rules: of equally frequent pairs the shorter string is merged, and of these
-that of smaller code points. A string is made once; another pair that would make it never merges. Pieces have one script, at most 16
-characters, and ▁ at their left end alone. Pairs that occur no more are merged, too, until the vocabulary is full.
+It uses `fst.compile.train.merges` with other rules. Of equally frequent pairs, the one with the shorter string is merged, then the one with
+smaller code points. Each string is made once; other pairs that would make it are never merged. A piece has one script, at most 16
+characters, and ▁ only at its left end. Pairs that no longer occur are also merged, until the vocabulary is full.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from fst.counted_words import Words
 from fst.errors import UnsupportedError
 from fst.jit import no_collector
 
-META = ("<unk>", "<s>", "</s>")  # of SentencePiece, if none are given
-MAX_LENGTH = 16  # characters of a piece
+META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
+MAX_LENGTH = 16  # default limit of characters in a piece
 LONG_VOWEL = "\u30fc"
-GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that SentencePiece takes for Devanagari
+GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that are Devanagari in SentencePiece
 ANY, HAN, COMMON = range(3)  # kinds of characters; those of other scripts follow
 SCRIPTS = {"Inherited": ANY, "Han": HAN, "Hiragana": HAN, "Katakana": HAN, "Common": COMMON}
 
@@ -46,25 +46,25 @@ def by_sentencepiece(
     pipeline: Pipeline | None,
     control: Control,
 ) -> Trained:
-    """Learn the pieces that SentencePiece learns, in its order and with its scores: meta pieces, merges, characters.
+    """Learn the pieces and scores of SentencePiece, in its order: meta pieces, merges, characters.
 
     Args:
-        words: with their counts; a word begins with ▁ where SentencePiece has a space.
+        words: the words with their counts; a word begins with ▁ if a space comes before it in SentencePiece.
         vocab_size: the number of pieces.
-        special_tokens: the first pieces; words end where one of them occurs. None: those of SentencePiece.
-        limit_alphabet: the most characters; rarer ones end a word.
-        max_token_length: the most characters of a piece; None: 16.
+        special_tokens: the first pieces; words are cut where one of them occurs. Empty: those of SentencePiece.
+        limit_alphabet: the maximum number of characters; rarer ones end a word. None: no limit.
+        max_token_length: the maximum number of characters in a piece; None: 16.
         byte_fallback: add the pieces ``<0x00>`` to ``<0xFF>`` after the special tokens.
         unk_token: the piece of unknown characters; None: ``<unk>``.
-        pipeline: how texts were split into words.
+        pipeline: the pipeline that split texts into the words; None: unknown.
         control: progress, deadline and checkpoint.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
         UnsupportedError: the words are bytes.
     """
     if pipeline is not None and pipeline.are_bytes:
-        raise UnsupportedError("reference 'sentencepiece' has words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
+        raise UnsupportedError("reference 'sentencepiece' needs words of text, not of bytes; split by 'sentencepiece' or 'metaspace'")
     special = [*dict.fromkeys(checked(special_tokens or META))]
     meta = [*special, *(token for token in BYTE_TOKENS if byte_fallback and token not in special)]
     longest = MAX_LENGTH if max_token_length is None else max_token_length
@@ -98,7 +98,7 @@ def _result(
     """The pieces in SentencePiece's order.
 
     Args:
-        counts: int64[characters].
+        counts: int64[characters], the occurrences of each character.
     """
     names, characters = found.names, len(counts)
     by_count = sorted(range(characters), key=lambda number: (-counts[number], number))
@@ -120,7 +120,7 @@ def _result(
 
 
 def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> Words:
-    """Words that are cut where one of the tokens occurs."""
+    """The words, cut where one of the tokens occurs."""
     text = words.text.tobytes()
     if not any(token.encode() in text for token in tokens):
         return words
@@ -135,9 +135,9 @@ def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> W
 
 
 def kinds_of(characters: Sequence[str]) -> NDArray[np.int32]:
-    """A number for the script of each character; 0 for those that join any script."""
+    """A number for the script of each character; 0: any script."""
     points = np.array([ord(character) for character in characters], np.int64)
-    kinds = np.full(len(points), COMMON, np.int32)  # those of unknown scripts, too
+    kinds = np.full(len(points), COMMON, np.int32)  # characters of unknown script stay COMMON
     for number, script in enumerate(properties.scripts(), COMMON + 1):
         within = np.searchsorted(properties.named(script), points, side="right") % 2 == 1
         kinds[within | (np.isin(points, GRAVE_AND_ACUTE) & (script == "Devanagari"))] = SCRIPTS.get(script, number)

@@ -1,7 +1,7 @@
-"""Write SentencePiece's ``.model``, by the description of its fields that the package `sentencepiece` brings.
+"""Write SentencePiece's ``.model``, with the protobuf description of the package `sentencepiece`.
 
-`fst.compile.sources.sentencepiece_model` reads such files. SentencePiece merges by the scores of pieces, and splits no text.
-If ▁ only begins pieces, the effect is that of words.
+`fst.compile.sources.sentencepiece_model` reads such files. SentencePiece merges by the scores of pieces, and does not split texts into
+words. If ▁ occurs only at the beginning of pieces, the result is the same as with words.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from fst.errors import quoted
 WHERE = "the .model"  # its name in messages
 BLANK = " "
 RUNS = {"Regex": " {2,}"}
-RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rules of SentencePiece, and the normalizers that they stand for
-PREFIXES = {"always": True, "first": True, "never": False}  # whether the schemes of Metaspace put ▁ before a text
+RULES = {"nmt_nfkc": ["Nmt", "NFKC"], "nfkc": ["NFKC"]}  # rule of SentencePiece → equivalent normalizers
+PREFIXES = {"always": True, "first": True, "never": False}  # scheme of Metaspace → whether ▁ is put before a text
 
 
 class _Text(NamedTuple):
-    """The normalizer of a model, named as its fields."""
+    """The normalizer of a model; fields have the names of the ``.model``."""
 
     precompiled_charsmap: bytes
     add_dummy_prefix: bool
@@ -37,10 +37,10 @@ def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> b
 
     Args:
         document: the value of a ``tokenizer.json`` with a model BPE or Unigram.
-        scores: of BPE, the scores by id; None: the order of the merges.
+        scores: the scores of BPE, by id; None: negative ranks of the merges.
 
     Raises:
-        ValueError: no ``.model`` has the same ids; the message states the reason.
+        ValueError: no ``.model`` gives the same ids; the message is the reason.
         UnsupportedError: sentencepiece or protobuf is not installed.
     """
     model, pieces, unknown = document["model"], _pieces(document["model"]), _unknown(document["model"])
@@ -65,17 +65,17 @@ def model_file(document: Mapping[str, Any], scores: Sequence[float] | None) -> b
 
 
 def _steps(part: Component | None, members: str) -> list[Component]:
-    """The components of a sequence, flattened; its members have the name `members`."""
+    """The components of a sequence, flattened. `members` is the field with the members of a sequence."""
     if part is None:
         return []
     return [step for one in part[members] for step in _steps(one, members)] if part["type"] == "Sequence" else [part]
 
 
 def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Text:
-    """The normalizer with the effect of normalizers and pre-tokenizers.
+    """The normalizer of a ``.model`` with the effect of normalizers and pre-tokenizers.
 
     Raises:
-        ValueError: there is none.
+        ValueError: a component has no counterpart.
     """
     charsmap, rest = _charsmap(normalizers)
     adds_prefix, removes_runs, replaces = False, False, False
@@ -87,17 +87,17 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
             removes_runs = True
         elif step["type"] == "Replace" and step["pattern"] == {"String": BLANK} and content == SYMBOL:
             replaces = True
-        elif step["type"] != "Strip":  # which comes with a Replace of runs
+        elif step["type"] != "Strip":  # Strip is checked below, with the Replace of runs
             raise ValueError(f"normalizer {step['type']} has no counterpart in SentencePiece")
     if removes_runs != any(step["type"] == "Strip" for step in normalizers):
-        raise ValueError("normalizers Strip and Replace of runs of blanks have a counterpart in SentencePiece only together")
+        raise ValueError("the normalizers Strip and Replace of runs of spaces have a counterpart in SentencePiece only together")
     *others, last = splits or [{"type": None}]
     if last["type"] == "Metaspace" and last["replacement"] == SYMBOL:
         adds_prefix, replaces = adds_prefix or PREFIXES[last.get("prepend_scheme", "always")], True
     elif splits:
         others = [*splits]
     if not replaces:
-        raise ValueError(f"its words have no {SYMBOL}; train with the splitter 'metaspace'")
+        raise ValueError(f"its words do not begin with {SYMBOL}; train with the splitter 'metaspace'")
     if [step["type"] for step in others] == ["WhitespaceSplit"] and charsmap:
         removes_runs = True
     elif others:
@@ -106,7 +106,7 @@ def _text(normalizers: Sequence[Component], splits: Sequence[Component]) -> _Tex
 
 
 def _charsmap(normalizers: Sequence[Component]) -> tuple[bytes, Sequence[Component]]:
-    """The charsmap of the first normalizers, and the other ones."""
+    """The charsmap for the first normalizers, and the remaining normalizers."""
     kinds = [step["type"] for step in normalizers]
     if kinds[:1] == ["Precompiled"]:
         return b64decode(normalizers[0]["precompiled_charsmap"]), normalizers[1:]
@@ -146,7 +146,7 @@ def _unknown(model: Mapping[str, Any]) -> str:
         raise ValueError("it has no unknown token; train with unk_token")
     has_bytes = model["byte_fallback"] and {*BYTES} <= model["vocab"].keys()
     if not (model["fuse_unk"] or has_bytes):
-        raise ValueError("it makes a token of each unknown character, and SentencePiece one of a run; train with fuse_unk=True")
+        raise ValueError("each unknown character is a token, but SentencePiece makes one token of a run; train with fuse_unk=True")
     for name in ("continuing_subword_prefix", "end_of_word_suffix", "ignore_merges", "dropout"):
         if model[name]:
             raise ValueError(f"it has {name} {quoted(model[name])}")
@@ -163,7 +163,7 @@ def _types(pieces: Sequence[str], unknown: str, document: Mapping[str, Any]) -> 
 
 
 def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> None:
-    """Refuse merges of other than normal pieces, which SentencePiece does not merge."""
+    """Raise an error if a piece of a merge is not normal: SentencePiece merges normal pieces only."""
     for left, right in merges:
         for piece in (left, right, left + right):
             if types[piece] != NORMAL:
@@ -171,10 +171,10 @@ def _need_normal(merges: Sequence[Sequence[str]], types: Mapping[str, int]) -> N
 
 
 def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
-    """The scores of pieces: of BPE the negative ranks of their merges.
+    """The scores of pieces. For BPE, the negative ranks of their merges.
 
     Raises:
-        ValueError: merges have another effect than scores.
+        ValueError: a merge and the scores give different results.
     """
     if model["type"] == "Unigram":
         return [score for _, score in model["vocab"]]
@@ -182,5 +182,5 @@ def _scores(model: Mapping[str, Any], pieces: Sequence[str]) -> Sequence[float]:
     keys = {piece: (float(rank), 0.0) for piece, rank in ranks.items()}
     for left, right in model["merges"]:
         if last_merge(left + right, keys) != (left, right):
-            raise ValueError(f"{quoted(left)} and {quoted(right)} make a token that scores make of other parts")
+            raise ValueError(f"the merge of {quoted(left)} and {quoted(right)} makes a token that scores make from other parts")
     return [-float(ranks.get(piece, 0)) for piece in pieces]

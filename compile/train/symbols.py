@@ -1,8 +1,8 @@
-"""The symbols that a trainer begins with: special tokens, the alphabet, and the words spelled in them.
+"""The first symbols of a trainer: special tokens, the alphabet, and the words spelled in them.
 
-Ids are given to special tokens in their order, then to the tokens of bytes, then to the characters by code point, and last to characters
-with a prefix or a suffix, by code point. A special token of one character is that character. Characters outside the alphabet are deleted,
-and their neighbours meet.
+Ids are assigned to special tokens in their order, then to byte tokens, then to characters by code point, and last to characters with a
+prefix or a suffix, by code point. A special token of one character is also that character in words. Characters outside the alphabet are
+deleted, so their neighbours become adjacent.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from fst.machines.byte_letters import LETTERS
 
 MAX_CELLS = (1 << 31) - 2
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
-NEVER = "\0 \u2585"  # in pieces of SentencePiece
-FIRST, CONTINUING, LAST = 0, 1, 2  # forms of a character: the sum of those that apply
+NEVER = "\0 \u2585"  # characters that are never in pieces of SentencePiece
+FIRST, CONTINUING, LAST = 0, 1, 2  # bits of a form: whether a character has the prefix, the suffix
 
 count_letters, spell = (Deferred("fst.compile.train.merge_start", name) for name in ("count_letters", "spell"))
 
@@ -34,16 +34,16 @@ class Alphabet:
     """The options that determine the first ids.
 
     Attributes:
-        special_tokens: in the order of their ids; repeats are dropped.
-        initial: characters that are in the alphabet even if no word has them; None: the letters of all bytes if words are bytes, else none.
-            Of a longer string the first character counts.
-        limit: the most characters; the most frequent ones stay, and of equally frequent ones those of smaller code points. Initial ones
-            count as the most frequent. None: no limit.
-        prefix: before each character of a word but the first one.
-        suffix: after the last character of a word.
+        special_tokens: in the order of their ids; repeated ones are dropped.
+        initial: characters that are in the alphabet even if no word contains them; longer strings count as their first character. None: the
+            letters of all bytes if words are bytes, else no characters.
+        limit: the maximum number of characters. Initial characters stay first, then the most frequent ones; of equally frequent ones, those
+            with smaller code points. None: no limit.
+        prefix: the prefix of each character of a word except the first one.
+        suffix: the suffix of the last character of a word.
         byte_tokens: whether the 256 tokens ``<0x00>`` to ``<0xFF>`` follow the special tokens.
-        order: forms with a prefix or a suffix that get their ids before all others, in this order.
-        breaks: whether characters outside the alphabet end a word, as in SentencePiece, which has no `NEVER` in its alphabet.
+        order: characters with a prefix or a suffix that get their ids first, in this order.
+        breaks: the rules of SentencePiece: characters outside the alphabet end a word, and the characters of `NEVER` are outside.
     """
 
     special_tokens: Sequence[str] = ()
@@ -88,12 +88,12 @@ class Symbols:
 
     Attributes:
         names: the token of each id.
-        counts: int64[ids], how often each id occurs in the words.
+        counts: int64[ids], the occurrences of each id in the words.
         cells: int32[n], the ids of all words, with `WORD_END` before, between and after words.
         words: int32[n], the word of each cell.
         counts_of_words: int64[words].
-        is_careful: whether the prefix or the suffix occurs in the words so that one string may be made in several ways.
-        known: strings of two symbols or more that have an id: pairs of the first symbol's id and the number of symbols.
+        is_careful: whether one string may be made in several ways, because the prefix or the suffix occurs in the words.
+        known: strings of at least two symbols that have an id, as pairs: the id of the first symbol, and the number of symbols.
     """
 
     names: list[str]
@@ -109,13 +109,13 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
     """Spell words in symbols.
 
     Args:
-        words: with their counts.
-        pipeline: decides whether words are bytes or text.
+        words: the words with their counts.
+        pipeline: the pipeline of the words, which determines whether they are bytes; None: they are text.
         alphabet: the options.
 
     Raises:
-        VocabularyError: a word of text is not UTF-8; an option is not as expected; there are more than 2^31 - 2 symbols, or the sum of
-            their counts is above 2^63 - 1.
+        VocabularyError: a word of text is not UTF-8; an option is invalid; there are more than 2^31 - 2 symbols, or the sum of their counts
+            is above 2^63 - 1.
     """
     letters, ends = letters_of(words, pipeline is not None and pipeline.are_bytes)
     _check_sizes(words, ends)
@@ -150,11 +150,11 @@ def symbols_of(words: Words, pipeline: Pipeline | None, alphabet: Alphabet) -> S
 
 
 class Forms:
-    """The forms of characters that get a prefix or a suffix. A code is form × `width` + code point.
+    """Characters with and without prefix and suffix. A code is form × `width` + code point.
 
     Args:
         alphabet: the options.
-        width: larger than all code points.
+        width: greater than all code points in the words.
     """
 
     def __init__(self, alphabet: Alphabet, width: int) -> None:
@@ -164,7 +164,7 @@ class Forms:
         self.size = (sum(self.numbers[1:]) + 1) * width
 
     def strings(self, codes: list[int], ids: Mapping[str, int]) -> dict[int, str]:
-        """The symbol of each code whose character has an id."""
+        """Code → symbol, for the codes whose character has an id."""
         prefix, suffix, found = self._alphabet.prefix, self._alphabet.suffix, dict[int, str]()
         for code in codes:
             form, character = code // self.width, chr(code % self.width)
@@ -177,7 +177,7 @@ def letters_of(words: Words, are_bytes: bool) -> tuple[NDArray[np.int32], NDArra
     """The characters of all words.
 
     Returns:
-        int32[n], code points; bytes are spelled with the letters of ByteLevel. int64[words], where each word ends.
+        int32[n], code points; bytes are spelled with the letters of ByteLevel. int64[words], the end of each word.
 
     Raises:
         VocabularyError: a word is not UTF-8; the message quotes it.
@@ -223,7 +223,7 @@ def _first_not_text(words: Words) -> bytes:
 
 
 def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
-    """Refuse more symbols than positions of 32 bits, and counts that 64 bits may not hold."""
+    """Raise an error if positions may not fit in 32 bits, or counts in 64 bits."""
     size = (int(ends[-1]) if len(ends) else 0) + len(words) + 1
     if size > MAX_CELLS:
         raise VocabularyError(f"the words have {size:,} symbols; expected at most {MAX_CELLS:,}; train with min_count=2, or on a part")
@@ -233,10 +233,10 @@ def _check_sizes(words: Words, ends: NDArray[np.int64]) -> None:
 
 
 def check_numbers(**numbers: int) -> None:
-    """Refuse options that are no whole numbers of 63 bits.
+    """Raise an error if an option is not a whole number from 0 to 2^63 - 1.
 
     Raises:
-        VocabularyError: one is none; the message names it.
+        VocabularyError: the message names the option.
     """
     for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value <= MAX_COUNT:
@@ -244,10 +244,10 @@ def check_numbers(**numbers: int) -> None:
 
 
 def checked(tokens: Iterable[str]) -> Iterator[str]:
-    """Special tokens that are text and not empty.
+    """The special tokens, checked to be non-empty text.
 
     Raises:
-        VocabularyError: one of them is not, or `tokens` is a single one.
+        VocabularyError: a special token is not text or is empty, or `tokens` is a single str.
     """
     if isinstance(tokens, str) or not isinstance(tokens, Iterable):
         raise VocabularyError(f"special_tokens is {quoted(tokens)}; expected a list of str; put the token into a list")
@@ -271,10 +271,10 @@ def _kept(sums: NDArray[np.int64], pipeline: Pipeline | None, alphabet: Alphabet
 
 
 def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str]:
-    """The characters that are in the alphabet even if no word has them.
+    """The characters that are in the alphabet even if no word contains them.
 
     Raises:
-        VocabularyError: one of them is no text.
+        VocabularyError: a string is not text.
     """
     initial = alphabet.initial
     if initial is None:
@@ -295,14 +295,14 @@ def checked_initial(initial: Collection[str]) -> Collection[str]:
 
 
 def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms, alphabet: Alphabet) -> bool:
-    """Whether two ways to make a token may give one string: a word begins with the prefix, or has the suffix in it, or both are used."""
+    """Whether one string may be made in two ways: a word begins with the prefix or contains the suffix, or both affixes are used."""
     prefix, suffix = alphabet.prefix, alphabet.suffix
     if not prefix and not suffix:
         return False
     if prefix and suffix:
         return True
     used = np.flatnonzero(codes >= 0)
-    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # the last one is that of `WORD_END`
+    code_of = np.full(int(codes.max(initial=-1)) + 2, -1)  # index -1, the last element, is that of `WORD_END`
     code_of[codes[used]] = used
     text = prefix or suffix
     begins = np.flatnonzero(cells == WORD_END)[:-1] + 1
@@ -314,7 +314,7 @@ def _is_careful(cells: NDArray[np.int32], codes: NDArray[np.int32], forms: Forms
 
 
 def _known(tokens: Sequence[str], ids: dict[str, int], alphabet: Alphabet) -> list[tuple[int, int]]:
-    """The first symbol and the number of symbols of each token that a merge may make: as any part of a word."""
+    """The first symbol and the number of symbols of each token that a merge may make, at any position in a word."""
     found = set[tuple[int, int]]()
     for token in tokens:
         for prefix in {"", alphabet.prefix}:

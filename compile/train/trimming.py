@@ -1,7 +1,8 @@
-"""Trim a vocabulary: keep the tokens that texts use most, and whatever these need.
+"""Trim a vocabulary: keep the tokens that texts use most, and the parts that make them.
 
-Texts whose tokens are all kept have the same tokens as before. For WordPiece and Unigram this is plain: the longest match and the best path
-are still there, among fewer others. BPE needs the parts of each kept token, too: of the merges that made it, none may be missing.
+A text whose tokens are all kept has the same tokens as before. With WordPiece and Unigram, this is true for any set of tokens: the longest
+match and the best path are still there, among fewer others. BPE also needs all merges that make a kept token, so the parts of these merges
+are kept, too.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
     Args:
         old: the vocabulary.
-        used: int64[1 + largest id], how often texts use each token.
+        used: int64[1 + largest id], the occurrences of each token in the words.
         keep: the number of tokens of the new vocabulary.
-        min_count: words that are rarer were not counted.
+        min_count: rarer words were not counted.
 
     Raises:
-        VocabularyError: `keep` is larger than the vocabulary, or less than what must stay.
+        VocabularyError: `keep` is larger than the vocabulary, or less than the number of tokens that must stay.
     """
     kept = _kept(old, used, keep)
     ids = np.full(old.size, ABSENT, np.int64)
@@ -64,7 +65,7 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 
 
 def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
-    """The ids that stay, in their order: what must stay, and then by use. A token for whose parts no place is left gives way to others."""
+    """The ids that stay, ascending: first those that must stay, then by use. A token is skipped if its parts no longer fit into `keep`."""
     tokens = {number: token for token, number in old.tokens.items()}
     if not 0 <= keep <= len(tokens):
         raise VocabularyError(f"keep is {keep:,}; expected at most {len(tokens):,}, the tokens of the old vocabulary")
@@ -83,7 +84,7 @@ def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
 
 
 def _needed(old: OldVocabulary) -> Iterator[int]:
-    """The ids that must stay, so that every text still has an encoding: added tokens, the unknown one, and the alphabet."""
+    """The ids that must stay so that every text has an encoding: added tokens, the unknown token, and the alphabet. Ids may repeat."""
     yield from old.added.values()
     if old.unknown is not None:
         yield old.unknown
@@ -94,7 +95,7 @@ def _needed(old: OldVocabulary) -> Iterator[int]:
         yield from (number for token, number in old.of_model.items() if not _is_spelled(token, old))
     if old.kind == "Unigram":
         yield from (number for token, number in old.of_model.items() if not all(char in old.of_model for char in token))
-        yield old.scores.index(min(old.scores))  # the score of unknown text follows from the least one
+        yield old.scores.index(min(old.scores))  # the score of unknown text depends on the least score
 
 
 def _is_atom(token: str, old: OldVocabulary) -> bool:
@@ -117,8 +118,8 @@ class _Parts:
 
     Attributes:
         old: the vocabulary.
-        made: token → the merges that make it. BPE executes one of them only, the last merge of the token alone, see `fst.compile.merges`.
-        ranks: the rank of each merge; of one that is listed twice, the last rank counts.
+        made: token → the merges that make it. Only one of them is ever used, the last merge on the token alone, see `fst.compile.merges`.
+        ranks: merge → its rank. If a merge is listed twice, its last rank counts.
     """
 
     old: OldVocabulary
@@ -133,7 +134,7 @@ class _Parts:
         return cls(old, made, {pair: rank for rank, pair in enumerate(old.merges)})
 
     def closure(self, token: str, kept: set[int]) -> set[int]:
-        """The ids of a token and of all its parts, and of their parts, that are not kept yet."""
+        """The ids of a token and, recursively, of its parts, without those that are already kept."""
         found, waiting = set[int](), [token]
         while waiting:
             part = waiting.pop()
@@ -144,12 +145,12 @@ class _Parts:
         return found
 
     def _last(self, token: str) -> Iterable[str]:
-        """The parts of a token; none if no merges make it."""
+        """The parts of a token; empty if no merge makes it."""
         pairs = self.made.get(token, ())
         return pairs[0] if len(pairs) == 1 else self._merged(token) if pairs else ()
 
     def _merged(self, token: str) -> Iterable[str]:
-        """The last two parts of a token: run BPE on it."""
+        """The last two parts of a token, from running BPE on it."""
         old, parts = self.old, self._letters(token)
         while len(parts) > 2:
             found = [(self.ranks[pair], place) for place, pair in enumerate(pairwise(parts)) if pair in self.ranks]

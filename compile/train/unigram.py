@@ -1,10 +1,12 @@
-"""The trainer of Unigram: from all frequent substrings of the words down to a vocabulary.
+"""The trainer of Unigram: it begins with all frequent substrings of the words, and drops pieces until the vocabulary has its size.
 
-1. **Seeds**: the characters, and the substrings that occur twice and are followed by two letters (`fst.compile.train.unigram_text`).
-2. **Expectations** and their **maximum**, `n_sub_iterations` times: how often each piece occurs in the words, over all segmentations by
-   their probability, becomes its score. Pieces that are expected less than 0.5 times are dropped.
-3. **Prune**: drop the pieces whose loss is small, until 1.1 times the size is left; then go on with 2.
-4. **End**: all characters and the other pieces up to the size, sorted by score.
+1. **Seeds**: the characters, and the substrings with at least two different continuations: letters, or the end of a word
+   (`fst.compile.train.unigram_text`).
+2. **Expectation** and **maximization**, `n_sub_iterations` times: the expected number of occurrences of each piece, over all segmentations
+   weighted by their probability, gives its new score. Pieces that are expected less than 0.5 times are dropped.
+3. **Pruning**: the pieces with the smallest losses are dropped, so that `shrinking_factor` of the pieces stay, but at least 1.1 times
+   `vocab_size`. Steps 2 and 3 repeat until no more than 1.1 times `vocab_size` are left after step 2.
+4. **End**: all characters, and other pieces up to the size, sorted by score.
 
 The kernels are in `fst.compile.train.unigram_steps`.
 """
@@ -28,10 +30,10 @@ from fst.errors import UnsupportedError, VocabularyError, listed, quoted
 from fst.jit import Deferred
 
 HUGGINGFACE, EXACT, SENTENCEPIECE = "huggingface", "exact", "sentencepiece"
-UNKNOWN_PENALTY = 10.0  # the unknown piece is below the least score by this much
-STEP = 0.0001  # between the scores of characters that are no pieces
-PATIENCE = 100  # prunings past the expected ones: the reference goes on for ever if there are too many characters
-UNKNOWN_PIECE = "<UNK>"  # the reference calls it so while it trains
+UNKNOWN_PENALTY = 10.0  # difference between the least score and that of the unknown piece
+STEP = 0.0001  # difference between the scores of characters that are not pieces
+PATIENCE = 100  # prunings past the expected number; with too many characters, the reference never ends
+UNKNOWN_PIECE = "<UNK>"  # the name of the unknown piece in the reference's trainer
 MAX_PIECE_LENGTH = (1 << 16) - 1
 MAX_SEEDS = (1 << 31) - 2
 KEPT, WEIGHED = 1, 2  # verdicts of `weigh`
@@ -46,9 +48,9 @@ class State(NamedTuple):
     """The state of a run.
 
     Attributes:
-        pieces: int32[pieces], the seeds that are pieces, in their order; seed 0, the unknown piece, is first.
+        pieces: int32[pieces], the seed of each remaining piece, in order; the first one is seed 0, the unknown piece.
         scores: float64[pieces]; NaN for seed 0.
-        rounds: int64[1], the rounds so far.
+        rounds: int64[1], the number of rounds so far.
     """
 
     pieces: NDArray[np.int32]
@@ -76,12 +78,12 @@ def unigram(
     Args:
         words: the distinct words with their counts.
         pipeline: the text pipeline of the words.
-        control: when to stop early; None: never.
+        control: progress, deadline and checkpoint.
 
     Raises:
-        UnsupportedError: the reference is "sentencepiece".
-        VocabularyError: there are no words, one is not UTF-8, the size is too small for characters and special tokens, or an option is
-            out of range.
+        UnsupportedError: the reference is "sentencepiece" or unknown.
+        VocabularyError: there are no words, a word is not UTF-8, `vocab_size` is too small for the characters and special tokens, or an
+            option is out of range.
     """
     options = {
         "trainer": "unigram",
@@ -124,11 +126,11 @@ def unigram(
 
 
 def _check(options: Mapping[str, object]) -> None:
-    """Check that each option has a value in its range."""
+    """Raise an error if an option is out of range."""
     if options["reference"] == SENTENCEPIECE:
         raise UnsupportedError(
             "reference is 'sentencepiece'; expected 'huggingface' or 'exact'; sentencepiece adds float32 numbers thread by thread, so its "
-            "pieces depend on num_threads; choose 'exact', which lacks the defects of 'huggingface' too"
+            "pieces depend on num_threads; choose 'exact', which does not have the defects of 'huggingface' either"
         )
     if options["reference"] not in (HUGGINGFACE, EXACT):
         raise UnsupportedError(f"reference is {quoted(options['reference'])}; expected 'huggingface' or 'exact'")
@@ -142,7 +144,7 @@ def _check(options: Mapping[str, object]) -> None:
 
 
 def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]:
-    """The special tokens in the order of their ids. The unknown token is the first one unless it is among them."""
+    """The special tokens in the order of their ids. The unknown token is put first unless it is one of them."""
     specials = [*checked(special_tokens)]
     unknown = [] if unk_token is None or unk_token in specials else [*checked([unk_token])]
     if len({*specials}) < len(specials):
@@ -151,7 +153,7 @@ def _specials(special_tokens: Sequence[str], unk_token: str | None) -> list[str]
 
 
 def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], reference: str) -> list[str]:
-    """The characters by code point; of "exact", by frequency first, and without special tokens."""
+    """The characters by code point; with "exact", by frequency and then code point, without special tokens."""
     occurs = {chr(text.alphabet[letter]): count for letter, count in enumerate(text.weights) if count}
     alphabet = sorted({*occurs, *(string[0] for string in checked_initial(initial) if string)})
     if reference != EXACT:
@@ -160,11 +162,11 @@ def _alphabet(text: Letters, initial: Collection[str], specials: Sequence[str], 
 
 
 def _refuse_pieces(specials: Sequence[str], pieces: Mapping[str, float]) -> None:
-    """Refuse special tokens that are pieces, too: a vocabulary has a token once."""
+    """Raise an error if a special token is also a piece, because a token has one id."""
     if repeated := [token for token in specials if token in pieces]:
         raise VocabularyError(
-            f"special tokens that are pieces of words too: {listed(repeated)}; expected none; choose others, or reference='exact', which "
-            "leaves them out of the pieces"
+            f"special_tokens contain pieces of words: {listed(repeated)}; expected other strings; choose others, or reference='exact', "
+            "which leaves them out of the pieces"
         )
 
 
@@ -173,11 +175,9 @@ class _Run:
 
     Args:
         text: the words.
-        seeds: their seeds; the arrays of its lattices are changed.
-        most: as soon as there are so few pieces, training ends.
-        shrinking_factor: of the number of pieces, when they are pruned.
-        n_sub_iterations: expectations before pieces are pruned.
-        reference: "huggingface" or "exact".
+        seeds: the seeds of the words; the arrays of their lattices are changed.
+        most: the number of pieces at which training ends.
+        shrinking_factor, n_sub_iterations, reference: as in `fst.train.unigram`.
     """
 
     def __init__(self, text: Letters, seeds: Seeds, most: int, shrinking_factor: float, n_sub_iterations: int, reference: str) -> None:
@@ -189,7 +189,7 @@ class _Run:
 
     @property
     def rounds(self) -> int:
-        """About how many rounds a run has: pieces are pruned by the factor at least."""
+        """An estimate of the rounds of a run, if each pruning keeps exactly the shrinking factor."""
         ratio = self.most / len(self.seeds.scores)
         prunings = 0 if ratio >= 1 else 1 if self.factor == 0 else ceil(log(ratio) / log(self.factor))
         return prunings * (self.iterations + 1) + self.iterations
@@ -199,20 +199,20 @@ class _Run:
         return State(np.arange(len(self.seeds.scores), dtype=np.int32), self.seeds.scores, np.zeros(1, np.int64))
 
     def prove(self, state: State) -> None:
-        """Raise an error unless a state from a checkpoint is one of this run."""
+        """Raise an error unless a state from a checkpoint belongs to this run."""
         pieces, scores, rounds = state
         is_right = len(pieces) == len(scores) and len(rounds) == 1 and len(pieces) > 1 and pieces[0] == UNKNOWN and rounds[0] >= 0
         if not is_right or pieces.min() < 0 or pieces.max() >= len(self.seeds.scores) or len(np.unique(pieces)) < len(pieces):
-            raise VocabularyError("the pieces of the checkpoint are not those of the words; expected each seed once; remove the checkpoint")
+            raise VocabularyError("the pieces of the checkpoint are not seeds of the words; expected each seed once; remove the checkpoint")
         if not np.isfinite(scores[1:]).all():
             raise VocabularyError("the scores of the checkpoint are not finite; expected logarithms; remove the checkpoint")
 
     def advance(self, state: State) -> Round:
-        """Make one round: new scores, or, after `n_sub_iterations` of these, fewer pieces."""
+        """Make one round: compute new scores, or, after `n_sub_iterations` such rounds, prune pieces."""
         if self.reserved is not None and self.reserved not in state.pieces:
             raise VocabularyError(
-                f"a word contains {UNKNOWN_PIECE!r}, on which training by the reference fails; expected none; remove it from the texts, or "
-                "choose reference='exact'"
+                f"a word contains {UNKNOWN_PIECE!r}, which makes the reference's trainer fail; expected other words; remove it from the "
+                "texts, or choose reference='exact'"
             )
         if state.rounds[0] > self.rounds + PATIENCE * (self.iterations + 1):
             raise VocabularyError(
@@ -227,12 +227,12 @@ class _Run:
         return Round(State(pieces, scores, done), self.rounds if finished else min(int(done[0]), self.rounds), finished)
 
     def _keep(self, pieces: NDArray[np.int32]) -> None:
-        """Drop the arcs of other seeds than these."""
+        """Drop the arcs of all other seeds."""
         if len(pieces) < self.arcs_of:
             self.lattices, self.arcs_of = self.lattices.keep(pieces, len(self.seeds.scores)), len(pieces)
 
     def _reserved(self) -> int | None:
-        """The seed of the reference's name for unknown characters; -1 if it is no seed, and None if no word contains it."""
+        """The seed of the string `UNKNOWN_PIECE`; -1: it is not a seed; None: no word contains it."""
         places = self.text.find(UNKNOWN_PIECE)
         if not len(places):
             return None
@@ -241,24 +241,24 @@ class _Run:
         return int(found[0]) if len(found) else -1
 
     def _scores_of(self, state: State) -> NDArray[np.float64]:
-        """The scores by seed. The unknown piece has a score below all."""
+        """The scores by seed. The score of the unknown piece is below all others."""
         scores = np.full(len(self.seeds.scores), np.nan)
         scores[state.pieces] = state.scores
         scores[UNKNOWN] = state.scores[1:].min() - UNKNOWN_PENALTY
         return scores
 
     def _rescored(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The pieces that are expected often enough, with new scores."""
+        """The pieces with enough expected occurrences, and their new scores."""
         expected = np.zeros(len(self.seeds.scores))
         EXPECT.call(self.lattices, self._scores_of(state), self.sums.best, self.sums.second, expected)
         pieces, scores = np.empty_like(state.pieces), np.empty_like(state.scores)
         count = MAXIMIZE.call(expected, state.pieces, pieces, scores)
         if count < 2:
-            raise VocabularyError("no piece is expected 0.5 times or more; expected one at least; add words")
+            raise VocabularyError("no piece has 0.5 or more expected occurrences; expected at least one such piece; add words")
         return pieces[:count].copy(), scores[:count].copy()
 
     def _pruned(self, state: State) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The pieces without which most is lost: those without a replacement, in their order, and then the others by their loss."""
+        """The pieces that stay: first those that are never pruned, in order; then others, the greatest loss first."""
         scores, counts = self._scores_of(state), np.zeros(len(self.seeds.scores))
         self._count_best(scores, counts)
         verdicts, losses = np.empty(len(state.pieces), np.uint8), np.empty(len(state.pieces))
@@ -271,7 +271,7 @@ class _Run:
             self._enlarge(begin < len(state.pieces))
         kept, weighed = np.flatnonzero(verdicts == KEPT), np.flatnonzero(verdicts == WEIGHED)
         room = max(self.most, int(len(state.pieces) * self.factor)) - len(kept)
-        if room >= 0 or self.is_exact:  # else the reference keeps all
+        if room >= 0 or self.is_exact:  # with a negative room, the reference keeps all
             weighed = weighed[np.argsort(-losses[weighed], kind="stable")][: max(room, 0)]
         stay = np.concatenate([kept, weighed])
         return state.pieces[stay], state.scores[stay]
@@ -284,18 +284,18 @@ class _Run:
             self._enlarge(word < len(self.text.counts))
 
     def _enlarge(self, is_full: bool) -> None:
-        """Double the scratch of a kernel that stopped for want of it."""
+        """Double the scratch if it was full."""
         if is_full:
             self.nodes, self.paths = Nodes.of(2 * len(self.nodes.seed)), Paths.of(2 * len(self.paths.node))
 
     def end(self, state: State, alphabet: Sequence[str], specials: Sequence[str], room: int) -> tuple[dict[str, float], NDArray[np.int64]]:
-        """The vocabulary: all characters, and other pieces as long as there is room, by score.
+        """The vocabulary: all characters, and other pieces up to the size, sorted by score.
 
         Args:
             state: the last state.
-            alphabet: the characters; those that are no pieces get scores in this order.
-            specials: special tokens; of "exact", they are no pieces.
-            room: how many tokens there are without them.
+            alphabet: the characters; those that are not pieces get scores in this order.
+            specials: the special tokens; with "exact", they are left out of the pieces.
+            room: the number of tokens without special tokens.
 
         Returns:
             The score of each token, in the order of their ids without special tokens; and the seed of each, or -1.
@@ -312,7 +312,7 @@ class _Run:
         others = [token for token in tokens if token not in left_out]
         if self.is_exact:
             others.sort(key=lambda token: -scores[token])
-        if self.is_exact or len(chosen) < room:  # the reference looks at the size after each piece, and adds all if it is met before
+        if self.is_exact or len(chosen) < room:  # the reference checks after each piece for this exact size, so it may miss it and add all
             others = others[: room - len(chosen)]
         chosen |= {token: scores[token] for token in others}
         ended = dict(sorted(chosen.items(), key=lambda pair: -pair[1]))
@@ -323,7 +323,7 @@ class _Run:
         """Count the tokens in the best segmentations of the words.
 
         Args:
-            seeds, scores: the seed of each token, or -1, and its score.
+            seeds, scores: the seed of each token (-1: none) and its score.
         """
         known = seeds >= 0
         lattices = self.lattices.keep(seeds[known].astype(np.int32), len(self.seeds.scores))

@@ -1,8 +1,8 @@
-"""Kernels of the seeds of Unigram: every substring of the words that occurs twice and is followed by two letters, and where each occurs.
+"""Kernels of the seeds of Unigram: the substrings of the words with at least two different continuations, and their occurrences.
 
-The suffixes of all words are sorted. Suffixes with a common prefix are neighbours, so the substrings are the inner nodes of the tree of
-their common prefixes, and the substrings that begin at a place lie on the way from its leaf to the root. The order is made by doubling in
-`fst.compile.train.unigram_text`; `pack_letters` and these kernels do what goes from letter to letter.
+The suffixes of all words are sorted, so suffixes with a common prefix are neighbours. The common prefixes form a tree, whose inner nodes
+are the substrings. The substrings that begin at a place are on the path from its leaf to the root. `fst.compile.train.unigram_text` sorts
+the suffixes by prefix doubling; these kernels contain the loops over letters and nodes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ ROOT = 0
 
 @kernel
 def pack_letters(letters, bits, width, keys):
-    """The first letters of each suffix as one number, which sorts like them. After the end of a word, letters are 0.
+    """Pack the first letters of each suffix into one number with the same order. After the end of a word, letters are 0.
 
     Args:
         letters: int32[n], below ``1 << bits``; 0 after each word.
-        bits, width: the bits of a letter, and how many letters a number has; at most 63 bits together.
+        bits, width: the bits of a letter, and the letters in a number; ``bits × width`` is at most 63.
         keys: int64[n], filled.
     """
     key, shift = 0, bits * (width - 1)
@@ -31,13 +31,13 @@ def pack_letters(letters, bits, width, keys):
 
 @kernel
 def measure_prefixes(letters, order, most, shared):
-    """How many letters each suffix shares with the one before it in the order. An end of a word that both have counts as `most`.
+    """Measure the common prefix of each suffix and the previous one in the order. Two equal suffixes get `most`.
 
     Args:
         letters: int32[n], 0 after each word.
-        order: int64[suffixes], the places of the suffixes, sorted; none begins with 0.
-        most: the longest prefix that is measured.
-        shared: int32[suffixes], filled; 0 for the first one.
+        order: int64[suffixes], the places of the suffixes, sorted; no suffix begins with 0.
+        most: the maximum length that is measured.
+        shared: int32[suffixes], filled with lengths in letters; 0 for the first suffix.
     """
     shared[0] = 0
     for index in range(1, len(order)):
@@ -52,12 +52,12 @@ def grow_tree(shared, order, longest, first, depth, count, parent, deepest, stac
     """Make the tree of common prefixes of at most `longest` letters. Node 0 is the root.
 
     Args:
-        shared: int32[suffixes], from `measure_prefixes`; more than `longest` counts as equal suffixes.
+        shared: int32[suffixes], from `measure_prefixes`; a value above `longest` means equal suffixes.
         order: int64[suffixes], the places of the suffixes, sorted.
-        longest: the letters of the deepest nodes.
-        first, depth, count, parent: int32[suffixes + 1], filled by node: its first suffix in the order, its letters, its suffixes, and its
-            parent.
-        deepest: int32[letters], filled by the place of a suffix: the deepest node above it.
+        longest: the maximum depth of a node, in letters.
+        first, depth, count, parent: int32[suffixes + 1], filled for each node: the index in `order` of its first suffix, its number of
+            letters, its number of suffixes, and its parent.
+        deepest: int32[letters], filled for the place of each suffix: the deepest node above it.
         stack: int32[longest + 2], scratch: the nodes above the last suffix.
 
     Returns:
@@ -96,10 +96,10 @@ def count_arcs(starts, deepest, parent, seed_of, first):
     """Count the seeds that begin at each place: its letter, and the seeds from its deepest node to the root.
 
     Args:
-        starts: int64[words + 1], where each word begins; one place lies between words.
+        starts: int64[words + 1], the first place of each word; there is one place between words.
         deepest, parent: from `grow_tree`.
         seed_of: int32[nodes], the seed of each node; 0: none.
-        first: int64[places + 1], all 0; filled with where the arcs of each place begin.
+        first: int64[places + 1], all 0; filled with the first arc of each place.
     """
     arcs = 0
     for word in range(len(starts) - 1):
@@ -116,15 +116,15 @@ def count_arcs(starts, deepest, parent, seed_of, first):
 
 @kernel
 def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, seeds, sizes):
-    """List the seeds that begin at each place, short ones first.
+    """List the seeds that begin at each place, in ascending length.
 
     Args:
         letters: int32[n], 0 after each word.
-        letter_seeds: int32[alphabet], the seed of each letter; 0 for the letter 0.
+        letter_seeds: int32[alphabet], the seed of each letter; 0 for letter 0.
         deepest, parent, depth: from `grow_tree`.
         seed_of: int32[nodes], the seed of each node; 0: none.
         first: from `count_arcs`.
-        seeds, sizes: int32[arcs], uint16[arcs], filled: the seed of each arc, and its letters.
+        seeds, sizes: int32[arcs], uint16[arcs], filled: the seed of each arc, and its number of letters.
     """
     for place in range(len(letters)):
         at, node = first[place + 1] - 1, deepest[place]
@@ -140,7 +140,7 @@ def list_arcs(letters, letter_seeds, deepest, parent, depth, seed_of, first, see
 
 @kernel
 def keep_arcs(first, seeds, sizes, lives):
-    """Drop the arcs of seeds that are no longer pieces. A letter that is no piece becomes the unknown piece, the last arc of its place.
+    """Drop the arcs of seeds that are no longer pieces. If a letter is not a piece, its place gets an arc of the unknown piece, last.
 
     Args:
         first, seeds, sizes: the arcs, as in `list_arcs`; changed.

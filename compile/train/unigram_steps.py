@@ -1,10 +1,10 @@
-"""Kernels of the steps of Unigram: expectations, their maximum, best paths, and the loss of a piece.
+"""Kernels of the steps of Unigram: expectation, maximization, best paths, and the loss of a piece.
 
-They run over the lattices of `fst.compile.train.unigram_text`. Every sum has the order and the functions of the reference, so that pieces
-of equal loss stay equal: sums of the paths to a place begin with the longest piece, and exp and log are those of libm.
+They run over the lattices of `fst.compile.train.unigram_text`. Each sum has the reference's order of summands, and exp and log are those of
+libm, so losses that are equal in the reference are equal here. The paths to a place are summed with the longest last piece first.
 
-Best paths are found by their sums. If two sums at a place of the best path differ by less than `MARGIN`, rounding may decide: then
-`fst.compile.train.unigram_ties` takes the path that the reference takes.
+Best paths are found by their sums. If the two greatest sums at a place of the best path differ by less than `MARGIN`, the choice may depend
+on rounding; then `fst.compile.train.unigram_ties` finds the path of the reference.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from fst.compile.train.unigram_ties import SPLITS, find_path, fits, list_nodes, rank_paths
 from fst.jit import kernel, part
 
-MARGIN = 1e-9  # of a sum and 1; rounding moves a sum by less than 1e-12 of it
-FAR = 50.0  # a smaller summand by this much is left out
-LEAST = 0.5  # expected occurrences of a piece
+MARGIN = 1e-9  # relative to 1 + the sum; the rounding error of a sum is below 1e-12 of it
+FAR = 50.0  # a summand whose logarithm is smaller by this is left out
+LEAST = 0.5  # minimum of expected occurrences of a piece
 DROPPED, KEPT, WEIGHED = 0, 1, 2
 
 
@@ -31,7 +31,7 @@ def log_sum(left, right):
 
 @kernel
 def take_log_shares(scores):
-    """Replace numbers by the logarithms of their shares in the sum.
+    """Replace numbers by the logarithms of their shares in the total.
 
     Args:
         scores: float64[n], positive; changed.
@@ -46,12 +46,12 @@ def take_log_shares(scores):
 
 @kernel
 def expect(lattices, scores, forward, backward, expected):
-    """Add up how often each piece occurs in the words, over all segmentations by their probability.
+    """Sum the expected occurrences of each piece in the words, over all segmentations weighted by their probability.
 
     Args:
         lattices: `fst.compile.train.unigram_text.Lattices`.
         scores: float64[seeds], finite for all seeds of arcs.
-        forward, backward: float64[longest word + 1], scratch: the log probability of all paths to a place, and from it.
+        forward, backward: float64[longest word + 1], scratch: the log probability of all paths to a place, and from it to the end.
         expected: float64[seeds], all 0; filled.
     """
     starts, counts, first, seeds, sizes = lattices
@@ -79,7 +79,7 @@ def expect(lattices, scores, forward, backward, expected):
 
 @part
 def digamma(number):
-    """The derivative of log Γ, by its series from 7 on."""
+    """The derivative of log Γ, by its asymptotic series for arguments of 7 or more."""
     below = 0.0
     while number < 7.0:
         below -= 1.0 / number
@@ -98,8 +98,8 @@ def maximize(expected, pieces, kept, scores):
 
     Args:
         expected: float64[seeds], from `expect`.
-        pieces: int32[n], the seeds that are pieces, in their order; seed 0, the unknown piece, is first.
-        kept, scores: int32[n], float64[n], filled: the pieces that stay, in their order, and their scores. The score of seed 0 is NaN.
+        pieces: int32[n], the seeds that are pieces, in order; the first one is seed 0, the unknown piece.
+        kept, scores: int32[n], float64[n], filled: the pieces that stay, in order, and their scores. The score of seed 0 is NaN.
 
     Returns:
         The number of pieces that stay.
@@ -119,13 +119,13 @@ def maximize(expected, pieces, kept, scores):
 
 @part
 def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
-    """The best two sums of paths to each place of a string, and the arc that ends the best one.
+    """Find the two greatest sums of paths to each place of a string, and the last arc of the best path.
 
     Args:
         lattices, scores: as in `expect`.
-        begin, size: the place of the string, and its letters.
-        longest: arcs with more letters are left out.
-        best, second, arcs: float64, float64, int64 of size + 1, filled.
+        begin, size: the first place of the string, and its number of letters.
+        longest: arcs with more letters are skipped.
+        best, second, arcs: float64[size + 1], float64[size + 1], int64[size + 1], filled.
     """
     for place in range(size + 1):
         best[place], second[place] = -np.inf, -np.inf
@@ -144,7 +144,7 @@ def find_sums(lattices, scores, begin, size, longest, best, second, arcs):
 
 @part
 def is_near(left, right):
-    """Whether rounding may decide between two sums."""
+    """Whether two sums are so close that rounding may change their order."""
     return abs(left - right) <= MARGIN * (1.0 + abs(left))
 
 
@@ -154,12 +154,12 @@ def read_path(lattices, size, best, second, arcs, path):
 
     Args:
         lattices: as in `expect`.
-        size: the letters of the string.
+        size: the number of letters of the string.
         best, second, arcs: from `find_sums`.
-        path: int32[size], filled: the seeds on the path, the last one first.
+        path: int32[size], filled: the seeds on the path, from last to first.
 
     Returns:
-        The number of seeds; -1 if rounding may decide.
+        The number of seeds; -1 if the best path may depend on rounding.
     """
     count, place = 0, size
     while place > 0:
@@ -177,13 +177,13 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
 
     Args:
         lattices, scores: as in `expect`.
-        begin: the first word.
+        begin: the index of the first word to count.
         sums: `fst.compile.train.unigram_text.Sums`, for the longest word.
         nodes: `fst.compile.train.unigram_text.Nodes`, scratch.
-        counts: float64[seeds]; added to.
+        counts: float64[seeds]; increased.
 
     Returns:
-        The number of words, or the first word for which `nodes` has no room.
+        The number of words; or, if `nodes` is full, the index of the first word not counted.
     """
     best, second, arcs, path = sums
     for word in range(begin, len(lattices.counts)):
@@ -202,16 +202,16 @@ def count_best(lattices, scores, begin, sums, nodes, counts):
 
 @part
 def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
-    """The best path of a piece without this piece itself, if the piece is its own best path.
+    """Find the best path that replaces a piece, without the piece itself.
 
     Args:
         lattices, scores, sums, nodes: as in `count_best`.
         paths: `fst.compile.train.unigram_text.Paths`, scratch.
-        begin, size, seed: the piece: where it occurs, its letters, and its seed.
+        begin, size, seed: a place of the piece, its number of letters, and its seed.
 
     Returns:
-        The number of pieces, which `sums.path` lists, the last one first; `SPLITS` if the best path of the piece splits it; -1 if `nodes`
-        or `paths` have no room.
+        The number of pieces of the replacement, which `sums.path` lists from last to first; `SPLITS`: the best path over the letters of the
+        piece is not the piece itself; -1: `nodes` or `paths` are full.
     """
     find_sums(lattices, scores, begin, size, size - 1, sums.best, sums.second, sums.arcs)
     if not is_near(sums.best[size], scores[seed]):
@@ -228,19 +228,20 @@ def replacement(lattices, scores, begin, size, seed, sums, nodes, paths):
 
 @kernel
 def weigh(lattices, scores, places, lengths, pieces, begin, counts, is_right, sums, nodes, paths, verdicts, losses):
-    """Decide which pieces can be pruned, and what is lost without them.
+    """Decide which pieces can be pruned, and compute the loss of pruning them.
 
     Args:
         lattices, scores, sums, nodes, paths: as in `replacement`.
-        places, lengths: int64[seeds], int32[seeds], where each seed occurs, and its letters.
-        pieces: int32[n], the seeds that are pieces; seed 0, the unknown piece, is first.
+        places, lengths: int64[seeds], int32[seeds], a place of each seed, and its number of letters.
+        pieces: int32[n], the seeds that are pieces; the first one is seed 0, the unknown piece.
         begin: the index of the first piece to decide on.
         counts: float64[seeds], from `count_best`.
-        is_right: whether the sum without a piece grows by the pieces of its replacement; else, as in the reference, by all pieces.
-        verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`, and the loss if weighed.
+        is_right: whether the total count without a piece uses the number of pieces in its replacement; false: the number of all pieces, as
+            in the reference.
+        verdicts, losses: uint8[n], float64[n], filled: `DROPPED`, `KEPT` or `WEIGHED`; and the loss if `WEIGHED`.
 
     Returns:
-        The number of pieces, or the index of the first one for which `nodes` or `paths` have no room.
+        The number of pieces; or, if `nodes` or `paths` are full, the index of the first piece not decided on.
     """
     words, total = 0.0, 0.0
     for count in lattices.counts:

@@ -1,7 +1,7 @@
 """The words of Unigram as letters, the seeds of its pieces, and the lattices of the words.
 
-A letter is the rank of a character among those of the words, from 1; 0 ends a word. The places of letters are numbered through all words.
-The lattice of a word has an arc for each piece that begins at one of its places.
+A letter is the rank of a character among the characters of the words, from 1; 0 ends a word. Places are indices into the letters of all
+words. The lattice of a word has an arc for each occurrence of a piece in it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fst.errors import VocabularyError, quoted
 from fst.jit import Deferred
 from fst.machines.byte_letters import LETTERS
 
-UNKNOWN = 0  # the seed of characters that are no pieces
+UNKNOWN = 0  # the seed of characters that are not pieces
 MAX_LETTERS = (1 << 31) - 2
 KEY_BITS = 63
 CODE_POINTS = 0x110000
-CONTINUES, CONTINUATION = 0xC0, 0x80  # a byte of UTF-8 & `CONTINUES` is `CONTINUATION` unless a character begins there
+CONTINUES, CONTINUATION = 0xC0, 0x80  # ``byte & CONTINUES == CONTINUATION`` unless the byte begins a character
 
 PACK_LETTERS, MEASURE_PREFIXES, GROW_TREE, COUNT_ARCS, LIST_ARCS, KEEP_ARCS = (
     Deferred("fst.compile.train.unigram_seeds", name)
@@ -34,8 +34,8 @@ class Letters(NamedTuple):
     """The words as letters.
 
     Attributes:
-        letters: int32[places], the letters of each word and 0 after it. A character U+0000 in a word is 0, too.
-        starts: int64[words + 1], where each word begins.
+        letters: int32[places], the letters of each word, and 0 after it. U+0000 in a word is also 0.
+        starts: int64[words + 1], the first place of each word.
         counts: float64[words].
         alphabet: int64[letters + 1], the code point of each letter; 0 for letter 0.
     """
@@ -47,12 +47,12 @@ class Letters(NamedTuple):
 
     @property
     def longest(self) -> int:
-        """The letters of the longest word."""
+        """The number of letters in the longest word."""
         return int(np.diff(self.starts).max()) - 1
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """How often each letter occurs in the text: letter 0 as a character of words."""
+        """The occurrences of each letter in the text. Letter 0 is counted as a character only, not as the end of a word."""
         counts = np.repeat(self.counts, np.diff(self.starts))
         weights: NDArray[Any] = np.bincount(self.letters, counts, len(self.alphabet))
         weights[0] -= self.counts.sum()
@@ -70,19 +70,19 @@ class Letters(NamedTuple):
         return np.flatnonzero(occurs)
 
     def spelled(self, places: NDArray[np.int64], lengths: NDArray[np.int32]) -> list[str]:
-        """The strings of so many characters from some places on."""
+        """The strings of given lengths that begin at given places."""
         whole = self.alphabet[self.letters].astype(np.uint32).tobytes().decode("utf-32-le")
         return [whole[place : place + length] for place, length in zip(places.tolist(), lengths.tolist(), strict=True)]
 
 
 class Seeds(NamedTuple):
-    """The first pieces, most frequent characters first, and then other substrings, by score. Seed 0 is the unknown piece.
+    """The first pieces: the unknown piece (seed 0), then characters by frequency, then other substrings by score.
 
     Attributes:
-        places: int64[seeds], where each seed occurs.
-        lengths: int32[seeds], its letters.
-        scores: float64[seeds], the logarithm of its share; NaN for seed 0.
-        letters: int32[letters + 1], the seed of each letter; 0 of letter 0.
+        places: int64[seeds], a place where each seed occurs.
+        lengths: int32[seeds], the number of letters of each seed.
+        scores: float64[seeds], the logarithm of each seed's share; NaN for seed 0.
+        letters: int32[letters + 1], the seed of each letter; 0 for letter 0.
         lattices: the arcs of all seeds.
     """
 
@@ -94,12 +94,12 @@ class Seeds(NamedTuple):
 
 
 class Lattices(NamedTuple):
-    """The words and the arcs at each place, short ones first; but an arc of the unknown piece, which has one letter, is the last one.
+    """The words and the arcs that begin at each place, in ascending length; an arc of the unknown piece (one letter) comes last.
 
     Attributes:
-        starts, counts: of `Letters`.
-        first: int64[places + 1], where the arcs of each place begin.
-        seeds, sizes: int32[arcs], uint16[arcs], the piece of each arc, and its letters.
+        starts, counts: as in `Letters`.
+        first: int64[places + 1], the first arc of each place.
+        seeds, sizes: int32[arcs], uint16[arcs], the piece of each arc, and its number of letters.
     """
 
     starts: NDArray[np.int64]
@@ -109,10 +109,10 @@ class Lattices(NamedTuple):
     sizes: NDArray[np.uint16]
 
     def keep(self, pieces: NDArray[np.int32], seeds: int) -> Lattices:
-        """The lattices with fewer pieces. The arrays of these ones are changed.
+        """The lattices with fewer pieces, made in place: the old lattices become invalid.
 
         Args:
-            pieces: the seeds that are pieces, seed 0 among them.
+            pieces: the seeds that are pieces, including seed 0.
             seeds: the number of all seeds.
         """
         lives = np.zeros(seeds, np.bool_)
@@ -123,12 +123,12 @@ class Lattices(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Scratch for best paths, for each place of a word.
+    """Scratch for best paths: an element for each place of a word.
 
     Attributes:
-        best, second: float64, the two best sums of paths to the place.
-        arcs: int64, the arc that ends the best one.
-        path: int32, the seeds on a path, the last one first.
+        best, second: float64, the two greatest sums of paths to the place.
+        arcs: int64, the last arc of the best path.
+        path: int32, the seeds on a path, from last to first.
     """
 
     best: NDArray[Any]
@@ -138,7 +138,7 @@ class Sums(NamedTuple):
 
     @classmethod
     def of(cls, longest: int) -> Sums:
-        """Scratch for words of so many letters."""
+        """Scratch for words of at most `longest` letters."""
         kinds: list[Any] = [np.float64, np.float64, np.int64, np.int32]
         return cls(*(np.empty(longest + 1, kind) for kind in kinds))
 
@@ -147,8 +147,8 @@ class Nodes(NamedTuple):
     """Scratch: the nodes of a string, see `fst.compile.train.unigram_ties`.
 
     Attributes:
-        begin, seed, score: int64, int64, float64, of each node.
-        total, before: float64, int64, the best sum to a node, and the node before it on this path.
+        begin, seed, score: int64, int64, float64, the place, the seed and the score of each node.
+        total, before: float64, int64, the greatest sum of paths to each node, and the previous node on this path.
         later: int64, the next node with the same end.
         head, tail: int64, the first and the last node that ends at each place.
     """
@@ -164,19 +164,19 @@ class Nodes(NamedTuple):
 
     @classmethod
     def of(cls, nodes: int) -> Nodes:
-        """Scratch for so many nodes. A string has more nodes than letters."""
+        """Scratch for `nodes` nodes. A string has more nodes than letters."""
         kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64, np.int64, np.int64]
         return cls(*(np.empty(nodes, kind) for kind in kinds))
 
 
 class Paths(NamedTuple):
-    """Scratch: the paths of a string that a heap has seen, see `fst.compile.train.unigram_ties`.
+    """Scratch: the partial paths of a string, from the end backwards, see `fst.compile.train.unigram_ties`.
 
     Attributes:
-        node, after: int64, the first node of each path, and the path without it.
-        total, hope: float64, the sum of a path, and that of the best whole path that ends with it.
+        node, after: int64, the first node of each path, and the path without this node.
+        total, hope: float64, the sum of each path, and the sum of the best whole path that ends with it.
         heap: int64, paths by hope.
-        few: int64, those that stay when the heap is too large.
+        few: int64, the paths that stay when the heap is too large.
     """
 
     node: NDArray[Any]
@@ -188,7 +188,7 @@ class Paths(NamedTuple):
 
     @classmethod
     def of(cls, paths: int) -> Paths:
-        """Scratch for so many paths."""
+        """Scratch for `paths` paths."""
         kinds: list[Any] = [np.int64, np.int64, np.float64, np.float64, np.int64, np.int64]
         return cls(*(np.empty(paths, kind) for kind in kinds))
 
@@ -244,16 +244,16 @@ def _decoded(words: Words, begins: NDArray[np.int64]) -> tuple[NDArray[np.uint32
 def _no_utf_8(words: Words, begins: NDArray[np.int64], byte: int) -> VocabularyError:
     index = int(np.searchsorted(begins, byte, "right")) - 1
     word = words.text[begins[index] : begins[index + 1]].tobytes()
-    return VocabularyError(f"word {index} is {quoted(word)}, which is no UTF-8; expected text; choose a splitter of bytes, such as 'gpt2'")
+    return VocabularyError(f"word {index} is {quoted(word)}, which is not UTF-8; expected text; choose a splitter of bytes, such as 'gpt2'")
 
 
 def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
-    """The seeds: all characters, and the substrings that occur twice in the distinct words and are followed by two letters.
+    """The seeds: all characters, and the substrings that occur twice in the distinct words with different continuations.
 
     Args:
         text: the words.
-        longest: the letters of the longest substring.
-        most: how many seeds there are at most, unless there are more characters.
+        longest: the maximum number of letters of a substring.
+        most: the maximum number of seeds, unless there are more characters.
     """
     letters = text.letters
     order = _sorted_suffixes(letters, longest + 1, len(text.alphabet) - 1)
@@ -285,10 +285,10 @@ def seeds_of(text: Letters, *, longest: int, most: int) -> Seeds:
 
 
 def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> NDArray[np.int64]:
-    """The places of all letters but 0, sorted by `width` letters from there to the end of the word.
+    """The places of all letters except 0, sorted by the next `width` letters, at most up to the end of the word.
 
-    They are sorted by as many letters as one number holds, then by twice as many, and so on. Suffixes with an end of a word among the known
-    letters keep their order.
+    They are sorted by as many letters as fit in one number, then by twice as many, and so on. A suffix that ends within the letters
+    compared so far keeps its position.
     """
     bits = greatest.bit_length()
     known = min(KEY_BITS // bits, width)
@@ -299,7 +299,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
     order = np.argsort(keys)
     places, keys = places[order], keys[order]
     differs = np.append(True, keys[1:] != keys[:-1])
-    is_open = packed & (1 << bits) - 1 > 0  # no word ends among the known letters
+    is_open = packed & (1 << bits) - 1 > 0  # the suffix does not end within the known letters
     while known < width:
         ranks = np.zeros(len(letters), np.int64)
         ranks[places] = np.cumsum(differs)
@@ -315,7 +315,7 @@ def _sorted_suffixes(letters: NDArray[np.int32], width: int, greatest: int) -> N
 
 
 def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDArray[np.int32], most: int) -> NDArray[np.int64]:
-    """The nodes of two letters and more by occurrences times letters, then by their strings, great ones first."""
+    """The nodes of at least two letters, by occurrences × letters, then by string, both descending."""
     found = np.flatnonzero(depth > 1)
     scores = count[found].astype(np.int64) * depth[found]
     strings = first[found].astype(np.int64) << 16 | depth[found]
@@ -324,7 +324,7 @@ def _ranked_nodes(first: NDArray[np.int32], depth: NDArray[np.int32], count: NDA
 
 
 def _occurrences(text: Letters) -> NDArray[np.int64]:
-    """A place where each letter occurs."""
+    """One place of each letter."""
     places = np.zeros(len(text.alphabet), np.int64)
     places[text.letters] = np.arange(len(text.letters))
     return places

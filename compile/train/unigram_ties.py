@@ -1,10 +1,10 @@
-"""Kernels of Unigram where sums of paths tie: the best path and the second best one, as the reference finds them.
+"""Kernels of Unigram for ties between sums of paths: the best and the second best path of the reference.
 
-The reference compares rounded sums, and takes the two best paths from a heap of four children, which moves a new entry above equal ones.
-Which of two equal paths comes first thus depends on every comparison, and these kernels make the same ones.
+The reference compares rounded sums, and takes the two best paths from a 4-ary heap, which moves a new entry above equal ones. The order of
+two equal paths thus depends on every comparison, so these kernels make the same comparisons.
 
-A lattice is a list of nodes: node 0 begins it, node 1 ends it, and each piece of the string is one. The nodes that end at a place form a
-chain, those that begin early first.
+A lattice is a list of nodes: node 0 begins it, node 1 ends it, and each occurrence of a piece in the string is a node. The nodes that end
+at a place form a chain, in ascending order of their begins.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ MOST, FEW = 100_000, 20  # a heap with more than `MOST` entries keeps the best `
 
 @part
 def fits(lattices, begin, size, nodes):
-    """Whether there is room for the nodes of a string. Each of its letters begins one at least."""
+    """Whether there is room for the nodes of a string, which are at least as many as its letters."""
     return lattices.first[begin + size] - lattices.first[begin] + 2 <= len(nodes.seed)
 
 
 @part
 def add_node(nodes, node, begin, end, seed, score):
-    """Write a node, and append it to the chain of its end."""
+    """Write a node, and append it to the chain of its end place."""
     nodes.begin[node], nodes.seed[node], nodes.score[node], nodes.later[node] = begin, seed, score, NONE
     if nodes.head[end] == NONE:
         nodes.head[end] = node
@@ -36,7 +36,7 @@ def add_node(nodes, node, begin, end, seed, score):
 
 @part
 def best_before(nodes, place, score):
-    """The first node with the greatest sum among those that end at a place, after a score is added to it."""
+    """The first of the nodes ending at a place with the greatest ``total + score``, and this sum."""
     found, most, node = NONE, 0.0, nodes.head[place]
     while node != NONE:
         total = nodes.total[node] + score
@@ -48,13 +48,13 @@ def best_before(nodes, place, score):
 
 @part
 def list_nodes(lattices, scores, begin, size, nodes):
-    """List the nodes of a string, with the best sum to each and the node before it.
+    """List the nodes of a string, each with its greatest sum and the previous node.
 
     Args:
         lattices: `fst.compile.train.unigram_text.Lattices`.
         scores: float64[seeds].
-        begin, size: the place of the string, and its letters.
-        nodes: `fst.compile.train.unigram_text.Nodes`, with room; filled.
+        begin, size: the first place of the string, and its number of letters.
+        nodes: `fst.compile.train.unigram_text.Nodes`, with enough room; filled.
 
     Returns:
         The last node of the best path; `BEGIN` if the string is empty.
@@ -81,7 +81,7 @@ def find_path(nodes, last, path):
 
     Args:
         nodes, last: from `list_nodes`.
-        path: int32[size], filled: the seeds on the path, the last one first.
+        path: int32[size], filled: the seeds on the path, from last to first.
 
     Returns:
         The number of seeds.
@@ -96,7 +96,7 @@ def find_path(nodes, last, path):
 
 @part
 def sift_up(paths, at):
-    """Move an entry of the heap up, above smaller and above equal ones."""
+    """Move an entry of the heap up, above smaller and equal ones."""
     entry = paths.heap[at]
     while at > 0:
         parent = (at - 1) // CHILDREN
@@ -116,7 +116,7 @@ def push(paths, size, entry):
 
 @part
 def pop(paths, size):
-    """Take the greatest entry from a heap of `size` entries: the last one moves down to the bottom, and up from there."""
+    """Take the greatest entry from a heap of `size` entries. The gap moves down to the bottom; the last entry fills it and moves up."""
     greatest, last, at = paths.heap[0], paths.heap[size - 1], 0
     size -= 1
     while CHILDREN * at + 1 < size:
@@ -134,7 +134,7 @@ def pop(paths, size):
 
 @part
 def keep_few(paths, size):
-    """Keep the best entries of a heap that is too large. They are pushed to a heap of their own, in their order."""
+    """Keep the best entries of a heap that is too large: pop `FEW` entries, and push them in this order to an empty heap."""
     for index in range(FEW):
         paths.few[index] = pop(paths, size - index)
     for index in range(FEW):
@@ -144,17 +144,18 @@ def keep_few(paths, size):
 
 @part
 def rank_paths(nodes, paths, path):
-    """The second best path, if the best one has one piece.
+    """Find the second best path, if the best path is a single piece.
 
-    A path grows from the end. Its entry has the sum so far, and its hope: this sum and the best one to its first node.
+    A path grows backwards from the end. Its entry contains the sum so far, and its hope: this sum plus the greatest sum up to its first
+    node.
 
     Args:
         nodes: from `list_nodes`.
         paths: `fst.compile.train.unigram_text.Paths`, scratch.
-        path: int32[size], filled: the seeds on the second path, the last one first.
+        path: int32[size], filled: the seeds on the second best path, from last to first.
 
     Returns:
-        The number of seeds; `SPLITS` if the best path has several; -1 if `paths` has no room.
+        The number of seeds; `SPLITS`: the best path has several pieces, or there is no second path; -1: `paths` is full.
     """
     paths.node[0], paths.after[0], paths.total[0], paths.hope[0] = END, NONE, 0.0, 0.0
     push(paths, 0, 0)
@@ -189,7 +190,7 @@ def rank_paths(nodes, paths, path):
 
 @part
 def write_path(nodes, paths, entry, count, path):
-    """Write the seeds of a complete path, the last one first. Returns their number."""
+    """Write the seeds of a complete path, from last to first. Returns their number."""
     at = paths.after[entry]
     for index in range(count - 1, -1, -1):
         path[index] = nodes.seed[paths.node[at]]

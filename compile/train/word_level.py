@@ -1,4 +1,4 @@
-"""The trainer of vocabularies of whole words, as `tokenizers` has it."""
+"""The trainer of vocabularies of whole words, with the results of `tokenizers`."""
 
 from __future__ import annotations
 
@@ -22,20 +22,17 @@ def word_level(
     unk_token: str = "<unk>",
     pipeline: Pipeline | None = None,
 ) -> Trained:
-    """Take the most frequent words as tokens, equally frequent ones by code points.
+    """Take the most frequent words as tokens; equally frequent words are ordered by code points.
 
-    A special token that is a word, too, has the id of the word. Its first id then belongs to no token.
+    If a special token is also a word, it gets the id of the word, and its first id stays unused.
 
     Args:
-        words: with their counts.
-        vocab_size: the number of ids.
-        min_frequency: rarer words are left out.
-        special_tokens: they get the first ids.
-        unk_token: the token of unknown words.
-        pipeline: how texts were split into words.
+        words: the words with their counts.
+        vocab_size, min_frequency, special_tokens, unk_token: as in `fst.train.wordlevel`.
+        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens; a word of text is not UTF-8.
+        VocabularyError: `vocab_size` is less than the number of special tokens, or a word of text is not UTF-8.
     """
     check_numbers(vocab_size=vocab_size, min_frequency=min_frequency)
     special = [*checked(special_tokens)]

@@ -1,4 +1,4 @@
-"""The trainer of WordPiece: by frequency, as `tokenizers` has it, or by score, as the course of Hugging Face teaches it."""
+"""The trainer of WordPiece: by frequency, with the results of `tokenizers`, or by score, as in the course of Hugging Face."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fst.counted_words import Words
 from fst.errors import UnsupportedError, quoted
 
 FREQUENCY, SCORE = "frequency", "score"
-MAX_CHARACTERS = 100  # of a word; longer ones are unknown
+MAX_CHARACTERS = 100  # longer words are unknown
 
 
 def wordpiece(
@@ -34,27 +34,20 @@ def wordpiece(
     control: Control | None = None,
     order: Sequence[str] = (),
 ) -> Trained:
-    """Learn a vocabulary of WordPiece: merge a pair of neighbours again and again.
+    """Learn a vocabulary of WordPiece: repeatedly merge a pair of neighbours.
 
     Args:
-        words: with their counts.
-        vocab_size: the number of tokens.
-        criterion: "frequency": the most frequent pair is merged, as by `fst.compile.train.bpe.bpe`. "score": the pair whose count divided
-            by the counts of its parts is the greatest, see `fst.compile.train.score.by_score`.
-        min_frequency: pairs rarer than this are not merged.
-        special_tokens: they get the first ids. One of a single character is this character.
-        initial_alphabet: characters that get ids even if no word has them.
-        limit_alphabet: the most characters; rarer ones are deleted from the words. None: no limit.
-        continuing_subword_prefix: before symbols that do not begin a word. Those that no special token is get their ids after the
-            characters, by code point; `tokenizers` orders them at random.
-        end_of_word_suffix: after the last symbol of a word.
-        unk_token: the token of unknown words.
-        pipeline: how texts were split into words.
+        words: the words with their counts.
+        criterion: "frequency", see `fst.compile.train.bpe.trained`, or "score", see `fst.compile.train.score.by_score`.
+        vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
+            unk_token: as in `fst.train.wordpiece`.
+        pipeline: the pipeline that split texts into the words; None: unknown, words are text.
         control: progress, deadline and checkpoint.
-        order: the order of symbols with a prefix or a suffix; others follow by code point.
+        order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point. By score,
+            symbols are sorted, and this argument has no effect.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words or options are not as expected.
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters, or words or options are invalid.
         UnsupportedError: the criterion is unknown.
     """
     if criterion not in (FREQUENCY, SCORE):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MEMORY = 1 << 29  # bytes
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
-TABLE = {"word", "count"}  # the columns of a table of words
+TABLE = {"word", "count"}  # columns of every table of words
 TABLE_NAMES = (".parquet", ".pq")
 
 Found = tuple[Words | None, Iterator["Block"]]  # counted words, or the blocks of documents
@@ -41,7 +41,7 @@ def words_of(
     progress: Callable[[int, int], None] | None = None,
     errors: str = "strict",
 ) -> tuple[Words, Pipeline | None]:
-    """The words of a source, and the pipeline that splits texts into them; None if nothing states it. See `fst.train.words`."""
+    """The words of a source, and the pipeline that splits texts into them; None: unknown. See `fst.train.words` for the arguments."""
     from fst.cores import thread_count
     from fst.runtime.texts import check
 
@@ -50,13 +50,13 @@ def words_of(
     pipeline = _pipeline(splitter, normalizer)
     counted, blocks = _found(source, column, field, errors)
     if counted is not None and partition:
-        raise UnsupportedError(f"partition is {partition}, and the words are counted already; expected documents; leave it out")
+        raise UnsupportedError(f"partition is {partition}, but the words are already counted; expected documents; leave it out")
     if counted is not None:
         return _as_split(counted, pipeline).at_least(min_count), pipeline or _named(counted.split)
     from fst.runtime.counting import Splitter, count_documents
 
     if pipeline is None:
-        _no_splitter("documents are to be split")
+        _no_splitter("documents must be split")
     found = count_documents(
         Splitter(pipeline.table()),
         blocks,
@@ -81,14 +81,14 @@ def _check(**numbers: Any) -> None:
 def _no_splitter(why: str) -> NoReturn:
     from fst.compile.train.pipeline import KNOWN_SPLITTERS
 
-    raise UnsupportedError(f"splitter is None, and {why}; {KNOWN_SPLITTERS}")
+    raise UnsupportedError(f"splitter is None, but {why}; {KNOWN_SPLITTERS}")
 
 
 def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
-    """Counted words with the digest of a pipeline.
+    """Counted words, marked as split by a pipeline.
 
     Raises:
-        VocabularyError: they were split in another way.
+        VocabularyError: the words were split in another way.
     """
     if pipeline is None or counted.split == pipeline.digest:
         return counted
@@ -99,7 +99,7 @@ def _as_split(counted: Words, pipeline: Pipeline | None) -> Words:
 
 
 def _named(split: str) -> Pipeline | None:
-    """The pipeline of this digest, if a splitter and a normalizer that have names make it up."""
+    """The pipeline with this digest, if it consists of a named splitter and a named normalizer."""
     from fst.compile.train.pipeline import NORMALIZERS, SPLITTERS, pipeline_of
 
     if split == UNKNOWN_SPLIT:
@@ -109,7 +109,7 @@ def _named(split: str) -> Pipeline | None:
 
 
 def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
-    """The pipeline that two arguments state; None if both are None."""
+    """The pipeline for the arguments `splitter` and `normalizer`; None if both are None."""
     from fst.compile.train.pipeline import pipeline_of
 
     if splitter is None and normalizer is not None:
@@ -120,7 +120,7 @@ def _pipeline(splitter: Any, normalizer: Any) -> Pipeline | None:
 
 
 def _document_of(splitter: Any) -> Mapping[str, Any] | None:
-    """The ``tokenizer.json`` of a tokenizer of any form; None for a name, a pattern, or a part of a pipeline."""
+    """The ``tokenizer.json`` of a tokenizer of any form; None if `splitter` is a name, a pattern or a component."""
     from fst.bridge.like import statement_of
     from fst.compile.train.pipeline import SPLITTERS
     from fst.compile.train.result import Trained
@@ -134,15 +134,15 @@ def _document_of(splitter: Any) -> Mapping[str, Any] | None:
 
 
 def _exists(name: str) -> bool:
-    return os.path.exists(name)  # noqa: PTH110 - no error for what is too long for a name
+    return os.path.exists(name)  # noqa: PTH110 - false, not an error, for a str that is too long for a file name
 
 
 def _found(source: Any, column: str | None, field: str | None, errors: str) -> Found:
-    """The counted words that a source is, or the blocks of its documents."""
+    """The counted words of a source, or the blocks of its documents."""
     from fst.runtime import documents
     from fst.runtime.files.reading import Files
 
-    if isinstance(source, Files):  # of the command line, with further options
+    if isinstance(source, Files):  # from the command line, which has further options
         return None, documents.of_files(source, errors)
     if isinstance(source, Words):
         return source, iter(())
@@ -165,7 +165,7 @@ def _found(source: Any, column: str | None, field: str | None, errors: str) -> F
 
 
 def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
-    """The first item of an iterable, if there is one, and all items."""
+    """The first item of an iterable, as a sequence of at most one, and all items."""
     if isinstance(source, list | tuple):
         return source[:1], source
     iterator = iter(source)
@@ -174,13 +174,13 @@ def begun(source: Iterable[Any]) -> tuple[Sequence[Any], Iterable[Any]]:
 
 
 def _is_pair(item: Any) -> bool:
-    """Whether an item is a word with its count."""
+    """Whether an item is a pair of a word and its count."""
     is_two = isinstance(item, list | tuple) and len(item) == 2
     return is_two and isinstance(item[0], str | bytes) and not isinstance(item[1], str | bytes)
 
 
 def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -> bool:
-    """Whether items are paths. Texts of a list could only be taken for some if each were the name of a file."""
+    """Whether items are paths. A list of texts is mistaken for paths only if every text is the name of an existing file or a URL."""
     if any(isinstance(item, os.PathLike) for item in first):
         return True
     if not all(isinstance(item, str) for item in first):
@@ -190,11 +190,11 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
 
 def _is_name(item: Any) -> bool:
     """Whether a str is the name of a file or a URL."""
-    return isinstance(item, str) and (remote.is_remote(item) or os.path.isfile(item))  # noqa: PTH113 - no error for long texts
+    return isinstance(item, str) and (remote.is_remote(item) or os.path.isfile(item))  # noqa: PTH113 - false for long texts
 
 
 def _of_files(sources: Iterable[Any], column: str | None, field: str | None, errors: str) -> Found:
-    """The documents of files; or counted words, if all are tables of words."""
+    """The counted words of files if all are tables of words, else their documents."""
     from fst.runtime import documents
     from fst.runtime.files.names import named
     from fst.runtime.files.reading import Files
