@@ -236,7 +236,7 @@ def _compile_mecab(folder: Path) -> None:
 def _compile_counting(_: Path) -> None:
     from fst import train
 
-    numbers = " ".join(map(str, range(1 << 15)))  # more words than the first table takes
+    numbers = " ".join(map(str, range(1 << 15)))  # too many words for the first table, which must grow
     for normalizer in ("none", "nfkc"):
         train.words([numbers, "\ufb01"], splitter="gpt2", normalizer=normalizer)
 
@@ -246,13 +246,13 @@ def _compile_training(folder: Path) -> None:
     from fst.compile.train import score_state
 
     letters = np.random.default_rng(0).integers(97, 101, 1 << 16, np.uint8).tobytes()
-    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # with more pairs than the first table takes
+    words = {letters[first : first + 12]: 20 for first in range(0, len(letters), 12)}  # too many pairs for the first table
     for criterion in ("frequency", "score"):
         train.wordpiece(words, vocab_size=600, criterion=criterion, min_frequency=10)
     train.unigram(words, vocab_size=600)
-    for deadline in (0, None):  # the second run goes on from the checkpoint of the first one, and proves it
+    for deadline in (0, None):  # the second run resumes from the checkpoint of the first one, and proves it
         train.wordpiece({b"ab" * (1 << 21): 1}, vocab_size=20, deadline=deadline, checkpoint=folder / "run.npz")
-    score_state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # of checkpoints of the other criterion
+    score_state.is_tiled.call(np.zeros(1, np.int32), np.ones(1, np.int32))  # runs for checkpoints by score
 
 
 def _segment(table: Table, folder: Path) -> None:

@@ -16,7 +16,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class CliCommand(click.Command):
-    """A command that reports an error of its inputs' options as wrong usage."""
+    """A command that reports wrong options for reading files as a usage error."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
@@ -26,7 +26,7 @@ class CliCommand(click.Command):
 
 @contextmanager
 def as_usage(ctx: click.Context) -> Iterator[None]:
-    """Report errors of inputs' options as wrong usage of a command."""
+    """Report wrong options for reading files as a usage error of a command."""
     try:
         yield
     except ReadingError as error:
@@ -37,7 +37,7 @@ table_argument = click.argument("table", type=FileName())
 
 
 def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The files that the arguments of a command stand for."""
+    """The files for the arguments of a command: folders and patterns are expanded."""
     from fst.runtime.files.names import named
 
     with as_usage(ctx):
@@ -45,7 +45,7 @@ def named_files(ctx: click.Context, _parameter: click.Parameter, names: tuple[st
 
 
 def named_or_standard(ctx: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The same; without arguments, standard input."""
+    """The files for the arguments of a command; without arguments, standard input."""
     return named_files(ctx, parameter, names) or (STANDARD,)
 
 
@@ -107,6 +107,6 @@ output_options = with_options(
 
 
 def format_option(*forms: str, default: str) -> Callable[[Any], Any]:
-    """The option of a command that writes in one of several formats; `default` says which, if FILE has no ending."""
+    """The option of a command that writes one of several formats; `default` is the format if FILE has no ending."""
     shown = f"by the ending of FILE, or {default}"
     return click.option("--format", "form", type=click.Choice(forms), show_default=shown, help="The format to write.")

@@ -23,9 +23,9 @@ class Unit(NamedTuple):
     """A unit of progress.
 
     Attributes:
-        name: its name.
-        size: how many counted things it has.
-        decimals: how many decimals are shown.
+        name: the name.
+        size: the number of counted things in a unit, such as 1e6 bytes in MB.
+        decimals: the number of decimals shown.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Unit(NamedTuple):
         return f"{count / self.size:,.{self.decimals}f}"
 
     def speed(self, count: float, seconds: float) -> str:
-        """A count for each second."""
+        """A count per second, in this unit."""
         return f"{self.shown(count / max(seconds, 1e-9))} {self.name}/s"
 
 
@@ -115,7 +115,7 @@ def progress(label: str, total: int | None, *, hidden: bool = False, done: Sum |
 
 @contextmanager
 def steps(label: str, unit: Unit) -> Iterator[Callable[[int, int], None]]:
-    """Progress of a training run, reported by what is done and the total; shown as by `progress`."""
+    """The progress of a training run, shown as by `progress`. The callback takes the part done and the total."""
     shown = (Bar if watched() else Log)(label, None, unit)
     try:
         yield shown.reach
@@ -145,7 +145,7 @@ class Log:
         self._label, self._total, self._unit = label, total, unit
         self._begun = monotonic()
         self._drawn, self.seen = self._begun + self.patience - self.pause, 0
-        self._resumed = 0  # what was done before
+        self._resumed = 0  # the part done by an earlier run
 
     @property
     def seconds(self) -> float:
@@ -153,21 +153,21 @@ class Log:
         return monotonic() - self._begun
 
     def advance(self, count: int) -> None:
-        """Count more, and show it now and then."""
+        """Add to the count, and show it from time to time."""
         self.seen += count
         if monotonic() - self._drawn >= self.pause:
             self._drawn = monotonic()
             self.draw()
 
     def reach(self, done: int, total: int) -> None:
-        """Count all that is done. What the first call reports was done by an earlier run."""
+        """Set the part done and the total. The part done at the first call counts as work of an earlier run, so not for the speed."""
         if self._total is None:
             self._resumed = self.seen = done
         self._total = total
         self.advance(done - self.seen)
 
     def sum(self) -> str:
-        """All that was counted, and the speed."""
+        """The final count and the speed."""
         return f"{self._unit.shown(self.seen)} {self._unit.name}, {self._unit.speed(self.seen, self.seconds)}"
 
     def draw(self) -> None:

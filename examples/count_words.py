@@ -1,11 +1,11 @@
-"""Count the words of each file apart, as the machines of a cluster do, and merge the tables by DuckDB's group-by.
+"""Count the words of each file separately, as the machines of a cluster do, and merge the tables by a GROUP BY of DuckDB.
 
-Name some texts::
+Name some text files::
 
     python examples/count_words.py README.md CHANGELOG.md
 
-Any engine that groups can take the place of DuckDB. The words of all files, and a vocabulary that is trained from them, are those of one
-machine, byte for byte.
+Any engine with GROUP BY can replace DuckDB. The merged words, and a vocabulary trained on them, are the same as from one machine, byte for
+byte.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MERGED = """
 
 
 def count(text: str, number: int, folder: Path) -> str:
-    """Count the words of one text, the part of this number, and write them. Each machine does this for its own parts."""
+    """Count the words of one text, the corpus part `number`, and write them. Each machine does this for its own parts."""
     path = folder / f"part-{number}.parquet"
     train.words(Path(text), splitter=SPLITTER, partition=number).save(path)
     return str(path)
@@ -44,7 +44,7 @@ def merge(parts: Sequence[str], folder: Path) -> Words:
 
 
 def vocabulary(words: Words) -> bytes:
-    """A WordPiece vocabulary. Its scores have ties, which go to the pair that occurs first."""
+    """A WordPiece vocabulary. Pairs with equal scores are merged in the order of first occurrence, so it also tests `first`."""
     return "\n".join(train.wordpiece(words, splitter=SPLITTER, vocab_size=500, criterion="score", min_frequency=10).vocabulary).encode()
 
 
@@ -57,9 +57,9 @@ def main(texts: tuple[str, ...]) -> None:
         merged = merge(parts, Path(name))
     whole = train.words(map(Path, texts), splitter=SPLITTER)
     if (merged.text.tobytes(), merged.counts.tolist()) != (whole.text.tobytes(), whole.counts.tolist()):
-        raise SystemExit("the merged words are others than those of one machine")
+        raise SystemExit("the merged words differ from those of one machine")
     if vocabulary(merged) != vocabulary(whole):
-        raise SystemExit("the merged words make another vocabulary than those of one machine")
+        raise SystemExit("the vocabulary of the merged words differs from that of one machine")
     print(f"{len(texts)} parts, {len(merged):,} words, {merged.counts.sum():,} occurrences: as one machine counts them")
     print("the vocabulary is that of one machine, byte for byte")
 

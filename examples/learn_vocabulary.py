@@ -1,9 +1,9 @@
-"""Learn a WordPiece vocabulary from text files, a token a line, as `fst compile` takes it: the arguments are the files and the output.
+"""Train a WordPiece vocabulary on text files, and write one token per line, for `fst compile`. The arguments are the files and the output.
 
     python examples/learn_vocabulary.py books.txt english.txt
 
-The vocabulary beside this script, ``english-uncased-8000.txt``, is of 20 MB of English books in the public domain. The library `tokenizers`
-learnt it, which orders the tokens of one continuing letter at random; in this order, training gives the same bytes.
+The vocabulary next to this script, ``english-uncased-8000.txt``, was trained on 20 MB of English books in the public domain, by the library
+`tokenizers`. That library orders the tokens of one continuing letter at random; given its order, this package makes the same file.
 """
 
 import sys

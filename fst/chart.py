@@ -11,17 +11,17 @@ OURS, OTHERS, DIFFERING = "#0b6e99", "#9aa5b1", "#dfe3e8"
 TEXT, FAINT = "#1f2933", "#7b8794"
 # Of the SVG, in pixels.
 MARGIN, LINE, TITLE = 16, 20, 28
-LETTER = 6.5  # about the width of one at size 11
-BARS, FIGURES = 150, 60  # the longest bar of a panel, and room for the figure after it
+LETTER = 6.5  # approximate width of a letter at size 11
+BARS, FIGURES = 150, 60  # the longest bar of a panel, and the space for the figure after it
 
 
 class Bar(NamedTuple):
     """A bar.
 
     Attributes:
-        value: how long it is.
-        told: the figure behind it.
-        shade: its colour.
+        value: the length.
+        told: the label at the end of the bar.
+        shade: the colour.
     """
 
     value: float
@@ -30,17 +30,17 @@ class Bar(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """The bars of one text, by the names on the left; a name may lack a bar."""
+    """The bars of one panel, by the names on the left; not every name needs a bar."""
 
     title: str
     bars: Mapping[str, Bar]
 
 
 def svg(panels: Sequence[Panel], names: Sequence[str], title: str, caption: str) -> str:
-    """An SVG of panels, each with a scale of its own.
+    """An SVG of panels, each with its own scale.
 
     Args:
-        panels: the panels, `COLUMNS` in a line.
+        panels: the panels, `COLUMNS` in a row.
         names: the names of the bars, the first at the top.
         title: above the panels.
         caption: below them.

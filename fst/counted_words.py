@@ -17,9 +17,9 @@ from fst.trie import spread
 from fst.word_tables import Columns
 
 MAX_COUNT, UNKNOWN_SPLIT = word_tables.MAX_COUNT, word_tables.UNKNOWN_SPLIT
-PLACE = 3  # numbers that state where a word first occurs
-PART = 1 << 17  # bytes that are taken together
-RANGE = 1 << 16  # words of the largest part that are merged at a time
+PLACE = 3  # numbers per first occurrence: partition, document, number of the word in it
+PART = 1 << 17  # bytes copied at a time
+RANGE = 1 << 16  # words of the largest part merged at a time
 
 make_keys, sort_words = (Deferred("fst.word_sorting", name) for name in ("make_keys", "sort_words"))
 Ints = NDArray[np.int64]
@@ -30,14 +30,14 @@ class Words:
     """Distinct words with their counts, sorted by their bytes.
 
     Attributes:
-        text: uint8[n], the bytes of all words, one after the other. Words of text are UTF-8, after the normalizer.
-        ends: int64[words], where each word ends in `text`.
+        text: uint8[n], the bytes of all words, concatenated. Words of text are normalized UTF-8.
+        ends: int64[words], the end of each word in `text`.
         counts: int64[words], positive; their sum is at most `MAX_COUNT`.
         first: int64[words, 3], the first occurrence of each word: the partition, the document in it, and the number of the word in the
-            document. Without known places, words have the order in which they were given: (0, 0, index).
-        split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT` if nothing states them.
-        documents: the number of documents that were counted; 0 if it is not known.
-        min_count: rarer words were left out; 1: none.
+            document. If occurrences are unknown: (0, 0, index of the word in the input).
+        split: a digest of the normalizer and the splitter; `UNKNOWN_SPLIT`: unknown.
+        documents: the number of counted documents; 0: unknown.
+        min_count: rarer words were left out; 1: no word was.
     """
 
     text: NDArray[np.uint8]
@@ -54,11 +54,11 @@ class Words:
 
         Args:
             pairs: each word, as a str or as bytes, and its count.
-            split: a digest of how they were split.
+            split: the digest of the normalizer and the splitter.
 
         Raises:
-            VocabularyError: a word is no text, a count is not a positive whole number, or the sum is larger than `MAX_COUNT`. The message
-                names the pair.
+            VocabularyError: a word is neither str nor bytes or has a lone surrogate, a count is not a positive whole number, or the sum of
+                counts is larger than `MAX_COUNT`. The message names the pair, except for the sum.
 
         Example:
             >>> words = Words.of_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
@@ -78,7 +78,7 @@ class Words:
 
     @classmethod
     def combined(cls, text: NDArray[np.uint8], ends: Ints, counts: Ints, first: Ints, *, split: str, documents: int = 0) -> Words:
-        """Words in any order. Repeated ones become one, with the sum of their counts and the least of their first occurrences.
+        """Words from arrays in any order. Repeated words become one, with the sum of the counts and the earliest first occurrence.
 
         Args:
             text, ends, counts, first: as the attributes, but not sorted.
@@ -98,7 +98,7 @@ class Words:
 
     @classmethod
     def merged(cls, parts: Sequence[Words], *, split: str, documents: int = 0, min_count: int = 1) -> Words:
-        """The words of several parts of a corpus. The parts may lie on disk: a range of words is read at a time.
+        """The words of several parts of a corpus. Parts may be memory-mapped files: one range of words is read at a time.
 
         Args:
             parts: words of each part.
@@ -126,7 +126,7 @@ class Words:
 
     @classmethod
     def _of_slices(cls, parts: Sequence[Words], slices: Sequence[Sequence[int]], min_count: int) -> Words:
-        """The words of a slice of each part that are frequent enough."""
+        """The words in one slice of each part that occur at least `min_count` times in total."""
         texts, ends, begun = list[NDArray[np.uint8]](), list[Ints](), 0
         for part, (first, last) in zip(parts, slices, strict=True):
             begin = int(part.ends[first - 1]) if first else 0
@@ -147,7 +147,7 @@ class Words:
         return found.at_least(min_count)
 
     def at_least(self, count: int) -> Words:
-        """The words that occur at least so often."""
+        """The words that occur at least `count` times."""
         if count <= 1:
             return self
         kept = np.flatnonzero(self.counts >= count)
@@ -160,24 +160,24 @@ class Words:
         """The words of a table, in any order. Repeated words become one, so a table of several parts of a corpus needs no grouping.
 
         Args:
-            table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns: with the columns
-                word (binary or string) and count, and perhaps first and split, as `to_arrow` has them. Without `first`, words first occur
-                in the order of rows.
+            table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns. Its columns are word
+                (binary or string) and count, and optionally first and split, in the form of `to_arrow`. Without `first`, the order of rows
+                is the order of first occurrence.
             split: the expected digest of the splitter; None: that of the table.
 
         Raises:
-            VocabularyError: a column is missing or of another type; a value is null; a count is not positive; the sum of all counts is
-                larger than `MAX_COUNT`; or words were split in several ways, or not as `split` states. The message names the row.
+            VocabularyError: a column is missing or has another type; a value is null; a count is not positive; the sum of all counts is
+                larger than `MAX_COUNT`; or the digests differ from each other or from `split`. The message names the row or the column.
             UnsupportedError: pyarrow is not installed.
         """
         return cls._of_columns(word_tables.columns_of(table, split))
 
     @classmethod
     def load(cls, *paths: Any, split: str | None = None) -> Words:
-        """The words of one or more files of Parquet, as by `from_table`.
+        """The words of one or more Parquet files with the columns of `from_table`.
 
         Raises:
-            VocabularyError, UnsupportedError: as by `from_table`.
+            VocabularyError, UnsupportedError: as in `from_table`.
             OSError: a file cannot be read.
         """
         return cls._of_columns(word_tables.load(paths, split))
@@ -194,9 +194,8 @@ class Words:
     def to_arrow(self) -> Any:
         """A table of pyarrow with the columns word (binary), count (int64), first (string) and split (string), sorted by word.
 
-        The words of several parts of a corpus are those of all tables, grouped by word and split, with the sum of the counts and the
-        least `first`. Each engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, whose order as
-        strings is that of occurrences.
+        To merge the tables of several parts of a corpus, group all rows by word and split, with ``sum(count)`` and ``min(first)``. Any
+        engine can do this: `first` is the first occurrence in hexadecimal digits of fixed width, so strings sort as occurrences do.
 
         Raises:
             UnsupportedError: pyarrow is not installed.
@@ -254,14 +253,14 @@ def _bytes_of(word: Any, row: int) -> bytes:
 
 
 def _need_sum(counts: Ints) -> None:
-    """Refuse counts whose sum is larger than `MAX_COUNT`."""
+    """Raise an error if the sum of the counts is larger than `MAX_COUNT`."""
     total = (int((counts >> 32).sum()) << 32) + int((counts & 0xFFFFFFFF).sum())
     if total > MAX_COUNT:
         raise VocabularyError(f"the sum of all counts is {total:,}; expected at most {MAX_COUNT:,}; divide the counts")
 
 
 def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """The order of words by their bytes, and whether each word of this order differs from the one before it."""
+    """The indices of words sorted by their bytes, and whether each word in this order differs from the previous one."""
     count, text, ends = len(ends), np.ascontiguousarray(text), np.ascontiguousarray(ends)
     keys, first, begins = np.empty(4 * count, np.uint64), np.empty(count, np.uint64), np.empty(count, np.uint8)
     make_keys.call(text, ends, keys, first)
@@ -271,14 +270,14 @@ def _sorted(text: NDArray[np.uint8], ends: Ints) -> tuple[Ints, NDArray[np.uint8
 
 
 def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[np.uint8], Ints]:
-    """The bytes of some words, in another order, and where each ends."""
+    """The bytes of the chosen words, in the chosen order, and the end of each word."""
     begins, lengths = ends[chosen] - np.diff(ends, prepend=0)[chosen], np.diff(ends, prepend=0)[chosen]
     after = np.cumsum(lengths)
     taken, first = np.empty(int(after[-1]) if len(after) else 0, np.uint8), 0
     while first < len(chosen):
         at = int(after[first] - lengths[first])
         last = max(int(np.searchsorted(after, at + PART, "right")), first + 1)
-        if last == first + 1:  # perhaps a word of megabytes, whose bytes need no indices
+        if last == first + 1:  # a slice: a word of megabytes would need as many indices
             taken[at : after[first]] = text[begins[first] : begins[first] + lengths[first]]
         else:
             taken[at : after[last - 1]] = text[spread(begins[first:last], lengths[first:last])]
@@ -287,6 +286,6 @@ def _taken(text: NDArray[np.uint8], ends: Ints, chosen: Ints) -> tuple[NDArray[n
 
 
 def _least(first: Ints, groups: Ints) -> Ints:
-    """The least place of each group of rows."""
+    """The earliest first occurrence of each group of rows."""
     numbers = np.repeat(np.arange(len(groups)), np.diff(np.append(groups, len(first))))
     return first[np.lexsort((first[:, 2], first[:, 1], first[:, 0], numbers))[groups]]

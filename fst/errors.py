@@ -35,9 +35,9 @@ class TextError(FstError):
 
 
 class ReadingError(FstError):
-    """Files cannot be read as asked: an option contradicts another one, does not go with the format of a file, or is missing.
+    """The options for reading files are wrong: two options contradict each other, an option does not fit the format, or one is missing.
 
-    Messages spell options as commands do. Commands report this error as wrong usage.
+    Commands report this error as a usage error.
     """
 
 

@@ -1,8 +1,8 @@
 """Kernels that sort words by their bytes.
 
-The first bytes of each word are numbers, its key. NumPy sorts by the first of them, with vector instructions if the processor has them. A
-merge sort from the bottom up then sorts each run of words in which this number is the same. Only long words that begin alike are compared
-byte by byte.
+The key of a word is its first 24 bytes, as three numbers, and its length. NumPy sorts words by the first number, with vector instructions
+if the processor has them. A bottom-up merge sort then sorts each run of words whose first numbers are equal. Only words that share their
+first 24 bytes are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from fst.jit import inlined, kernel, part
 
-KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers of a word: its first bytes, filled up with zeros, in three; and its length
+KEYS, LENGTH = np.uint64(4), np.uint64(3)  # numbers in a key; the index of the length. The other three are bytes, padded with zeros
 KEY_BYTES = np.uint64(24)
 U0, U1, U2, U8, U56 = (np.uint64(number) for number in (0, 1, 2, 8, 56))
 
@@ -21,10 +21,10 @@ def make_keys(text, ends, keys, first):
     """Write the keys of words.
 
     Args:
-        text: uint8[n], the bytes of all words, one after the other.
-        ends: int64[words], ascending, at most n: where each word ends in `text`.
-        keys: uint64[4 * words], filled: of each word its first bytes in three numbers, filled up with zeros, and its length.
-        first: uint64[words], filled: the first number of each word.
+        text: uint8[n], the bytes of all words, concatenated.
+        ends: int64[words], ascending, at most n: the end of each word in `text`.
+        keys: uint64[4 * words], filled: for each word, its first 24 bytes in three numbers, padded with zeros, and its length.
+        first: uint64[words], filled: the first number of each key.
     """
     begin = U0
     for number in range(len(ends)):
@@ -41,7 +41,11 @@ def make_keys(text, ends, keys, first):
 
 @part
 def compared_on(text, ends, one, other, shorter):
-    """Compare two words of which at least `shorter` bytes are there, from the end of their keys on; as `compared`, 0 if one goes on."""
+    """Compare bytes `KEY_BYTES` to `shorter` of two words that are at least `shorter` bytes long.
+
+    Returns:
+        -1, 0 or 1, as in `compared`; 0 means that these bytes are equal.
+    """
     first, second = (np.uint64(ends[one - U1]) if one else U0), (np.uint64(ends[other - U1]) if other else U0)
     for index in range(KEY_BYTES, shorter):
         left, right = text[first + np.uint64(index)], text[second + np.uint64(index)]
@@ -52,7 +56,7 @@ def compared_on(text, ends, one, other, shorter):
 
 @inlined
 def compared(text, ends, keys, one, other):
-    """Compare two words by their numbers: -1, 0 or 1 as one is before, equal to or after the other."""
+    """Compare two words, given by index: -1, 0 or 1 if `one` sorts before, equal to or after `other`."""
     left, right = one * KEYS, other * KEYS
     for index in range(LENGTH):
         first, second = keys[left + np.uint64(index)], keys[right + np.uint64(index)]
@@ -66,7 +70,7 @@ def compared(text, ends, keys, one, other):
 
 @part
 def merge(text, ends, keys, begin, middle, end, order, out):
-    """Merge two sorted runs of words."""
+    """Merge two adjacent sorted runs of words."""
     left, right = begin, middle
     for place in range(begin, end):
         takes_left = left < middle
@@ -92,13 +96,13 @@ def sort_run(text, ends, keys, begin, end, order, spare):
 
 @kernel
 def sort_words(text, ends, keys, order, spare, begins):
-    """Sort words that are sorted by the first numbers of their keys.
+    """Sort words that are already sorted by the first numbers of their keys.
 
     Args:
         text, ends, keys: as in `make_keys`.
-        order: int64[words], the numbers of the words, sorted by `first` of `make_keys`; sorted by their bytes in the end.
+        order: int64[words], indices of words, sorted by `first` of `make_keys`; on return, sorted by the bytes of the words.
         spare: int64[words], scratch.
-        begins: uint8[words], filled: 1 if a word of this order differs from the one before it, or is the first.
+        begins: uint8[words], filled: 1 for the first word in this order, and for each word that differs from the previous one.
     """
     begin, count = U0, np.uint64(len(ends))
     while begin < count:

@@ -1,10 +1,10 @@
-"""Counted words as tables, which Parquet, Arrow, DuckDB, polars, Spark and others group and merge.
+"""Counted words as tables, for Parquet and Arrow, and for engines such as DuckDB, polars and Spark, which group and merge them.
 
-A table has the columns word (binary), count (int64), first (string) and split (string). The words of two parts of a corpus are those of the
-two tables, grouped by word and split, with the sum of the counts and the least `first`.
+A table has the columns word (binary), count (int64), first (string) and split (string). To merge the tables of two parts of a corpus, group
+all rows by word and split, with ``sum(count)`` and ``min(first)``.
 
-`first` is the first occurrence as three numbers in hexadecimal digits of fixed width. Strings of one length sort as their numbers do, and
-every engine has the minimum of strings; few have that of structs, and one int64 is too small for partition, document and place.
+`first` is the first occurrence: three numbers in hexadecimal digits of fixed width. Strings of equal length sort as their numbers do, and
+every engine supports the minimum of strings. Few engines support that of structs, and one int64 is too small for all three numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from fst.npz import replacing
 Ints = NDArray[np.int64]
 
 MAX_COUNT = (1 << 63) - 1  # of all words together
-UNKNOWN_SPLIT = ""  # the digest of words that came without one
+UNKNOWN_SPLIT = ""  # the digest of words of unknown origin
 WORD, COUNT, FIRST, SPLIT = "word", "count", "first", "split"
 WIDTHS = (8, 12, 12)  # hexadecimal digits of the partition, the document and the word in it
 DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
-MIN_COUNT = b"fst.min_count"  # a key of the schema's metadata; there is none for 1
+MIN_COUNT = b"fst.min_count"  # key in the schema's metadata; absent if the value is 1
 
 
 class Columns(NamedTuple):
@@ -48,7 +48,7 @@ def pyarrow() -> Any:
     try:
         import pyarrow
     except ImportError:
-        what = "tables of words take pyarrow, which is not installed"
+        what = "tables of words need pyarrow, which is not installed"
         raise UnsupportedError(f"{what}: pip install 'pyarrow>=18'") from None
     return pyarrow
 
@@ -68,7 +68,7 @@ def table_of(words: Columns) -> Any:
 
 
 def save(words: Columns, path: Any) -> None:
-    """Write a table as Parquet. A file of this name is replaced when the new one is complete."""
+    """Write a table as Parquet. An existing file is replaced when the new one is complete."""
     pyarrow()
     import pyarrow.parquet as pq
 
@@ -77,7 +77,7 @@ def save(words: Columns, path: Any) -> None:
 
 
 def load(paths: Sequence[Any], split: str | None = None) -> Columns:
-    """The columns of files of Parquet, one after the other."""
+    """The concatenated columns of Parquet files."""
     pa = pyarrow()
     import pyarrow.parquet as pq
 
@@ -88,7 +88,7 @@ def load(paths: Sequence[Any], split: str | None = None) -> Columns:
 
 
 def is_file(path: str) -> bool:
-    """Whether a file of Parquet is a table of words: it has their columns."""
+    """Whether a Parquet file is a table of words: whether it has the columns word and count."""
     import pyarrow.parquet as pq
 
     return {WORD, COUNT} <= {*pq.read_schema(path).names}
@@ -98,14 +98,14 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
     """The columns of a table.
 
     Args:
-        table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences: with the
-            columns word (binary or string) and count, and perhaps first and split. Without `first`, the rows are in the order of first
-            occurrences.
-        split: the digest of the splitter; None: that of the table.
+        table: a table of pyarrow, a data frame of polars or pandas, a relation of DuckDB, or a mapping of columns to sequences. Its columns
+            are word (binary or string) and count, and optionally first and split. Without `first`, the order of rows is the order of first
+            occurrence.
+        split: the expected digest of the splitter; None: that of the table.
 
     Raises:
-        VocabularyError: a column is missing or of another type; a value is null; a count is not positive; or words were split differently.
-            The message names the row.
+        VocabularyError: a column is missing or has another type; a value is null; a count is not positive; or the digests differ from each
+            other or from `split`. The message names the row or the column.
         UnsupportedError: pyarrow is not installed.
     """
     found = imported(table)
@@ -120,7 +120,7 @@ def columns_of(table: Any, split: str | None = None) -> Columns:
 
 
 def imported(table: Any) -> Any:
-    """A table of any library as one of pyarrow."""
+    """A table of any supported library as a table of pyarrow."""
     pa = pyarrow()
     if isinstance(table, pa.Table):
         return table
@@ -135,11 +135,11 @@ def imported(table: Any) -> Any:
             return pa.table(dict(table))
         return pa.Table.from_pandas(table, preserve_index=False)
     except (pa.ArrowException, TypeError, AttributeError, OverflowError) as error:
-        raise VocabularyError(f"{type(table).__name__} is no table that pyarrow reads: {error}") from None
+        raise VocabularyError(f"the table is {type(table).__name__}; expected one that pyarrow can read: {error}") from None
 
 
 def _need_none(column: Any, name: str) -> None:
-    """Refuse nulls."""
+    """Raise an error if a column contains a null."""
     if column.null_count:
         raise VocabularyError(f"row {column.is_null().index(True).as_py()}: {name} is null; expected a value")
 
@@ -180,7 +180,7 @@ def _counts(column: Any) -> Ints:
 
 
 def _split(column: Any, given: str | None) -> str:
-    """The digest in a column; `given` is the expected one."""
+    """The digest in a column. `given` is the expected digest; None: any."""
     _need_none(column, SPLIT)
     found = sorted(map(str, column.unique().to_pylist()))
     if len(found) > 1:
@@ -222,7 +222,7 @@ def _first(column: Any) -> Ints:
     """First occurrences from strings.
 
     Raises:
-        VocabularyError: one is not of this form; the message names its row.
+        VocabularyError: a string does not have this form; the message names its row.
     """
     pa = pyarrow()
     _need_none(column, FIRST)
@@ -250,6 +250,6 @@ def _first(column: Any) -> Ints:
 
 
 def _min_count(metadata: Mapping[bytes, bytes] | None) -> int:
-    """The least count that the schema of a table states."""
+    """The `min_count` in the schema of a table."""
     stated = (metadata or {}).get(MIN_COUNT, b"1")
     return int(stated) if stated.isdigit() else 1

@@ -147,13 +147,13 @@ def rewritten(column: Any, rewrite: Rewrite) -> Any:
 
 
 def rows_of_column(column: Any) -> Iterator[Column]:
-    """The rows of a column that are not null.
+    """The rows of a column, without nulls.
 
     Args:
         column: as in `fst.Tokenizer.encode_arrow`.
 
     Raises:
-        TextError: it is not a column of texts.
+        TextError: the column does not contain text.
     """
     column = _imported(column)
     for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:

@@ -1,7 +1,7 @@
-"""Count the words of documents: any number of threads, in bounded memory.
+"""Count the words of documents, in any number of threads and bounded memory.
 
-Each thread takes blocks of documents from the front and counts their words in a table of its own. A table that outgrows its share of the
-memory becomes a sorted run in a temporary folder. At the end all tables and runs are merged in the order of words, so the result does not
+Each thread takes blocks of documents, in order, and counts their words in its own table. A table that outgrows its share of the memory is
+written as a sorted run to a temporary folder. At the end, all tables and runs are merged in the order of words, so the result does not
 depend on the number of threads, on blocks or on the memory.
 """
 
@@ -32,11 +32,11 @@ count_words, add_words, list_words = (
 )
 Progress = Callable[[int, int], None]
 
-BLOCK = 1 << 17  # characters or bytes counted at a time; they stay in a core's own cache
+BLOCK = 1 << 17  # characters or bytes counted at a time; they fit in the cache of one core
 LIMITS = Limits(BLOCK, BLOCK)
 UTF_8 = UNIT_TYPES["utf-8"]
-MEMORY = 1 << 29  # bytes of the tables of all threads
-FIELDS = ("text", "ends", "counts", "first")  # of a run, each a file
+MEMORY = 1 << 29  # bytes of all threads' tables
+FIELDS = ("text", "ends", "counts", "first")  # fields of a run, each in its own file
 SPACE = b" "
 
 
@@ -45,8 +45,8 @@ class Block(NamedTuple):
 
     Attributes:
         rows: the documents.
-        first: the number of the first one.
-        place: a document in messages, by its row.
+        first: the number of the first document.
+        place: row → the name of its document in messages.
     """
 
     rows: Source
@@ -56,7 +56,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Splitter:
-    """Splits texts into words as a table splits them into pieces.
+    """Splits texts into words, with the table of a pipeline.
 
     Args:
         table: from `fst.compile.train.pipeline.Pipeline.table`.
@@ -77,7 +77,7 @@ class Splitter:
 
     @property
     def symbol(self) -> bytes:
-        """The character of words for a space of the splitter, in UTF-8."""
+        """The character that replaces spaces in words, in UTF-8."""
         symbol: str = self.table.metadata.model.letters.symbol
         return symbol.encode() or SPACE
 
@@ -86,11 +86,11 @@ class Counter:
     """Counts the words of documents in one thread.
 
     Args:
-        splitter: splits the documents.
-        partition: the number of the part of a corpus in which the documents lie.
+        splitter: the splitter of documents.
+        partition: the number of the corpus part with the documents.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
-        most: bytes that the table may have.
-        folder: where runs go that would have more.
+        most: the maximum size of the table in bytes.
+        folder: the folder for the runs of tables that would exceed it.
     """
 
     def __init__(self, splitter: Splitter, partition: int, errors: str, most: int, folder: Path) -> None:
@@ -126,7 +126,7 @@ class Counter:
         return read
 
     def _long(self, rows: Source, row: int) -> NDArray[np.uint8]:
-        """A document that has a block of its own."""
+        """The text of a document that is too long for a block."""
         text = whole(rows, row, self._errors)
         try:
             return units(text, UTF_8)
@@ -134,7 +134,7 @@ class Counter:
             raise not_text_at(row, wrong_at(text) or 0, text) from None
 
     def _normalized(self, text: NDArray[np.uint8], starts: Ints) -> tuple[NDArray[np.uint8], Ints, Any]:
-        """Documents as the splitter reads them, and its arguments for them."""
+        """The normalized documents, and the arguments of the splitter for them."""
         rewriter = self._splitter.rewriter
         if rewriter is None or rewriter.leaves(text, starts, self._work.state, self._memo):
             return text, starts, self._splitter.arguments
@@ -142,7 +142,7 @@ class Counter:
         return rewritten.text, rewritten.starts, rewriter.arguments
 
     def _count(self, text: NDArray[np.uint8], starts: Ints, machine: Any, document: int) -> int | None:
-        """Count normalized documents. Returns the number of the first one with an added token that the splitter cannot split, if any."""
+        """Count normalized documents. Returns the number of the first document with an added token, which cannot be split, or None."""
         state = self._counts.state
         state[ROW], state[AT], state[DOCUMENT], state[WORD] = 0, starts[0], document, 0
         while (reason := count_words.call(text, starts, machine, self._work, self._counts)) != DONE:
@@ -152,7 +152,7 @@ class Counter:
         return None
 
     def _make_room(self, reason: int) -> None:
-        """Enlarge the table; or, if that takes too much memory, write its words as a run."""
+        """Enlarge the table; or, if that would exceed the memory, write its words as a run."""
         state, slots, pool = self._counts.state, len(self._counts.slots) // SLOT, len(self._counts.pool)
         if reason == NO_SLOTS:
             slots *= 2
@@ -212,18 +212,18 @@ def count_documents(
     """Count the words of documents.
 
     Args:
-        splitter: splits the documents.
+        splitter: the splitter of documents.
         blocks: the documents.
         split: the digest of the splitter.
-        threads: how many threads count.
-        partition: the number of the part of a corpus in which the documents lie, for the first occurrences.
+        threads: the number of threads.
+        partition: the number of the corpus part with the documents, for first occurrences.
         errors: "strict" or "replace", as in `fst.Tokenizer.encode`.
         min_count: rarer words are left out at the end.
-        memory: bytes that the tables of all threads may have; then they are written to a temporary folder.
-        progress: called with the numbers of documents and of bytes that are counted.
+        memory: the maximum size of all threads' tables in bytes; full tables are written to a temporary folder.
+        progress: called with the numbers of documents and bytes counted so far.
 
     Raises:
-        TextError: a document is not text, or is too long; the message names it.
+        TextError: a document is not text, is too long, or contains an added token of the splitter; the message names it.
         VocabularyError: the sum of all counts is too large.
     """
     with TemporaryDirectory(prefix="fst-words-") as name:
@@ -233,7 +233,7 @@ def count_documents(
 
 
 def _runs(counters: Sequence[Counter]) -> list[Words]:
-    """The words of all counters, in as many parts as memory asks for."""
+    """The words of all counters: one part if everything fits in memory, else one part per run."""
     if not counters:
         return []
     first, *others = counters
@@ -247,7 +247,7 @@ def _runs(counters: Sequence[Counter]) -> list[Words]:
 
 
 class _Job:
-    """One count: the documents that are left, the progress, and the counters of the threads that have had documents."""
+    """One count: the remaining documents, the progress, and the counters of all threads that received documents."""
 
     def __init__(self, blocks: Iterator[Block], progress: Progress | None, make: Callable[[], Counter]) -> None:
         self._blocks, self._progress, self._make, self._lock = blocks, progress, make, Lock()
@@ -256,7 +256,7 @@ class _Job:
         self._failed: list[tuple[int, BaseException]] = []
 
     def run(self, threads: int) -> None:
-        """Count all documents in some threads, one of them this. Raises the error of the first document."""
+        """Count all documents in `threads` threads, including this one. If blocks fail, the error of the first one is raised."""
         others = [Thread(target=self._count, daemon=True) for _ in range(threads - 1)]
         for thread in others:
             thread.start()
@@ -265,16 +265,16 @@ class _Job:
             for thread in others:
                 thread.join()
         except BaseException as error:
-            self._failed.append((-1, error))  # the others stop after their block
+            self._failed.append((-1, error))  # the other threads stop after their current block
             for thread in others:
                 thread.join()
         if self._failed:
             raise min(self._failed, key=itemgetter(0))[1]
 
     def _count(self) -> None:
-        """Count blocks until none is left, or a thread has failed. An error is noted with the number of its block's first document.
+        """Count blocks until no block is left or a thread has failed. An error is recorded with the number of its block's first document.
 
-        Blocks are taken in the order of documents, so the first block that fails does so with any number of threads.
+        Blocks are taken in the order of documents, so the same block fails first with any number of threads.
         """
         first, counter = -1, None
         try:
@@ -300,12 +300,12 @@ class _Job:
 
 
 def _of_pieces(arguments: Any) -> Any:
-    """The arguments of kernels that find pieces, among those of all kernels of a table."""
+    """The arguments of the kernels that find pieces, out of all arguments of a table."""
     return getattr(arguments, "beside", arguments)
 
 
 def _placed(error: TextError, block: Block) -> TextError:
-    """An error with the place of its document."""
+    """The error with the name of its document in the message."""
     if error.row is None or error.place is None:
         return error
     said = str(error).partition(": ")[2]
@@ -313,12 +313,12 @@ def _placed(error: TextError, block: Block) -> TextError:
 
 
 def _size(slots: int, pool: int) -> int:
-    """The bytes of a table."""
+    """The size of a table in bytes."""
     return slots * (8 * SLOT + 16) + pool
 
 
 def stored(words: Words, folder: Path) -> Words:
-    """Words that lie in files of a folder."""
+    """The words, moved to memory-mapped files in a new folder."""
     own = Path(mkdtemp(dir=folder))
     for name in FIELDS:
         np.save(own / f"{name}.npy", getattr(words, name), allow_pickle=False)
@@ -326,7 +326,7 @@ def stored(words: Words, folder: Path) -> Words:
 
 
 def _with_symbol(text: NDArray[np.uint8], ends: Ints, symbol: bytes) -> tuple[NDArray[np.uint8], Ints]:
-    """Words with a symbol in place of each space."""
+    """Words with `symbol` in place of each space."""
     if symbol == SPACE:
         return text, ends
     spaces = np.cumsum(text == ord(SPACE))

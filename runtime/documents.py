@@ -1,4 +1,4 @@
-"""Documents in blocks, for counting: from iterables of texts, Arrow columns and files."""
+"""Blocks of documents for counting, from iterables of texts, Arrow columns and files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fst.runtime.files.documents import Documents
 from fst.runtime.files.reading import Files
 from fst.runtime.texts import Source, rows_of
 
-MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # texts in a block, and the characters or bytes after which it ends
+MOST_TEXTS, MOST_UNITS = 1 << 10, 1 << 18  # limits of a block: texts; characters or bytes, reached by its last text
 
 
 def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
@@ -24,7 +24,7 @@ def of_texts(texts: Iterable[Any]) -> Iterator[Block]:
 
 
 def of_column(column: Any) -> Iterator[Block]:
-    """The blocks of a column that Arrow can import. A null is no document."""
+    """The blocks of a column that Arrow can import. Nulls are skipped."""
     from fst.runtime.arrow import rows_of_column
 
     first = 0
@@ -61,7 +61,7 @@ def _numbered(rows: Source, first: int) -> Block:
 
 
 def _batches(texts: Iterable[Any]) -> Iterator[list[Any]]:
-    """Lists of texts that are worth a block."""
+    """The texts in lists, one for each block."""
     if isinstance(texts, list | tuple) and not any(isinstance(text, list | tuple) for text in texts[:1]):
         texts = texts if type(texts) is list else [*texts]
         yield from (texts[at : at + MOST_TEXTS] for at in range(0, len(texts), MOST_TEXTS))

@@ -1,8 +1,8 @@
-"""The hash table in which words are counted.
+"""The hash table for counting words.
 
-A slot has four numbers of 64 bits. A word of at most `INLINE` bytes lies in the first three, filled up with zeros. A longer one has there
-its hash, its place in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``: the tag is the length of the word, or
-`LONG`; a free slot is 0. A word takes the first free slot from its hash on.
+A slot has four 64-bit numbers. For a word of at most `INLINE` bytes, the first three contain its bytes, padded with zeros. For a longer
+word, they contain its hash, its index in `Counts.pool`, and its length. The fourth number is ``count | tag << 56``; the tag is the length
+of the word, or `LONG`. In a free slot, it is 0. Collisions are resolved by linear probing.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fst.rows import Array
 SLOT = KEY_PARTS + 1  # numbers in a slot
 INLINE = 8 * KEY_PARTS  # bytes of a word in its slot
 LONG = INLINE + 1
-TAG_SHIFT = 56  # no text has so many words
+TAG_SHIFT = 56  # counts are below 2^56
 PLACES = 2  # numbers for the first occurrence of a word
-MOST_FILLED = 5, 8  # of all slots
+MOST_FILLED = 5, 8  # at most 5/8 of the slots are used
 SLOTS_AT_FIRST, POOL_AT_FIRST = 1 << 15, 1 << 16
 
 DONE, NO_SLOTS, NO_POOL, HAS_ADDED = range(4)  # why counting stopped
@@ -28,15 +28,15 @@ WORDS, BYTES, POOL, ROW, AT, DOCUMENT, PLACE, NEEDED = range(8)
 
 
 class Counts(NamedTuple):
-    """The words that one thread has counted.
+    """The words counted by one thread.
 
     Attributes:
         slots: uint64[SLOT * n], n a power of 2.
-        places: int64[PLACES * n], by slot, where its word first occurs: the document, and the number of the word in it.
-        pool: uint8[m], the long words, one after the other. A kernel may read `INLINE` bytes from the beginning of a word on.
-        state: uint64[8]. `WORDS`: the number of words. `BYTES`: their length in all. `POOL`: the bytes of the long ones. `ROW`, `AT`: where
-            counting goes on. `DOCUMENT`: the number of this row's document. `PLACE`: the number of its words so far. `NEEDED`: after
-            `NO_POOL`, the bytes that the pool must have free.
+        places: int64[PLACES * n], the first occurrence of each slot's word: the document, and the number of the word in it.
+        pool: uint8[m], the long words, concatenated.
+        state: uint64[8]. `WORDS`: the number of distinct words. `BYTES`: their total length. `POOL`: the bytes used in `pool`. `ROW`, `AT`:
+            the row and the position where counting resumes. `DOCUMENT`: the number of this row's document. `PLACE`: the number of words
+            counted in this document so far. `NEEDED`: after `NO_POOL`, the free bytes that the pool must have.
         masks: uint64[4 * (INLINE + 1)], see `fst.machines.bpe_arguments.KEY_MASKS`.
     """
 
@@ -55,5 +55,5 @@ def counts(slots: int = SLOTS_AT_FIRST, pool: int = POOL_AT_FIRST) -> Counts:
 
 
 def fits(words: int, slots: int) -> bool:
-    """Whether a table of some slots may have so many words."""
+    """Whether a table with `slots` slots may contain `words` words."""
     return words * MOST_FILLED[1] <= slots * MOST_FILLED[0]

@@ -1,5 +1,5 @@
-"""Readers of files: documents of text from plain text, JSON lines, Parquet and Arrow, packed or not, on this machine or another.
+"""Readers of files: documents from plain text, JSON lines, Parquet and Arrow, compressed or not, local or remote.
 
-`reading` is the way in for the library. The modules below it, from the outside to the inside: `names` finds the files that names stand
-for, `inputs` reads each by its format, `lines`, `records` and `columns` are the formats, and `streams` and `packing` give their bytes.
+`reading` is the entry point for the library. The modules below it, from the outside in: `names` expands folders and patterns to files;
+`inputs` reads each file by its format; `lines`, `records` and `columns` are the formats; `streams` and `packing` read and unpack bytes.
 """

@@ -1,4 +1,4 @@
-"""Documents to encode or to search, from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
+"""Documents from files of all formats: text, JSON lines, columns of Parquet and Arrow."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Reading:
         with_text: whether the text itself is one of them.
         mends: whether lines of JSON that are not UTF-8 are repaired.
         in_pieces: whether long documents of plain text are read in pieces.
-        with_ends: whether documents of plain text keep the line feed or the separator at their ends.
+        with_ends: whether documents of plain text keep the line feed or the separator at their end.
 
     Raises:
         ReadingError: the options contradict each other.

@@ -1,4 +1,4 @@
-"""Names of inputs: the files that they stand for."""
+"""The files for the names of inputs: folders and patterns are expanded."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from fst.errors import ReadingError
 
 
 def named(names: Sequence[str]) -> tuple[str, ...]:
-    """The files that names stand for.
+    """The files for names.
 
-    A folder stands for all files in it and in its folders, in the order of their names, but for hidden ones. A pattern such as
-    ``books/**/*.jsonl``, which the shell was kept from reading, stands for the files that match it, if there are any.
+    A folder means all files in it and in its subfolders, in the order of their names, without hidden ones. A pattern such as
+    ``books/**/*.jsonl``, quoted so that the shell does not expand it, means the files that match it, if there are any.
 
     Raises:
         ReadingError: a folder has no file.

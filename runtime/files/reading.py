@@ -21,22 +21,22 @@ OPTION = re.compile(r"--(input-format|field|column|separator|document)(?: (text|
 
 
 class Files:
-    r"""Files of documents in the formats and packings that commands read.
+    r"""Files of documents, in the formats and compressions that commands read.
 
     Args:
-        sources: paths of files and folders, patterns such as ``books/**/*.jsonl``, URLs; "-" is standard input. A folder stands for all
-            files in it and in its folders, in the order of their names, but for hidden ones.
-        for_command: whether errors spell options as commands do.
-        options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`, and
-            `others`, for the other fields or columns too.
+        sources: paths of files and folders, patterns such as ``books/**/*.jsonl``, or URLs; "-" is standard input. A folder means all files
+            in it and in its subfolders, in the order of their names, without hidden ones.
+        for_command: whether messages spell options as on the command line (``--column``), not as arguments (``column=``).
+        options: the fields of `Reading`: `column` of Parquet and Arrow, `field` of JSON lines, `input_format`, `separator`, `document`; and
+            `others`, to read the other fields or columns, too.
 
     Attributes:
         names: the files.
-        size: their bytes, packed or not, for a progress bar; None: unknown.
-        advance: called with the number of bytes of each read, as they lie on disk; their sum is `size` in the end.
+        size: the total size of the files in bytes, as stored, for a progress bar; None: unknown.
+        advance: called with the number of stored bytes of each read; their sum at the end is `size`.
 
     Raises:
-        ReadingError: the options contradict each other or do not go with a file, or a folder is empty. No file has been read then.
+        ReadingError: the options contradict each other or do not fit a file, or a folder is empty. No document has been read yet.
         OSError: a file is missing.
 
     Example:
@@ -59,16 +59,16 @@ class Files:
     def documents(self, errors: str = "strict") -> Generator[Documents, None, None]:
         """The documents, some megabytes at a time, file after file.
 
-        `Documents.texts` is a list of bytes (plain text) or of str (JSON lines), or a pyarrow array (Parquet, Arrow), which may have nulls:
-        they are no documents. `Documents.in_utf8` makes a list of bytes of any of them, and proves that they are UTF-8. Calls that take
-        texts prove it too; `Documents.place` then names the document of their error.
+        `Documents.texts` is a list of bytes (plain text) or of str (JSON lines), or a pyarrow array (Parquet, Arrow). Nulls in an array are
+        not documents. `Documents.in_utf8` converts texts to a list of bytes, without nulls, and checks that they are UTF-8. All calls that
+        take texts also check this; `Documents.place` gives the name of the document for their errors.
 
         Args:
             errors: "strict", or "replace": a malformed byte is read as U+FFFD.
 
         Raises:
             TextError: a file is damaged, a line of JSON is not an object with the field, or a column is missing.
-            ReadingError: a file that could not be looked into before has another format than the options are for.
+            ReadingError: the options do not fit the format of a file that could not be checked before, such as standard input.
         """
         mends = errors == "replace"
         with self._spelled():
@@ -80,7 +80,7 @@ class Files:
 
 @contextmanager
 def _in_python() -> Generator[None, None, None]:
-    """Spell options in errors as arguments."""
+    """Spell options in error messages as arguments."""
     try:
         yield
     except (ReadingError, TextError) as error:
@@ -88,7 +88,7 @@ def _in_python() -> Generator[None, None, None]:
 
 
 def _argument(option: re.Match[str]) -> str:
-    """An option, and perhaps its value, as an argument.
+    """The argument for an option, with its value if there is one.
 
     Example:
         >>> OPTION.sub(_argument, "name it with --column; or pass --input-format text")

@@ -1,4 +1,4 @@
-"""pyarrow, or the error that says how to install it; and zstd, which it reads."""
+"""pyarrow, or an error with the command that installs it; and zstd, which pyarrow unpacks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Count the words of texts in a hash table, see `fst.machines.word_counts`.
 
-The pieces of a round are counted in two loops, so that the processor waits for the slots of many of them at the same time::
+The pieces of a round are counted in two loops, so the processor loads the slots of many pieces at the same time::
 
     find_pieces    text → pieces, see `fst.runtime.kernels.pieces`
     mark_dropped   pieces → marks on dropped ones, if the table drops any
@@ -9,10 +9,10 @@ The pieces of a round are counted in two loops, so that the processor waits for 
 
 Kernels check nothing. They require:
 
-- The table of the splitter comes from the compiler. ``text`` is valid UTF-8, or rewritten, and 64 bytes after it may be read; ``starts``
-  ascends within it, and cuts no character.
-- Less than `MOST_FILLED` of all slots are taken, so that each search ends at a free one. `count_words` stops before a round that could
-  take more, or could fill the pool, and nothing of this round is counted.
+- The table of the splitter is made by the compiler. ``text`` is valid UTF-8, or normalized from it, and 64 bytes after it are readable;
+  ``starts`` is ascending within it, and cuts no character.
+- At most `MOST_FILLED` of all slots are used, so each search ends at a free slot. `count_words` stops before a round that could exceed this
+  limit or the pool, and counts nothing of this round.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WORDS, BYTES, POOL, ROW, AT, DOCUMENT, WORD, NEEDED = (np.uint64(index) for inde
 
 @inlined
 def mixed(hashed):
-    """A hash whose highest bits depend on all bits of another."""
+    """A hash whose highest bits depend on all bits of `hashed`."""
     return (hashed ^ hashed >> U32) * HASH_MULTIPLIER
 
 
@@ -64,7 +64,7 @@ def find_slots(text, pieces, count, counts, shift, hashes):
 
 @part
 def same_bytes(text, begin, pool, at, length):
-    """Whether a word is the one at a place of the pool."""
+    """Whether a word equals the word at an index of the pool."""
     different = np.uint8(0)
     for index in range(length):
         different |= text[begin + np.uint64(index)] ^ pool[at + np.uint64(index)]
@@ -94,7 +94,7 @@ def put_word(text, begin, length, hashed, slot, counts):
 
 @inlined
 def is_word(text, begin, length, hashed, slot, counts):
-    """Whether a slot holds a word. Its tag is that of the word."""
+    """Whether a slot contains a word. The caller has compared the tags."""
     slots = counts.slots
     if length <= INLINE:
         return is_key(text, begin, counts.masks, length << U2, slots, slot)
@@ -104,7 +104,7 @@ def is_word(text, begin, length, hashed, slot, counts):
 
 @part
 def count_pieces(text, pieces, count, counts, shift, hashes):
-    """Count the pieces of a round. Returns whether none is an added token; what follows one is not counted."""
+    """Count the pieces of a round. Returns False at an added token; the pieces after it are not counted."""
     slots, state, last = counts.slots, counts.state, np.uint64(len(counts.slots)) - U1
     for index in range(count):
         item = np.uint64(pieces[index])
@@ -130,7 +130,7 @@ def count_pieces(text, pieces, count, counts, shift, hashes):
 
 @inlined
 def shift_of(slots):
-    """The shift that makes the number of a slot of a hash."""
+    """The right shift from a hash to the number of a slot."""
     shift, size = np.uint64(64), np.uint64(len(slots)) >> U2
     while size > U1:
         shift -= U1
@@ -140,18 +140,18 @@ def shift_of(slots):
 
 @kernel
 def count_words(text, starts, machine, work, counts):
-    """Count the words of texts, from where ``counts.state`` says on.
+    """Count the words of texts, from the row and position in ``counts.state``.
 
     Args:
         text: uint8[n], UTF-8 of all texts.
-        starts: int64[rows + 1], where each text begins in `text`, and where the last one ends.
+        starts: int64[rows + 1], the begin of each text in `text`, and the end of the last one.
         machine: `fst.machines.bpe_arguments.Arguments` of the splitter.
         work: `fst.machines.bpe_arguments.Work`.
         counts: `fst.machines.word_counts.Counts`. The caller sets `ROW`, `AT` and `DOCUMENT` for the first row.
 
     Returns:
-        `DONE`; or, to be called again after the caller has enlarged the table, `NO_SLOTS` or `NO_POOL`; or `HAS_ADDED`, if the splitter has
-        added tokens and the document `DOCUMENT` has one.
+        `DONE`; `NO_SLOTS` or `NO_POOL`: the caller must enlarge the table and call again; or `HAS_ADDED`: the document `DOCUMENT` contains
+        an added token of the splitter.
     """
     state, pieces, hashes, shift = counts.state, work.pieces, work.slots, shift_of(counts.slots)
     rows, row, at = np.uint64(len(starts)) - U1, state[ROW], state[AT]
@@ -175,7 +175,7 @@ def count_words(text, starts, machine, work, counts):
 
 @inlined
 def is_same(old, slot, new, other):
-    """Whether two slots of two tables, of one tag, hold the same word."""
+    """Whether two slots of two tables, with equal tags, contain the same word."""
     if old.slots[slot + U3] >> TAG < LONG:
         return is_key(old.slots, slot, old.masks, INLINE << U2, new.slots, other)
     begin, length = old.slots[slot + U1], old.slots[slot + U2]
@@ -185,7 +185,7 @@ def is_same(old, slot, new, other):
 
 @inlined
 def put_slot(old, slot, new, free):
-    """Copy a slot of a table to a free one of another."""
+    """Copy a slot of a table to a free slot of another table."""
     length = old.slots[slot + U3] >> TAG
     for index in range(U4):
         new.slots[free + index] = old.slots[slot + index]
@@ -202,7 +202,7 @@ def put_slot(old, slot, new, free):
 
 @inlined
 def add_slot(old, slot, new, other):
-    """Add the count of a slot to that of the same word in another table, where the earlier place of the two is kept."""
+    """Add the count of a slot to that of the same word in another table, and keep the earlier first occurrence there."""
     new.slots[other + U3] += old.slots[slot + U3] & COUNT_MASK
     place, found = slot >> U1, other >> U1
     document, word = old.places[place], old.places[place + U1]
@@ -213,11 +213,11 @@ def add_slot(old, slot, new, other):
 
 @kernel
 def add_words(old, new):
-    """Add the words of a table to those of another.
+    """Add the words of a table to another table.
 
     Args:
-        old: the words to be added.
-        new: the other table. It has the slots and the pool for all of them: less than `MOST_FILLED` of its slots are taken in the end.
+        old: the table to add.
+        new: the other table, with enough slots and pool: at most `MOST_FILLED` of its slots are used afterwards.
     """
     shift, last = shift_of(new.slots), np.uint64(len(new.slots)) - U1
     for number in range(np.uint64(len(old.slots)) >> U2):
@@ -238,13 +238,13 @@ def add_words(old, new):
 
 @kernel
 def list_words(counts, text, ends, numbers, first):
-    """Write all words of a table, in no order.
+    """List all words of a table, in arbitrary order.
 
     Args:
         counts: the table.
-        text: uint8[BYTES], filled with the bytes of the words, one after the other.
-        ends, numbers: int64[WORDS], filled: where each word ends, and its count.
-        first: int64[WORDS, 2], filled: where each word first occurs.
+        text: uint8[BYTES], filled with the bytes of the words, concatenated.
+        ends, numbers: int64[WORDS], filled: the end of each word, and its count.
+        first: int64[WORDS, 2], filled: the first occurrence of each word.
     """
     filled, at = U0, U0
     for number in range(np.uint64(len(counts.slots)) >> U2):

@@ -276,15 +276,15 @@ class FastTokenizer:
         special_tokens_map: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Any:
-        """A new tokenizer with the pipeline and the special tokens of this one and a vocabulary for other texts; see `fst.train.like`.
+        """A new tokenizer with the pipeline and the special tokens of this one, and a vocabulary trained on other texts.
 
         Args:
             text_iterator: texts, or lists of texts.
             vocab_size: the number of tokens.
             length: ignored.
-            new_special_tokens: more special tokens, each a str or an ``AddedToken``.
-            special_tokens_map: new names of special tokens, by the old ones.
-            options: further arguments of `fst.train.like` and of the trainer, such as ``min_frequency``.
+            new_special_tokens: further special tokens, each a str or an ``AddedToken``.
+            special_tokens_map: old name → new name of special tokens.
+            options: further arguments of `fst.train.like`, which trains the vocabulary, such as ``min_frequency``.
 
         Raises:
             VocabularyError, UnsupportedError, TextError: as from `fst.train.like`.
