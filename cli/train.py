@@ -1,6 +1,6 @@
 """The commands ``fst train …``: their options and help. `fst.cli.training` does the work."""
 
-# ruff: noqa: D301 - click wants the character \b above lines that it is not to fill
+# ruff: noqa: D301 - click keeps the line breaks of paragraphs that begin with the character \b
 
 from __future__ import annotations
 
@@ -21,47 +21,58 @@ corpus_options = with_options(
         type=click.Choice(["strict", "replace"]),
         default="strict",
         show_default=True,
-        help="At a document that is not text: stop, or replace bytes that are not UTF-8 by U+FFFD.",
+        help="If a document is not UTF-8: stop, or replace malformed bytes by U+FFFD.",
     ),
     threads_option,
     click.option(
-        "--min-count", type=click.IntRange(min=1), metavar="N", default=1, show_default="1: all", help="Leave out words that are rarer."
+        "--min-count", type=click.IntRange(min=1), metavar="N", default=1, show_default="1: none", help="Leave out rarer words."
     ),
 )
 splitter_options = with_options(
-    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="What splits texts into words; that of counted words by default."),
-    click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="What normalizes texts: nfkc, bert, ..."),
+    click.option("--splitter", metavar="NAME|PATTERN|FILE", help="The splitter of texts. Counted words from a named splitter need none."),
+    click.option("--normalizer", metavar="NAME|JSON", show_default="that of the splitter", help="The normalizer: nfkc, bert, ..."),
 )
-output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="What to write.")
+output_option = click.option("-o", "--output", required=True, type=FileName(), metavar="FILE|FOLDER/", help="The file or folder to write.")
 writing_options = with_options(
     output_option,
     click.option("--overwrite", is_flag=True, help="Replace files that exist in FOLDER."),
-    click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures of the vocabulary on this file, read as FILE is."),
+    click.option("--report", type=FileName(), metavar="HELD_OUT", help="Print figures on this file, with the reading options of FILE."),
 )
 run_options: Option = with_options(
-    click.option("--checkpoint", type=FileName(), metavar="FILE", help="Where a run that stops early leaves its state."),
+    click.option("--checkpoint", type=FileName(), metavar="FILE", help="The file for the state of a run that stops early."),
     click.option("--deadline", type=Number(min=0), metavar="SECONDS", show_default="none", help="Stop training after this time."),
 )
 size_option = click.option("--vocab-size", type=click.IntRange(min=1), metavar="N", required=True, help="The number of tokens.")
-special_option = click.option("--special-tokens", multiple=True, metavar="TOKEN", help="A special token; may be repeated. They come first.")
-unknown_option = click.option("--unk-token", metavar="TOKEN", show_default="none", help="The special token for what no tokens cover.")
+special_option = click.option(
+    "--special-tokens", multiple=True, metavar="TOKEN", help="A special token; repeat the option for more. They get the first ids."
+)
+unknown_option = click.option(
+    "--unk-token",
+    metavar="TOKEN",
+    show_default="wordpiece: [UNK]; wordlevel, --reference sentencepiece: <unk>; others: none",
+    help="The special token for unknown text.",
+)
 frequency_option = click.option(
-    "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token of something that is rarer."
+    "--min-frequency", type=click.IntRange(min=0), metavar="N", show_default="0", help="Make no token from rarer pairs or words."
 )
 alphabet_option = click.option(
     "--limit-alphabet", type=click.IntRange(min=0), metavar="N", show_default="all", help="Keep the N most frequent characters."
 )
 length_option = click.option(
-    "--max-token-length", type=click.IntRange(min=1), metavar="N", show_default="any", help="Merge to less than N symbols."
+    "--max-token-length",
+    type=click.IntRange(min=1),
+    metavar="N",
+    show_default="any; sentencepiece: 16",
+    help="Merge to less than N symbols; for sentencepiece, to at most N.",
 )
 criterion_option = click.option(
-    "--criterion", type=click.Choice(["frequency", "score"]), default="frequency", show_default=True, help="How pairs are compared."
+    "--criterion", type=click.Choice(["frequency", "score"]), default="frequency", show_default=True, help="The pair to merge next."
 )
 
 
 def reference_option(*names: str) -> Option:
-    """The option for the library whose results a trainer matches; the first name is the default."""
-    return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="Whose results to match.")
+    """The option for the library whose results a trainer reproduces; the first name is the default."""
+    return click.option("--reference", type=click.Choice(names), default=names[0], show_default=True, help="The results to reproduce.")
 
 
 class Trainers(click.Group):
@@ -72,7 +83,7 @@ class Trainers(click.Group):
 
 @click.group("train", cls=Trainers)
 def train_group() -> None:
-    """Train vocabularies from texts, and make new ones from old ones.
+    """Train vocabularies on texts, and derive new vocabularies from old ones.
 
     \b
     Examples:
@@ -81,31 +92,32 @@ def train_group() -> None:
       fst train wordpiece words.parquet --vocab-size 30000 -o vocab.txt
       fst train like gpt2.npz corpus.txt -o mine/
 
-    FILE is read as by `fst encode`: plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), packed or not. A folder
-    stands for all files in it; '-', or no FILE, is standard input. A single .parquet without --column is one of counted words, from `fst
-    train words`.
+    FILE is plain text, JSON lines (with --field), Parquet or Arrow IPC (with --column), compressed or not, as for `fst encode`. A folder
+    means all files in it; '-', or no FILE, is standard input. Parquet files from `fst train words` are read as counted words if there is
+    no --column.
 
     \b
     --splitter is one of these:
       a name         gpt2, cl100k, o200k, llama3, qwen2: words of bytes; bert;
                      metaspace or sentencepiece; whitespace; none: a document is a word
-      a pattern      a regular expression that matches words, of bytes
-      a file         a tokenizer.json, a table, or the folder of a tokenizer: its
-                     splitter and its normalizer
+      a pattern      a regular expression that matches words; words are bytes
+      a file         a tokenizer.json, a table, or the folder of a tokenizer, for
+                     its splitter and its normalizer
 
     \b
-    -o chooses what is written, whole or not at all:
+    -o gives the form. A file is written whole or not at all:
       FOLDER/        tokenizer.json; for BPE also vocab.json and merges.txt, for
                      WordPiece vocab.txt, if these can express the vocabulary
       X.json         a tokenizer.json
-      X.txt          the tokens of WordPiece, one a line
+      X.txt          the tokens of WordPiece, one per line
       X.tiktoken     the ranks of byte-level BPE
-      X.model        a model of sentencepiece, of Unigram or BPE
+      X.model        a model of sentencepiece, for Unigram or BPE
       X.npz          a table, as `fst compile` writes it
 
-    Files that exist in the folder are refused; --overwrite replaces them. A single file is always replaced.
+    Existing files in FOLDER are an error; --overwrite replaces them. A single file is always replaced.
 
-    With --checkpoint, Ctrl-C and the --deadline leave a file from which the same command goes on. The result is the same, bit for bit.
+    With --checkpoint, a run stopped by Ctrl-C or --deadline writes its state; the same command resumes it. The result is the same, bit for
+    bit.
     """
 
 
@@ -118,10 +130,10 @@ def train_group() -> None:
     "--partition", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="The number of this part of a corpus."
 )
 def words_command(**options: Any) -> None:
-    """Count the words of texts, and write them as Parquet: what vocabularies are trained from.
+    """Count the words of texts, and write them as Parquet, an input of all trainers.
 
-    The columns are word, count, first and split. Parts of a corpus can be counted apart, each with its own --partition. Group their tables
-    by word and split, with sum(count) and min(first), in any engine: these are the words of the whole.
+    The columns are word, count, first and split. Parts of a corpus can be counted separately, each with its own --partition. To merge
+    their tables, group by word and split, with sum(count) and min(first), in any engine.
 
     \b
     Examples:
@@ -135,7 +147,7 @@ def words_command(**options: Any) -> None:
 
 
 def trainer(name: str, *options: Option) -> Callable[[Callable[..., None]], click.Command]:
-    """A decorator for the command of a trainer: it has its own options, and those of all trainers."""
+    """A decorator for the command of a trainer, which adds its own options and those of all trainers."""
     add = with_options(*options, files_argument, writing_options, corpus_options)
     return lambda function: train_group.command(name)(add(function))
 
@@ -147,7 +159,7 @@ new_options: Option = with_options(size_option, special_option, unknown_option, 
     "bpe", new_options, frequency_option, alphabet_option, length_option, reference_option("huggingface", "sentencepiece"), run_options
 )
 def bpe_command(**options: Any) -> None:
-    """Train byte-pair encoding: the most frequent pair of tokens becomes a token, again and again.
+    """Train byte-pair encoding: repeatedly merge the most frequent pair of tokens.
 
     \b
     Examples:
@@ -162,9 +174,9 @@ def bpe_command(**options: Any) -> None:
 
 @trainer("wordpiece", new_options, criterion_option, frequency_option, alphabet_option, run_options)
 def wordpiece_command(**options: Any) -> None:
-    """Train WordPiece, by the frequency of pairs as tokenizers does, or by the score count(ab) / (count(a) * count(b)).
+    """Train WordPiece: merge pairs by frequency, like the library tokenizers, or by the score count(ab) / (count(a) * count(b)).
 
-    By the score, texts have more tokens; a --min-frequency of 10 or more helps.
+    By score, texts have more tokens; --min-frequency 10 or more reduces the number.
 
     \b
     Examples:
@@ -178,7 +190,7 @@ def wordpiece_command(**options: Any) -> None:
 
 @trainer("unigram", new_options, reference_option("huggingface", "exact"), run_options)
 def unigram_command(**options: Any) -> None:
-    """Train a Unigram model: from all frequent substrings, the least useful are dropped until the size is met.
+    """Train a Unigram model: begin with all frequent substrings, and drop the least useful until the size is met.
 
     \b
     Examples:
@@ -204,7 +216,7 @@ def wordlevel_command(**options: Any) -> None:
 
 
 def number_option(name: str, description: str, default: str | None = None) -> Option:
-    """The option for a number of tokens; it is required if there is no default."""
+    """The option for a number of tokens; required if it has no default."""
     kind = click.IntRange(min=1)
     return click.option(name, type=kind, metavar="N", required=default is None, show_default=default or False, help=description)
 
@@ -214,7 +226,7 @@ old_argument = click.argument("old", type=FileName())
 
 @trainer("like", old_argument, number_option("--vocab-size", "The number of tokens.", "that of OLD"), run_options)
 def like_command(**options: Any) -> None:
-    """Train a vocabulary of the kind of OLD, with its splitter and its special tokens, on other texts.
+    """Train a vocabulary like OLD on other texts: the same kind of model, splitter and special tokens.
 
     OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
@@ -229,7 +241,7 @@ def like_command(**options: Any) -> None:
 
 @trainer("extend", old_argument, number_option("--add", "The number of new tokens."), run_options)
 def extend_command(**options: Any) -> None:
-    """Add tokens to a vocabulary. OLD keeps its tokens, ids and merges; it is given as for `fst train like`.
+    """Add tokens to a vocabulary; its tokens, ids and merges stay. OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
     Example:
@@ -245,10 +257,10 @@ def extend_command(**options: Any) -> None:
 @files_argument
 @writing_options
 @number_option("--keep", "The number of tokens that stay.")
-@click.option("--ids", type=FileName(), metavar="FILE.npy", help="Write the new id of each old one, -1 if it is removed, for embeddings.")
+@click.option("--ids", type=FileName(), metavar="FILE.npy", help="Write the new id of each old id, -1 if removed: to cut embeddings.")
 @corpus_options
 def trim_command(**options: Any) -> None:
-    """Remove the tokens of a vocabulary that texts use least. OLD is given as for `fst train like`.
+    """Remove the tokens that texts use least. OLD is a table, a tokenizer.json or the folder of a tokenizer.
 
     \b
     Example:

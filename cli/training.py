@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fst.compile.train.result import Trained
     from fst.counted_words import Words
 
-READING = ("input_format", "field", "column", "separator", "document")  # options of files
+READING = ("input_format", "field", "column", "separator", "document")  # options of `fst.runtime.files.reading.Files`
 SPLITTING = ("splitter", "normalizer")
 COUNTING = (*SPLITTING, "errors", "threads", "min_count", "partition")  # options of `fst.train.words`
 AT_ONCE = ("wordlevel",)  # trainers without rounds
@@ -31,14 +31,14 @@ def count(files: Sequence[str], output: str, **options: Any) -> None:
 
     Args:
         files: the files.
-        output: the file of Parquet.
+        output: the Parquet file to write.
         options: the other options of the command.
 
     Raises:
-        click.UsageError: the output is an input, or has another ending.
+        click.UsageError: the output is an input, or its ending is not ``.parquet``.
     """
     if ending(output) != (PARQUET, None):
-        raise click.UsageError(f"{output}: words are written as Parquet; name a file with the ending {PARQUET}")
+        raise click.UsageError(f"{output}: words are written as Parquet; name a file that ends in {PARQUET}")
     keep_apart([output], files)
     check_target(output)
     options["normalizer"] = _normalizer(options["normalizer"])
@@ -54,15 +54,16 @@ def train(
 
     Args:
         trainer: the name of a function in `fst.train`.
-        files: the files, or files of words.
-        output: a file, whose name states its form, or a folder.
-        overwrite: whether files in the folder are replaced.
-        report: a file of held-out texts; None: no report is wanted.
-        old: the vocabulary from which the new one is made; None: there is none.
-        options: the other options of the command. Without a value, the trainer has its own.
+        files: files of texts, or of counted words.
+        output: a file, whose name gives the form, or a folder.
+        overwrite: whether existing files in the folder are replaced.
+        report: a file of held-out texts; None: no report.
+        old: the old vocabulary, for `like` and `extend`; None: for other trainers.
+        options: the other options of the command. For options without a value, the default of the trainer applies.
 
     Raises:
-        click.UsageError: the output is an input, exists in its folder, or has an unknown form.
+        click.UsageError: the output is an input, or a file of the folder exists.
+        UnsupportedError: the form of the output is unknown.
     """
     import fst
 
@@ -88,11 +89,11 @@ def trim(
     Args:
         old: the vocabulary.
         keep: the number of tokens that stay.
-        ids: a file for the new id of each old one; None: it is not wanted.
-        files, output, overwrite, report, options: as of `train`.
+        ids: the file for the new id of each old id; None: no file.
+        files, output, overwrite, report, options: as in `train`.
 
     Raises:
-        click.UsageError: as by `train`.
+        click.UsageError, UnsupportedError: as in `train`.
     """
     import fst
 
@@ -113,7 +114,7 @@ def trim(
 
 @contextmanager
 def _telling_warnings() -> Iterator[None]:
-    """Write warnings as lines."""
+    """Print warnings as single lines on standard error."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         yield
@@ -122,14 +123,14 @@ def _telling_warnings() -> Iterator[None]:
 
 
 def _tokenizer(old: str, command: str) -> Any:
-    """An old vocabulary."""
+    """The tokenizer of an old vocabulary."""
     from fst.bridge.old import tokenizer_of
 
     return tokenizer_of(old, f"fst train {command}")
 
 
 def _held_out(report: str | None, reading: Mapping[str, Any]) -> Iterator[bytes] | None:
-    """The texts of a report. The file is checked at once."""
+    """The texts of a report. The file is opened later, but checked now."""
     from fst.runtime.files.reading import Files
 
     if report is None:
@@ -147,18 +148,18 @@ def _write(result: Trained, output: str, held_out: Iterator[bytes] | None) -> No
 
 
 def _taken(options: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Some options that have a value."""
+    """The options with these names that have a value."""
     return {name: options[name] for name in names if options.get(name) not in (None, ())}
 
 
 def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[str, Any]) -> Words:
-    """The words of files."""
+    """The words of files, or of tables of words."""
     import fst
     from fst.bridge.words import are_tables
     from fst.runtime.files.reading import Files
 
     if reading.keys() <= {"document"} and are_tables(files):
-        words: Words = fst.train.words([*files], **counting)  # they are counted already
+        words: Words = fst.train.words([*files], **counting)  # already counted
     else:
         source = Files(files, for_command=True, with_ends=True, **reading)
         with progress("counting", source.size) as source.advance:
@@ -167,7 +168,7 @@ def _words(files: Sequence[str], reading: Mapping[str, Any], counting: Mapping[s
 
 
 def _normalizer(given: str | None) -> Any:
-    """A normalizer by its name or as JSON."""
+    """The normalizer of an option: its name, or its value in JSON."""
     if given is None or not given.lstrip().startswith("{"):
         return given
     try:
@@ -177,7 +178,7 @@ def _normalizer(given: str | None) -> Any:
 
 
 def _check_output(output: str, overwrite: bool, inputs: Sequence[str]) -> None:
-    """Refuse an output that cannot be written, before any input is read."""
+    """Raise an error for an output that cannot be written, before any input is read."""
     from fst.compile.train.saving import files_of
 
     names = files_of(output)

@@ -1,4 +1,4 @@
-"""What an old tokenizer of any form states, for a new vocabulary like it."""
+"""The ``tokenizer.json`` and the settings of an old tokenizer of any form, for a new vocabulary like it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ ASKER = "fst.train.like"
 
 
 def statement_of(old: Any, asker: str = ASKER) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """The ``tokenizer.json`` of a tokenizer, and settings that it does not state, named as in `fst.metadata.Settings`.
+    """The ``tokenizer.json`` of a tokenizer, and settings that are not in it, named as in `fst.metadata.Settings`.
 
     Args:
-        old: as in `fst.train.like`. Only forms that state no ``tokenizer.json`` are compiled.
-        asker: the function that asks, for messages.
+        old: as in `fst.train.like`. It is compiled only if its form contains no ``tokenizer.json``.
+        asker: the calling function, for messages.
 
     Raises:
-        VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read, or no ``tokenizer.json`` can express it.
+        VocabularyError, UnsupportedError, TypeError, OSError: the tokenizer cannot be read, or no ``tokenizer.json`` can express it.
     """
     from fst.compile.sources.read import stated
     from fst.compile.train.counterparts import counterpart

@@ -1,4 +1,4 @@
-"""From an old tokenizer to a new vocabulary: its ``tokenizer.json``, and words as its model segments them."""
+"""Old tokenizers as input of training: their ``tokenizer.json``, and words segmented by their model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fst.runtime.batch import Batch
     from fst.runtime.tokenizer import Tokenizer
 
-SETTINGS = (  # of `fst.metadata.Settings`; a tokenizer.json states the others
+SETTINGS = (  # fields of `fst.metadata.Settings` that are not in a tokenizer.json
     *("named_tokens", "extra_special_tokens", "model_max_length", "model_input_names"),
     *("padding_side", "truncation_side", "clean_up_tokenization_spaces", "chat_templates"),
 )
@@ -22,15 +22,15 @@ EMPTY = {"version": "1.0", **dict.fromkeys(("truncation", "padding", "normalizer
 
 
 def tokenizer_of(old: Any, asker: str) -> Tokenizer:
-    """The tokenizer of whatever has one.
+    """The `Tokenizer` for a tokenizer or vocabulary of any form.
 
     Args:
         old: a tokenizer of this package, or a live one of ``tokenizers``, ``transformers`` or ``tiktoken``; a table, or the path of one;
-            a trained vocabulary; or what `fst.compile.tokenizer` takes, such as a folder or a ``tokenizer.json``.
-        asker: the function that asks, for messages.
+            a trained vocabulary; or a source of `fst.compile.tokenizer`, such as a folder or a ``tokenizer.json``.
+        asker: the calling function, for messages.
 
     Raises:
-        VocabularyError, UnsupportedError, TypeError, OSError: it cannot be read or compiled.
+        VocabularyError, UnsupportedError, TypeError, OSError: `old` cannot be read or compiled.
     """
     from pathlib import Path
 
@@ -51,7 +51,7 @@ def tokenizer_of(old: Any, asker: str) -> Tokenizer:
 
 
 def old_vocabulary(tokenizer: Tokenizer, asker: str) -> OldVocabulary:
-    """The vocabulary of a tokenizer. One of tiktoken gets the splitter of ``tokenizers`` that has the effect of its pattern.
+    """The vocabulary of a tokenizer. For tiktoken, the splitter of ``tokenizers`` with the same effect replaces the pattern.
 
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express it.
@@ -75,7 +75,7 @@ def is_tiktoken(table: Any) -> bool:
 
 
 def segmented(old: OldVocabulary, words: Words) -> Batch:
-    """The ids of each word, as the model alone makes them.
+    """The ids of each word by the model alone, without normalizer and splitter.
 
     Raises:
         TextError: a word is not UTF-8.
@@ -93,7 +93,7 @@ def segmented(old: OldVocabulary, words: Words) -> Batch:
 
 
 def used(old: OldVocabulary, words: Words) -> Any:
-    """How often words use each token: int64[1 + largest id]."""
+    """The occurrences of each token in the words: int64[1 + largest id]."""
     batch = segmented(old, words)
     counts = np.zeros(old.size, np.int64)
     np.add.at(counts, batch.ids, np.repeat(words.counts, np.diff(batch.row_splits)))

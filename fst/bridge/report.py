@@ -1,6 +1,6 @@
 """Figures of a vocabulary on texts that it was not trained on.
 
-Words are runs of letters, digits and marks, whatever the vocabulary's own splitter does, so that the figures of two vocabularies compare.
+A word is a run of letters, digits and marks, independent of the vocabulary's own splitter, so figures of two vocabularies can be compared.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from fst.table import Table
 
 ALL = "all"  # the row of all texts together
-RARE = 10  # a token that occurs less often is rare
+RARE = 10  # a token with fewer occurrences is rare
 BLOCK = 1 << 10  # texts measured at a time
-OF_WORDS = ("L", "N", "M")  # the categories of characters of words
+OF_WORDS = ("L", "N", "M")  # Unicode categories of the characters of words
 HEADINGS = ("texts", "bytes/token", "chars/token", "words/token", "whole words", "unknown", "used", "rare")
 
 TEXT = "text"  # the usual column of texts
 
 Ints = NDArray[np.int64]
-Block = tuple[list[str], list[str]]  # texts, and the name of the row of each
+Block = tuple[list[str], list[str]]  # texts, and the name of each text's row
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Row:
     """The figures of some texts.
 
     Attributes:
-        name: the value of their column; "all" for all texts.
-        texts, bytes, characters, words, tokens: the numbers of these; without special tokens around the texts.
-        whole: words that are one token, and no unknown one.
-        unknown: unknown tokens.
-        used: distinct tokens.
-        rare: distinct tokens that occur less than 10 times.
+        name: the value of the column `by`; "all" for all texts.
+        texts, bytes, characters, words, tokens: totals; `tokens` without the special tokens around texts.
+        whole: the number of words that are exactly one token, not counting the unknown token.
+        unknown: the number of unknown tokens.
+        used: the number of distinct tokens that occur.
+        rare: the number of distinct tokens that occur 1 to 9 times.
     """
 
     name: str
@@ -64,17 +64,17 @@ class Row:
 
     @property
     def bytes_per_token(self) -> float:
-        """Bytes of UTF-8 a token."""
+        """Bytes of UTF-8 per token."""
         return self.bytes / max(1, self.tokens)
 
     @property
     def characters_per_token(self) -> float:
-        """Characters a token."""
+        """Characters per token."""
         return self.characters / max(1, self.tokens)
 
     @property
     def words_per_token(self) -> float:
-        """Words a token."""
+        """Words per token."""
         return self.words / max(1, self.tokens)
 
     @property
@@ -97,11 +97,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of a vocabulary on held-out texts. As a str it is a table.
+    """Figures of a vocabulary on held-out texts; `str` formats them as a table.
 
     Attributes:
-        rows: the figures of each value of the column, and last those of all texts.
-        size: the number of tokens of the vocabulary.
+        rows: a row for each value of the column `by`, then one for all texts.
+        size: the number of tokens in the vocabulary.
     """
 
     rows: Sequence[Row]
@@ -114,7 +114,7 @@ class Report:
         return "\n".join([*(text.rstrip() for text in texts), f"{self.size:,} tokens in the vocabulary"])
 
     def svg(self) -> str:
-        """A chart of bytes a token, whole words and unknown tokens, as the text of an SVG file."""
+        """A chart of bytes per token, whole words and unknown tokens, as the text of an SVG file."""
         panels = [
             Panel("bytes a token", self._bars("bytes_per_token", ".2f")),
             Panel("words that are one token", self._bars("whole_words", ".1%")),
@@ -131,7 +131,7 @@ class Report:
 
 @dataclass
 class _Sums:
-    """The sums of some texts: fields as in `Row`, and how often each id occurs."""
+    """The sums of some texts: fields as in `Row`, and the occurrences of each id."""
 
     counts: Ints
     texts: int = 0
@@ -155,11 +155,11 @@ class _Sums:
 
 
 def report(table: Table, held_out: Any, *, column: str | None = None, field: str | None = None, by: str | None = None) -> Report:
-    """Measure a vocabulary, see `fst.compile.train.result.Trained.report`.
+    """Measure a vocabulary.
 
     Args:
-        table: its table.
-        held_out, column, field, by: as there.
+        table: the table of the vocabulary.
+        held_out, column, field, by: as in `fst.compile.train.result.Trained.report`.
     """
     from fst.runtime.tokenizer import Tokenizer
 
@@ -219,7 +219,10 @@ def _is_of_words() -> NDArray[np.bool_]:
 
 
 def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDArray[np.bool_]) -> int:
-    """The number of words that are one known token: the first token that ends in the word covers it, and the next one begins after it."""
+    """The number of words that are one known token.
+
+    For such a word, the first token that ends after its beginning covers it, and the next token begins at its end or later.
+    """
     if not len(spans):
         return 0
     stops = np.maximum.accumulate(spans[:, 1])
@@ -231,7 +234,7 @@ def _whole(begins: Ints, ends: Ints, spans: NDArray[np.int32] | Ints, known: NDA
 
 
 def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None) -> Iterator[Block]:
-    """Texts, some at a time, and the name of the row of each."""
+    """Texts in blocks, each text with the name of its row."""
     if isinstance(held_out, str | os.PathLike):
         yield from _of_files([held_out], column, field, by)
     elif isinstance(held_out, Mapping) or hasattr(held_out, "column_names") or hasattr(held_out, "columns"):
@@ -241,7 +244,7 @@ def _blocks(held_out: Any, column: str | None, field: str | None, by: str | None
         if are_paths(first, items, has_column=(column or field) is not None):
             yield from _of_files(items, column, field, by)
         elif by is not None:
-            raise TextError(f"held-out texts have no columns, such as {quoted(by)}; expected columns, or files that have them")
+            raise TextError(f"by is {quoted(by)}, but the held-out texts have no columns; pass a table, columns or files that have them")
         else:
             yield from _zipped(items, None)
 
@@ -278,7 +281,7 @@ def _column(held_out: Any, name: str) -> Iterable[Any]:
 
 
 def _zipped(texts: Iterable[Any], names: Iterable[Any] | None) -> Iterator[Block]:
-    """Blocks of texts with their names; a null is no text."""
+    """Blocks of texts with their names, without nulls."""
     pairs = zip(texts, repeat(ALL) if names is None else names, strict=False)
     rows = ((_text(text), str(name)) for text, name in pairs if text is not None)
     while block := [*islice(rows, BLOCK)]:

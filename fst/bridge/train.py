@@ -1,6 +1,6 @@
 """Training: vocabularies from texts or from counted words.
 
-The runtime counts words, and the compiler makes a vocabulary of them. This module is the way from one to the other.
+The runtime counts words, and the compiler makes a vocabulary from them. This module connects the two.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fst.compile.train.result import Trained
     from fst.compile.train.trimming import Trimmed
 
-OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that take rounds
+OF_ROUNDS = ("progress", "checkpoint", "deadline")  # arguments of trainers that work in rounds
 
 
 def words(
@@ -38,37 +38,41 @@ def words(
 ) -> Words:
     """Count the words of a corpus: the pre-tokens from which a vocabulary is trained.
 
-    The result does not depend on the number of threads, on how documents come in files or batches, or on the memory.
+    The result does not depend on the number of threads, on the division into files or batches, or on `memory`.
 
     Args:
-        sources: an iterable of str or of bytes in UTF-8, each a document, or of lists of them; a column of Arrow, polars or pandas; a table
-            with such a column, see `column`; or files: a path, or an iterable of paths, of text, JSON lines, Parquet or Arrow, packed or
-            not, of folders, patterns and URLs. A line of plain text is a document, with its line feed. In an iterable of str, these are
-            paths if `column` or `field` is given or if each is an existing file or a URL. Counted words are taken, too: a `Words`, a
-            mapping of words to counts, pairs of them, a table or a file of Parquet with the columns word and count.
-        splitter: how documents are split: "gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k", "llama3",
-            "qwen2", or "none": a document is a word. Or a regular expression, for byte-level vocabularies; a pre-tokenizer of
-            ``tokenizers``, live or as a mapping; a tokenizer, whose normalizer is taken, too: live, an `fst.Tokenizer`, a table, or the
-            path of one, of a ``tokenizer.json`` or of a folder. For counted words, the splitter that they were split with.
+        sources: one of these:
+
+            - documents: an iterable of str or of bytes in UTF-8, or of lists of them; or a column of Arrow, polars or pandas;
+            - a table with a column of documents, see `column`;
+            - files: a path or URL, or an iterable of them. Files are text, JSON lines, Parquet or Arrow, compressed or not; a path may be
+              a folder or a pattern. A line of plain text, with its line feed, is a document. Items of type str are paths if `column` or
+              `field` is given, or if the iterable is a list or tuple in which each item is an existing file or a URL;
+            - counted words: a `Words`, a mapping of words to counts, pairs of word and count, or a table or Parquet files with the columns
+              word and count.
+        splitter: how documents are split. A name: "gpt2", "bert", "metaspace", "sentencepiece", "whitespace", "cl100k", "o200k",
+            "llama3", "qwen2", or "none" (a document is one word). A regular expression, for byte-level vocabularies. A pre-tokenizer of
+            ``tokenizers``, live or as a mapping. Or a tokenizer, together with its normalizer: live, an `fst.Tokenizer`, a table, or the
+            path of a table, a ``tokenizer.json`` or a folder. For counted words: the splitter that made them.
         normalizer: "bert", "bert-cased", "nfc", "nfd", "nfkc", "nfkd", "lowercase", or "none"; or a normalizer of ``tokenizers``, live or
             as a mapping. None: that of the splitter.
-        column: the column of tables, and of files of Parquet and Arrow, that has the documents.
-        field: the field of JSON lines that has the documents.
-        threads: how many threads count; None: one a core.
-        partition: the number of this part of a corpus whose parts are counted apart and merged later, see `Words.to_arrow`.
+        column: the column of documents in tables and in files of Parquet and Arrow.
+        field: the field of documents in JSON lines.
+        threads: the number of threads; None: ``FST_NUM_THREADS``, or one per core.
+        partition: the number of this part of a corpus, if its parts are counted separately and merged later, see `Words.to_arrow`.
         min_count: rarer words are left out.
-        memory: bytes that the tables of all threads may have; past them, words go to a temporary folder.
-        progress: called with the numbers of documents and of bytes that are counted so far, by any thread, but never by two at once.
+        memory: upper bound on the bytes of all threads' tables. When they are full, words are written to a temporary folder.
+        progress: called with the numbers of documents and bytes counted so far, from any thread, but from one at a time.
         errors: "strict", or "replace": U+FFFD replaces malformed units of documents.
 
     Returns:
         The words with their counts and first occurrences, sorted by their bytes.
 
     Raises:
-        TextError: a document is not text; or a file is damaged, or lacks the column or the field. The message names the place.
-        VocabularyError: counted words are malformed, or were split in another way; or the sum of all counts is too large.
-        UnsupportedError: the splitter or the normalizer is unknown or not supported, or none is given for documents.
-        ReadingError, OSError: files cannot be read.
+        TextError: a document is not text, or a file is damaged or lacks the column or the field. The message names the place.
+        VocabularyError: counted words are malformed or were split in another way, or the sum of all counts is too large.
+        UnsupportedError: the splitter or the normalizer is unknown or not supported, or documents have no splitter.
+        ReadingError, OSError: a file cannot be read.
 
     Example:
         >>> found = words(["a rose is a rose", "a rose"], splitter="gpt2")
@@ -117,42 +121,43 @@ def bpe(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Train a vocabulary by byte-pair encoding: merge the most frequent pair of neighbouring tokens again and again.
+    """Train a vocabulary by byte-pair encoding: repeatedly merge the most frequent pair of neighbouring tokens.
 
-    Ids, merges and ties are those of ``tokenizers`` 0.23.3, and each result is the same on every run. Where ``tokenizers`` decides by
-    chance (symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above
-    2^31 do not overflow.
+    Ids, merges and ties equal those of ``tokenizers`` 0.23.3. The result is the same on every run: where ``tokenizers`` decides at random
+    (ids of symbols with a prefix or a suffix; equally frequent characters at `limit_alphabet`), code points decide. Counts above 2^31 do
+    not overflow.
 
     Args:
-        source: documents, files or counted words, as `words` takes them.
+        source: documents, files or counted words, as in `words`.
         vocab_size: the number of tokens at which training stops.
         min_frequency: pairs rarer than this are not merged.
-        special_tokens: they get the first ids. One of a single character is this character.
-        initial_alphabet: characters that get ids even if no word has them; of longer strings the first character. None: the letters of all
-            bytes if the splitter makes bytes of words, as the ``train_new_from_iterator`` of transformers does; else none.
-        limit_alphabet: the most characters. The most frequent ones stay; the others are deleted from the words. None: no limit.
-        continuing_subword_prefix: before tokens that do not begin a word.
-        end_of_word_suffix: after tokens that end a word.
-        max_token_length: tokens that merges make are shorter than this, in characters or bytes; single characters merge all the same.
+        special_tokens: the tokens with the first ids. A special token of one character is also that character in words.
+        initial_alphabet: characters that get ids even if no word contains them; longer strings count as their first character. None: with
+            byte-level splitters the letters of all 256 bytes, as in ``train_new_from_iterator`` of transformers; else no characters.
+        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
+            limit.
+        continuing_subword_prefix: the prefix of tokens that do not begin a word.
+        end_of_word_suffix: the suffix of tokens that end a word.
+        max_token_length: merged tokens are shorter than this, in characters or bytes; two single characters are merged in any case.
             None: no limit.
-        unk_token: the token of unknown characters, one of `special_tokens`.
+        unk_token: the token of unknown characters, one of `special_tokens`. None: no unknown token; for "sentencepiece", ``<unk>``.
         byte_fallback: add the tokens ``<0x00>`` to ``<0xFF>`` after the special tokens, for the bytes of unknown characters.
         fuse_unk: whether neighbouring unknown characters become one token.
-        reference: "huggingface", or "sentencepiece": the pieces of ``sentencepiece`` 0.2.3 in its order, meta pieces, merges, characters,
-            and with its scores. Of equally frequent pairs the shortest string is merged there, pieces have one script, 16 characters at
-            most and ▁ at their left end alone, and rare characters end a word. Without `special_tokens` the first pieces are ``<unk>``,
-            ``<s>`` and ``</s>``. Split by "sentencepiece" or "metaspace".
-        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
-        progress: called with the number of tokens that were made, and that of all to be made.
-        checkpoint: the path of a file. A run that Ctrl-C or the deadline stops leaves its state there, and the next run with the same words
-            and options goes on from it to the same result.
-        deadline: seconds after which training stops. The result has the tokens made until then.
+        reference: "huggingface", or "sentencepiece": the pieces and scores of ``sentencepiece`` 0.2.3, in its order: meta pieces, merges,
+            characters. Its rules differ: of equally frequent pairs, the shortest string is merged; a piece has one script, ▁ only at its
+            left end, and at most `max_token_length` characters (None: 16); rare characters end a word. Without `special_tokens`, the first
+            pieces are ``<unk>``, ``<s>`` and ``</s>``. Use the splitter "sentencepiece" or "metaspace".
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress: called with the number of tokens made so far, and the total to make.
+        checkpoint: the path of a file. A run stopped by Ctrl-C or the deadline writes its state there; the next run with the same words and
+            options resumes from it and gives the same result.
+        deadline: seconds after which training stops. The result contains the tokens made so far.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens and characters; words, options or the checkpoint are not as
-            expected.
-        UnsupportedError: the options cannot be combined, or the splitter is unknown or not given.
-        TextError, ReadingError, OSError: as of `words`.
+        VocabularyError: `vocab_size` is less than the number of special tokens and characters; or words, options or the checkpoint are
+            invalid.
+        UnsupportedError: the options cannot be combined, or the splitter is unknown or missing.
+        TextError, ReadingError, OSError: as in `words`.
 
     Example:
         >>> result = bpe({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, vocab_size=10)
@@ -210,26 +215,27 @@ def wordpiece(
 ) -> Trained:
     """Train a vocabulary of WordPiece.
 
-    By frequency it is that of ``tokenizers`` 0.23.3, but for the order of the single characters with the prefix, which is random there:
-    here they follow the other characters by code point.
+    By frequency, the result equals that of ``tokenizers`` 0.23.3, except for the ids of single characters with the prefix: their order is
+    random there; here they follow the other characters, by code point.
 
     Args:
-        source: documents, files or counted words, as `words` takes them.
+        source: documents, files or counted words, as in `words`.
         vocab_size: the number of tokens at which training stops.
-        criterion: "frequency": the most frequent pair of neighbouring tokens is merged. "score": the pair whose count divided by the counts
-            of its parts is the greatest, as in the course of Hugging Face; its vocabularies take more tokens a word.
-        min_frequency: pairs rarer than this are not merged. By score, less than 10 is a UserWarning, since vocabularies are poor.
-        special_tokens: they get the first ids; `unk_token` should be one of them.
-        initial_alphabet: characters that get ids even if no word has them.
-        limit_alphabet: the most characters. The most frequent ones stay; the others are deleted from the words. None: no limit.
-        continuing_subword_prefix: before tokens that do not begin a word.
-        end_of_word_suffix: after tokens that end a word.
+        criterion: "frequency": merge the most frequent pair of neighbouring tokens. "score": merge the pair with the greatest count divided
+            by the product of the counts of its parts, as in the course of Hugging Face; texts then have more tokens per word.
+        min_frequency: pairs rarer than this are not merged. By score, a value below 10 gives poor vocabularies and a UserWarning.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
+        initial_alphabet: characters that get ids even if no word contains them.
+        limit_alphabet: the maximum number of characters. The most frequent ones stay; the others are deleted from the words. None: no
+            limit.
+        continuing_subword_prefix: the prefix of tokens that do not begin a word.
+        end_of_word_suffix: the suffix of tokens that end a word.
         unk_token: the token of unknown words.
-        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
-        progress, checkpoint, deadline: as of `bpe`.
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress, checkpoint, deadline: as in `bpe`.
 
     Raises:
-        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as of `bpe`.
+        VocabularyError, UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
 
     Example:
         >>> [*wordpiece({"hug": 10, "pug": 5, "hugs": 5}, vocab_size=9).vocabulary]
@@ -279,38 +285,42 @@ def unigram(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop those that the others replace best.
+    """Train a vocabulary of Unigram: begin with all frequent substrings of the words, and drop the least useful until the size is met.
 
-    By default, pieces and scores are those of ``tokenizers`` 0.23.3 with its defects: replacements are weighed with a wrong sum; the pieces
-    that are left at the end are cut in the order of their loss, not of their scores; and if the characters alone fill `vocab_size`, all
-    pieces that are left exceed it. Characters that are no pieces have scores 0.0001 apart, in a random order there and by code point here.
-    Counts above 2^32 do not overflow.
+    By default, pieces and scores equal those of ``tokenizers`` 0.23.3, including its defects:
 
-    With "exact", the sum is right, the best pieces by score stay, characters that are no pieces follow all pieces by their frequency, and
-    special tokens are no pieces.
+    - the loss of a piece is computed with a wrong sum;
+    - the final cut to the size is by loss, not by score;
+    - if the characters alone fill `vocab_size`, all remaining pieces are kept, and the vocabulary exceeds it.
+
+    Characters that are not pieces get scores 0.0001 apart, in random order in ``tokenizers`` and by code point here. Counts above 2^32 do
+    not overflow.
+
+    With "exact", the sum is correct, the pieces with the best scores stay, characters that are not pieces follow all pieces by frequency,
+    and special tokens are not pieces.
 
     Args:
-        source: documents, files or counted words, as `words` takes them.
-        vocab_size: the number of tokens at which training stops. It ends with fewer if the words have no more pieces.
-        special_tokens: they get the first ids and the score 0.
-        unk_token: the token of unknown characters; unless it is one of `special_tokens`, it gets the first id. None: there is none.
-        initial_alphabet: characters that become tokens even if no word has them; of longer strings the first character.
-        shrinking_factor: the part of the pieces that stays when they are pruned, from 0 to below 1.
-        n_sub_iterations: how often scores are estimated before pieces are pruned.
-        max_piece_length: the most characters of a piece.
-        seed_size: how many substrings and characters training begins with at most.
+        source: documents, files or counted words, as in `words`.
+        vocab_size: the number of tokens at which training stops. The result has fewer if the words have no more pieces.
+        special_tokens: the tokens with the first ids, with the score 0.
+        unk_token: the token of unknown characters; if it is not in `special_tokens`, it gets the first id. None: no unknown token.
+        initial_alphabet: characters that become tokens even if no word contains them; longer strings count as their first character.
+        shrinking_factor: the share of pieces that each pruning keeps, at least 0 and below 1.
+        n_sub_iterations: the number of estimations of scores before each pruning.
+        max_piece_length: the maximum length of a piece in characters.
+        seed_size: the maximum number of substrings and characters at the start.
         reference: "huggingface" or "exact".
-        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
-        progress: called with the number of steps that were made, and about how many there are.
-        checkpoint, deadline: as of `bpe`.
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
+        progress: called with the number of steps made so far, and an estimate of the total.
+        checkpoint, deadline: as in `bpe`.
 
     Returns:
-        The tokens with their scores. Its counts are those of the best segmentations of the words.
+        The tokens with their scores. The counts are those of the best segmentations of the words.
 
     Raises:
-        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of its threads; or as of `bpe`.
-        VocabularyError: there are no words, or one is not UTF-8; special tokens are pieces of words, too; or as of `bpe`.
-        TextError, ReadingError, OSError: as of `words`.
+        UnsupportedError: `reference` is "sentencepiece", whose pieces depend on the number of threads; or as in `bpe`.
+        VocabularyError: there are no words, a word is not UTF-8, or a special token is also a piece of words; or as in `bpe`.
+        TextError, ReadingError, OSError: as in `words`.
 
     Example:
         >>> result = unigram({"low": 5, "lower": 2, "newest": 6, "widest": 3}, vocab_size=40, unk_token="<unk>")
@@ -355,21 +365,21 @@ def wordlevel(
     min_count: int = 1,
     errors: str = "strict",
 ) -> Trained:
-    """Train a vocabulary of whole words: the most frequent ones, and of equally frequent ones those of smaller code points.
+    """Train a vocabulary of whole words: the most frequent ones; of equally frequent words, those with smaller code points.
 
-    Ids are those of ``tokenizers`` 0.23.3. A special token that is a word, too, has the id of the word; its first id is not used.
+    Ids equal those of ``tokenizers`` 0.23.3. If a special token is also a word, it gets the id of the word, and its first id stays unused.
 
     Args:
-        source: documents, files or counted words, as `words` takes them.
+        source: documents, files or counted words, as in `words`.
         vocab_size: the number of ids.
         min_frequency: rarer words are left out.
-        special_tokens: they get the first ids; `unk_token` should be one of them.
+        special_tokens: the tokens with the first ids; `unk_token` should be one of them.
         unk_token: the token of unknown words.
-        splitter, normalizer, column, field, threads, min_count, errors: as of `words`.
+        splitter, normalizer, column, field, threads, min_count, errors: as in `words`.
 
     Raises:
-        VocabularyError: `vocab_size` is less than the number of special tokens; or as of `bpe`.
-        UnsupportedError, TextError, ReadingError, OSError: as of `bpe`.
+        VocabularyError: `vocab_size` is less than the number of special tokens; or as in `bpe`.
+        UnsupportedError, TextError, ReadingError, OSError: as in `bpe`.
 
     Example:
         >>> wordlevel(["a rose is a rose"], splitter="whitespace", special_tokens=["<unk>"], vocab_size=3).vocabulary
@@ -392,37 +402,38 @@ def like(
     special_tokens_map: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Trained:
-    """Train a vocabulary for other texts with everything else as in an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
+    """Train a vocabulary on other texts, with everything else as in an old tokenizer: ``train_new_from_iterator`` for any tokenizer.
 
-    The kind of model, normalizer, pre-tokenizer, decoder, post-processor and settings stay, and so do added tokens with their flags and
-    their roles. Special tokens get the first ids, and other added tokens follow the vocabulary. The ids in the post-processor, also in a
-    nested one, are those of the same tokens in the new vocabulary.
+    The new tokenizer keeps the kind of model, the normalizer, pre-tokenizer, decoder, post-processor and settings, and the added tokens
+    with their flags and roles. Special tokens get the first ids; other added tokens follow the vocabulary. The post-processor, nested or
+    not, refers to the same tokens by their new ids.
 
-    Neither tables nor files state how a vocabulary was trained. The trainer gets these arguments, and `options` override them:
+    Neither tables nor files record how a vocabulary was trained. The trainer gets these arguments; `options` override them:
 
-    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. With ``byte_fallback``
-      the new vocabulary has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` for these.
+    - BPE: the old `continuing_subword_prefix` and `end_of_word_suffix`; over bytes, all bytes are in the alphabet. If the old tokenizer has
+      ``byte_fallback``, the new vocabulary still has no tokens such as ``<0x0A>``, as in transformers; pass ``byte_fallback=True`` to add
+      them.
     - WordPiece: the old `unk_token` and `continuing_subword_prefix`; by frequency.
     - WordLevel: the old `unk_token`.
     - Unigram: the old `unk_token`; all added tokens become special.
-    - All others are the trainer's own defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; of Unigram
+    - All other arguments keep the trainer's defaults: `min_frequency` 0, no `limit_alphabet`, no `max_token_length`; for Unigram
       `shrinking_factor` 0.75, `max_piece_length` 16, `n_sub_iterations` 2.
 
     Args:
         old: a live tokenizer of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
             or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes.
-        texts: documents, files or counted words, as `words` takes them. They are split as by the old tokenizer, but for added tokens, which
-            count as text.
+        texts: documents, files or counted words, as in `words`. They are split as by the old tokenizer, except that added tokens count as
+            text.
         vocab_size: the number of tokens without the added tokens that are not special; None: that of the old vocabulary.
-        new_special_tokens: more special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
-        special_tokens_map: new names of special tokens, by the old ones.
+        new_special_tokens: further special tokens: str, or objects or mappings with ``content`` and the flags of an added token.
+        special_tokens_map: old name → new name of special tokens.
         options: arguments of `words`, such as `column` and `threads`, and of the trainer, such as `min_frequency` and `progress`. WordLevel
-            has no rounds: `progress`, `checkpoint` and `deadline` change nothing.
+            is trained in one step and ignores `progress`, `checkpoint` and `deadline`.
 
     Raises:
-        VocabularyError: as from the trainer; or the post-processor has a token that is not special.
-        UnsupportedError: the old tokenizer asks for something that is not supported, or no ``tokenizer.json`` can express it.
-        TextError, ReadingError, OSError: as from `words`.
+        VocabularyError: as in the trainer; or the post-processor contains a token that is not special.
+        UnsupportedError: the old tokenizer has a part that is not supported, or no ``tokenizer.json`` can express it.
+        TextError, ReadingError, OSError: as in `words`.
 
     Example:
         >>> from fst.compile import wordpiece as compiled
@@ -457,33 +468,32 @@ def extend(
     checkpoint: str | Path | None = None,
     deadline: float | None = None,
 ) -> Trained:
-    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so that the rows of embeddings stay where they are.
+    """Add tokens to the vocabulary of a tokenizer. Old tokens keep their ids, so the rows of embeddings stay where they are.
 
-    New tokens get the ids after the largest old one, in the order in which they are learned. How they are learned depends on the model:
+    New tokens get the ids after the largest old one, in the order in which they are learned. Learning depends on the model:
 
-    - BPE: by further merges, which go on where the old ones end. They come after all old merges, so a text has the same tokens as before,
-      except that some neighbours are one new token.
-    - WordPiece: likewise, by the most frequent pairs of neighbouring tokens. But WordPiece takes the longest token at each place, so words
-      in which a new token occurs may be divided in other places, too.
-    - WordLevel: the most frequent words that are no token.
+    - BPE: merges are added after the old ones. A text has the same tokens as before, except that some neighbours become one new token.
+    - WordPiece: the most frequent pairs of neighbouring tokens are merged. Because WordPiece takes the longest token at each position,
+      words that contain a new token may also be divided differently elsewhere.
+    - WordLevel: the most frequent words that are not tokens yet are added.
 
     Args:
         old: a tokenizer: live, of ``tokenizers`` or ``transformers``; an `fst.Tokenizer`; a table or the path of one; a trained vocabulary;
             or a folder, a ``tokenizer.json`` or another source that `fst.compile.tokenizer` takes. An encoding of tiktoken gets the
             splitter of ``tokenizers`` that has the effect of its pattern.
-        words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
-        add: the number of new tokens. There are fewer if every word is one token before.
-        column, field, threads, min_count, errors: as of `words`.
-        progress, checkpoint, deadline: as of `bpe`.
+        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
+        add: the number of new tokens. Fewer are added if no pair is left to merge or no new word is left.
+        column, field, threads, min_count, errors: as in `words`.
+        progress, checkpoint, deadline: as in `bpe`.
 
     Returns:
-        The vocabulary. Its counts are those of the words: of old tokens before new ones are made, of a new one when it is made.
+        The vocabulary. The count of an old token is taken before the first new token is made, that of a new token when it is made.
 
     Raises:
         UnsupportedError: the vocabulary is Unigram, whose scores a new token would change; or no ``tokenizer.json`` can express it, as
             with a ``.model`` of SentencePiece.
-        VocabularyError: the old tokenizer has no vocabulary that compiles, counted words were split in another way, or `add` is negative.
-        TextError, OSError: as from `words`.
+        VocabularyError: the old vocabulary cannot be compiled, counted words were split in another way, or `add` is negative.
+        TextError, ReadingError, OSError: as in `words`.
 
     Example:
         >>> from fst.compile import wordpiece
@@ -517,23 +527,23 @@ def trim(
 ) -> Trimmed:
     """Keep the tokens of a tokenizer that a corpus uses most, and remove the others.
 
-    Added tokens, the unknown token and the alphabet always stay, so every text still has an encoding. With BPE a kept token keeps the parts
-    that its merges need. Texts whose tokens all stay have the same tokens as before. New ids follow the order of the old ones.
+    Added tokens, the unknown token and the alphabet always stay, so every text still has an encoding. With BPE, the parts that make a kept
+    token stay, too. A text whose tokens all stay has the same tokens as before. New ids follow the order of the old ones.
 
     Args:
         old: a tokenizer, as in `extend`.
-        words: texts, files or counted words, as `words` takes them; they are split as by the old tokenizer.
-        keep: the number of tokens that stay. Equally frequent ones stay by their ids.
-        column, field, threads, min_count, errors: as of `words`.
+        words: texts, files or counted words, as in `words`; they are split as by the old tokenizer.
+        keep: the number of tokens that stay. Of equally frequent tokens, those with smaller ids stay.
+        column, field, threads, min_count, errors: as in `words`.
 
     Returns:
-        The vocabulary, and the map from old ids to new ones, by which to cut embeddings: ``embeddings[ids >= 0]`` are the new rows.
+        The vocabulary, and the map from old ids to new ones. ``embeddings[ids >= 0]`` are the rows of the new embeddings.
 
     Raises:
         UnsupportedError: no ``tokenizer.json`` can express the vocabulary, as with a ``.model`` of SentencePiece.
-        VocabularyError: the old tokenizer has no vocabulary that compiles, or counted words were split in another way. Or `keep` is larger
-            than the vocabulary, or less than the tokens that must stay; the message has both numbers.
-        TextError, OSError: as from `words`.
+        VocabularyError: the old vocabulary cannot be compiled; counted words were split in another way; or `keep` is larger than the
+            vocabulary, or less than the number of tokens that must stay (the message contains both numbers).
+        TextError, ReadingError, OSError: as in `words`.
 
     Example:
         >>> from fst.compile import wordpiece
@@ -557,7 +567,7 @@ def _split(
     """The words of a trainer's source and their pipeline.
 
     Raises:
-        VocabularyError: words have a digest, and no splitter with a name has it.
+        VocabularyError: the digest of the words is not that of a named splitter.
     """
     found, pipeline = _words_of(
         source,
@@ -571,6 +581,6 @@ def _split(
     )
     if pipeline is None and found.split != UNKNOWN_SPLIT:
         raise VocabularyError(
-            f"the split of the words is {found.split}; expected that of a splitter with a name; pass the splitter that made the words"
+            f"the split of the words is {found.split}; expected that of a named splitter; pass the splitter that made the words"
         )
     return found, pipeline
