@@ -92,7 +92,7 @@ def test_changed_checkpoints_are_refused(tmp_path: Path) -> None:
     with np.load(path) as stored:
         members = dict(stored)
     np.savez(path, **{**members, "number": members["number"] + 1})
-    with pytest.raises(fst.VocabularyError, match=r"run\.npz is damaged; expected the arrays that a run wrote"):
+    with pytest.raises(fst.VocabularyError, match=r"run\.npz is damaged; expected the arrays written by a run"):
         count_under(Control(checkpoint=path))
 
 
@@ -262,7 +262,7 @@ def test_byte_tokens_follow_the_special_tokens() -> None:
         ([("abc", 1)], {"special_tokens": "<s>"}, r"special_tokens is '<s>'; expected a list"),
         ([("abc", 1)], {"special_tokens": [b"<s>"]}, r"a special token is b'<s>'"),
         ([("abc", 1)], {"special_tokens": ["\ud800"]}, r"a special token is '\\ud800'; expected text"),
-        ([("abc", 1)], {"initial_alphabet": [7]}, r"initial_alphabet has 7"),
+        ([("abc", 1)], {"initial_alphabet": [7]}, r"initial_alphabet contains 7"),
         ([("abc", 1)], {"continuing_subword_prefix": None}, r"continuing_subword_prefix is None; expected text"),
         ([("abc", 1)], {"vocab_size": "10"}, r"vocab_size is '10'; expected a whole number"),
         ([("abc", 1)], {"min_frequency": 1 << 63}, r"min_frequency is 9223372036854775808; expected a whole number"),

@@ -331,7 +331,7 @@ def test_exact_leaves_special_tokens_out_of_the_pieces() -> None:
     [
         ({"special_tokens": "<s>"}, "special_tokens is '<s>'; expected a list"),
         ({"unk_token": ""}, "a special token is ''"),
-        ({"initial_alphabet": [7]}, "initial_alphabet has 7"),
+        ({"initial_alphabet": [7]}, "initial_alphabet contains 7"),
     ],
 )
 def test_tokens_must_be_text(options: dict[str, Any], message: str) -> None:

@@ -26,7 +26,7 @@ from fst.counted_words import Words
 from fst.errors import UnsupportedError, VocabularyError
 from fst.npz import replacing
 
-DIGEST, SEAL = "digest", "seal"  # members of a checkpoint next to the fields of the state: of words and options, and of the fields
+DIGEST, SEAL = "digest", "seal"  # digests in a checkpoint: of words and options; of the fields of the state
 
 State = TypeVar("State", bound=tuple[Any, ...])  # a NamedTuple of arrays
 Progress = Callable[[int, int], None]
@@ -127,7 +127,7 @@ class Control:
                 "repeat the run that wrote it, or name another file"
             )
         if seal != _seal_of(digest, arrays):
-            raise VocabularyError(f"{self.checkpoint} is damaged; expected the arrays that a run wrote; remove it and begin again")
+            raise VocabularyError(f"{self.checkpoint} is damaged; expected the arrays written by a run; remove it and start again")
         read = type(state)(**arrays)
         prove(read)
         return read
@@ -151,14 +151,14 @@ def members_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any
     """The members of a checkpoint.
 
     Args:
-        digest: of words and options, from `digest_of`.
-        arrays: the fields of a state.
+        digest: the digest of words and options, from `digest_of`.
+        arrays: the fields of the state.
     """
     return {DIGEST: np.array(digest), SEAL: np.array(_seal_of(digest, arrays)), **arrays}
 
 
 def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """A digest of the fields of a state, for a run of this digest."""
+    """A digest of the fields of a state, together with the digest of the run."""
     hashed = sha256(digest.encode())
     for name, array in sorted(arrays.items()):
         hashed.update(f"{name} {array.dtype.str} {array.shape} ".encode())

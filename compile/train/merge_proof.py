@@ -24,7 +24,7 @@ def prove(state: Merging) -> None:
     for checks in (_lengths, _numbers_in_range, _positions):
         for name, holds in checks(state):
             if not holds:
-                raise VocabularyError(f"{name} of the checkpoint is out of range; the file is damaged; remove it and begin again")
+                raise VocabularyError(f"{name} of the checkpoint is out of range; the file is damaged; remove it and start again")
 
 
 def _lengths(state: Merging) -> Iterator[tuple[str, bool]]:

@@ -67,7 +67,7 @@ class Alphabet:
         """All options, as JSON.
 
         Raises:
-            VocabularyError: special tokens or initial characters are no text.
+            VocabularyError: a special token or an initial character is not text.
         """
         initial = None if self.initial is None else sorted(initial_characters(self, None))
         return [
@@ -283,14 +283,14 @@ def initial_characters(alphabet: Alphabet, pipeline: Pipeline | None) -> set[str
 
 
 def checked_initial(initial: Collection[str]) -> Collection[str]:
-    """The strings of an initial alphabet.
+    """The strings of an initial alphabet, checked to be text.
 
     Raises:
-        VocabularyError: one of them is no text.
+        VocabularyError: a string is not text.
     """
     for text in initial:
         if not is_text(text):
-            raise VocabularyError(f"initial_alphabet has {quoted(text)}; expected characters, as str")
+            raise VocabularyError(f"initial_alphabet contains {quoted(text)}; expected characters, as str")
     return initial
 
 

@@ -62,9 +62,9 @@ class Reading:
 
     def __post_init__(self) -> None:
         if self.separator is not None and self.document == "file":
-            raise ReadingError("--separator and --document file: a file has several documents, or is one")
+            raise ReadingError("--separator is combined with --document file; expected one of them; leave one out")
         if self.separator == "":
-            raise ReadingError("--separator is empty; for a document a file there is --document file")
+            raise ReadingError("--separator is empty; expected text; pass --document file to read each file as one document")
 
     @property
     def text_name(self) -> str:
@@ -154,10 +154,10 @@ class Reading:
         given = [option for option, value in zip(OPTIONS, values, strict=True) if value is not None]
         for option in given:
             if kind not in OPTIONS[option]:
-                raise ReadingError(f"{option} does not go with {name}, which is {KINDS[kind]}; say --input-format if it is not")
+                raise ReadingError(f"{option} does not go with {name}, which is {KINDS[kind]}; pass --input-format if it is not")
         needed = [option for option, kinds in OPTIONS.items() if kind in kinds and kind != "text"]
         if not given and needed:
-            raise ReadingError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or say --input-format, if it is not")
+            raise ReadingError(f"{name} is {KINDS[kind]}: name the text with {needed[0]}; or pass --input-format if it is not")
 
 
 def _check_lines(name: str, head: bytes) -> None:

@@ -34,5 +34,5 @@ def _files(name: str) -> Sequence[str]:
         return [name]
     files = [file for file in found if Path(file).is_file()]
     if not files and path.is_dir():
-        raise ReadingError(f"{name}: there is no file in this folder")
+        raise ReadingError(f"folder {name} is empty; expected at least one file; name another folder")
     return files or [name]
