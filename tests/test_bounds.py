@@ -29,11 +29,13 @@ import pyarrow as pa
 import pytest
 from interpreted import printed
 from machines import ADDED, PIECES, TOKENS, Merges, byte_level, over_characters, without_words
+from trainers import drive_trainers
 
 import fst
 from fst.charsmap import KEEPING, MANNERS
 from fst.compile import keywords, lattice, maxmatch
 from fst.compile import tokenizer as compile_any
+from fst.compile import train as trainers
 from fst.compile.sources.sentencepiece_model import BYTES
 from fst.compile.sources.source import NO_SETTINGS, Source, TextPipeline
 from fst.compile.sources.templates import BARE
@@ -506,6 +508,7 @@ def drive(seed: int, size: int) -> None:
         drive_charsmaps(tok, texts, draw)
         drive_sums(draw, texts)
         drive_words(draw, texts)
+        drive_trainers(random.Random(seed), texts, patch)
         drive_search(draw, texts)
         drive_lattices(draw, texts)
         patch.setattr(fst.runtime.batch, "BLOCK", 100)  # so that short rows are read in parts
@@ -534,8 +537,9 @@ def test_every_kernel_is_driven() -> None:
 
 
 def kernels_in_files() -> Iterator[tuple[str, str]]:
-    """The file and the name of each function that `fst.jit` compiles, in all of `fst.runtime.kernels` and in `fst.compile.displacement`."""
-    for name in (*(found.name for found in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")), "fst.compile.displacement"):
+    """The file and the name of each function that `fst.jit` compiles, of the packages of kernels and of trainers, and of two modules."""
+    packages = (pkgutil.walk_packages(package.__path__, f"{package.__name__}.") for package in (kernels, trainers))
+    for name in (*(found.name for package in packages for found in package), "fst.compile.displacement", "fst.word_sorting"):
         path = str(import_module(name).__file__)
         for function in ast.parse(Path(path).read_text(encoding="utf-8")).body:
             decorators = {ast.unparse(each).split("(")[0] for each in getattr(function, "decorator_list", ())}

@@ -64,7 +64,7 @@ def _numbers_in_range(state: Merging) -> Iterator[tuple[str, bool]]:
     yield "words", _within(state.words, 0, max(len(state.counts), 1))
     yield "ids", _within(state.ids[:symbols], 0, tokens)
     yield "lengths", _within(state.lengths[:symbols], 1, cells + 1)
-    yield "firsts", _within(state.firsts[:symbols], 0, tokens)
+    yield "firsts", bool(numbers[CAREFUL]) or _within(state.firsts[:symbols], 0, tokens)  # a careful run reads none
     yield "heads", _within(state.heads[:tokens], -1, symbols)
     yield "keys", bool(np.all(keys >> np.uint64(32) < tokens) and np.all(keys & np.uint64(0xFFFFFFFF) < tokens))
     yield "heap", _within(state.heap_records[: numbers[HEAP]], 0, int(numbers[RECORDS]))

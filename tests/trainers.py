@@ -1,0 +1,74 @@
+"""Uses of the trainers for the fuzzer of `test_bounds`."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import fst
+from fst import train
+from fst.compile.train import merges, score_state, unigram_ties
+from fst.counted_words import Words
+from fst.runtime.kernels.intrinsics import DISABLED
+
+SPLITTERS = ("gpt2", "bert", "metaspace", "whitespace", "none")
+NORMALIZERS = (None, "nfc", "nfkc", "bert")
+SPECIAL = ("<unk>", "a", "ab", "##b")
+
+
+def counted(draw: random.Random, texts: Sequence[str]) -> tuple[Words, dict[str, Any]]:
+    """Count words: two threads give those of one thread, and so do runs on disk. Large counts are drawn now and then."""
+    how: dict[str, Any] = {"splitter": draw.choice(SPLITTERS), "normalizer": draw.choice(NORMALIZERS)}
+    found = train.words(texts, threads=1, **how)
+    for other in (
+        train.words(([text] for text in texts), threads=2, **how),
+        train.words([text.encode() for text in texts], threads=2, memory=1, **how),
+    ):
+        assert [*found] == [*other]
+        assert (found.counts.tolist(), found.first.tolist()) == (other.counts.tolist(), other.first.tolist())
+    return replace(found, counts=found.counts << draw.choice((0, 0, 40))), how
+
+
+def drive_trainers(draw: random.Random, texts: Sequence[str], patch: pytest.MonkeyPatch) -> None:
+    """Train every kind of vocabulary on words: a run that stops after each round gives the same."""
+    patch.setattr(merges, "STEPS", draw.choice((100, 1 << 21)))
+    patch.setattr(score_state, "BUDGET", draw.choice((100, 1 << 21)))
+    if DISABLED:
+        patch.setattr(unigram_ties, "MOST", 6)
+        patch.setattr(unigram_ties, "FEW", 3)
+    words, how = counted(draw, texts)
+    special, least = draw.sample(SPECIAL, draw.randint(0, 3)), draw.randint(0, 3)
+    affixes = draw.choice(({}, {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "b"}, {"continuing_subword_prefix": "b"}))
+    longest = {"max_token_length": draw.randint(2, 5)} if not affixes and draw.random() < 0.3 else {}
+    options: dict[str, Any] = {"vocab_size": 2_000, "special_tokens": special, **how}
+    resumed(train.bpe, words, **options, min_frequency=least, limit_alphabet=draw.choice((None, 300)), **affixes, **longest)
+    resumed(train.wordpiece, words, **options, min_frequency=least)
+    if how["splitter"] != "gpt2":
+        with suppress(fst.VocabularyError):  # a word is a special token, which SentencePiece cannot have
+            resumed(train.bpe, words, vocab_size=400, reference="sentencepiece", **how)
+    with warnings.catch_warnings(), suppress(fst.VocabularyError):  # a piece is a special token
+        warnings.simplefilter("ignore", UserWarning)
+        resumed(train.wordpiece, words, **options, criterion="score", min_frequency=least)
+        letters = len({*words.text.tobytes().decode()}) + 3
+        for reference in ("huggingface", "exact"):
+            size = letters + draw.randint(0, 40)
+            resumed(train.unigram, words, vocab_size=size, unk_token="<x>", special_tokens=["<x>"], reference=reference, **how)
+
+
+def resumed(trainer: Any, words: Words, **options: Any) -> None:
+    """Train at once, and in runs of one round each."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "run.npz")
+        found = trainer(words, **options)
+        runs = [trainer(words, deadline=0, checkpoint=path, **options)]
+        while path.exists():
+            runs.append(trainer(words, deadline=0, checkpoint=path, **options))
+    assert (runs[-1].vocabulary, runs[-1].merges, runs[-1].scores.tolist()) == (found.vocabulary, found.merges, found.scores.tolist())
