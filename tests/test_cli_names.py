@@ -63,7 +63,7 @@ def test_file_whose_name_is_a_pattern(table: Path, tmp_path: Path) -> None:
 def test_no_files(table: Path, tmp_path: Path) -> None:
     """A folder without files is wrong usage, not an empty input; a pattern that nothing matches is a file that is missing."""
     (tmp_path / "empty").mkdir()
-    assert "there is no file" in call("encode", table, tmp_path / "empty", code=2).stderr
+    assert "is empty; expected at least one file" in call("encode", table, tmp_path / "empty", code=2).stderr
     assert "none/*.txt: No such file" in error_of(call("encode", table, tmp_path / "none/*.txt", code=1))
 
 
