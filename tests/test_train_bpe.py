@@ -249,6 +249,27 @@ def test_byte_tokens_follow_the_special_tokens() -> None:
     assert [*result.vocabulary][256:] == ["<0xFF>", "a", "b", "ab"]
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    """An option may be a whole number of numpy."""
+    options: dict[str, Any] = {"vocab_size": np.int64(3)}
+    assert len(bpe(Words.of_pairs([("abab", 1)]), **options).vocabulary) == 3
+
+
+def test_decoder_belongs_to_the_model() -> None:
+    """Decoded text has neither the suffix of BPE nor the prefix of WordPiece, and BPE takes the splitter of BERT."""
+    tokenizers = pytest.importorskip("tokenizers")
+    options: dict[str, Any] = {"special_tokens": ["[UNK]"], "unk_token": "[UNK]", "vocab_size": 30}
+    for result in (
+        train.bpe(["hug hugs pug"], splitter="bert", **options),
+        train.bpe(["hug hugs pug"], splitter="bert", end_of_word_suffix="</w>", **options),
+        train.wordpiece(["hug hugs pug"], splitter="bert", continuing_subword_prefix="@@", min_frequency=2, **options),
+        train.wordpiece(["hug hugs pug"], splitter="whitespace", min_frequency=2, **options),
+    ):
+        tokenizer, library = result.tokenizer(), tokenizers.Tokenizer.from_str(json.dumps(result.to_json()))
+        ids = tokenizer.encode("hugs pug")
+        assert tokenizer.decode(ids) == library.decode(ids) == "hugs pug"
+
+
 @pytest.mark.parametrize(
     ("words", "options", "message"),
     [

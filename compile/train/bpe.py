@@ -47,6 +47,7 @@ def bpe(
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             max_token_length, unk_token, byte_fallback, fuse_unk, reference: as in `fst.train.bpe`.
         pipeline: the pipeline that split texts into the words; None: unknown, words are text.
+            Without a decoder it gets one that turns the suffix into spaces.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point.
 
@@ -77,6 +78,8 @@ def bpe(
         raise UnsupportedError(
             "max_token_length is combined with a prefix or a suffix; the reference would merge pairs that never occur; leave one out"
         )
+    if pipeline is not None and end_of_word_suffix:
+        pipeline = pipeline.decoded_by({"type": "BPEDecoder", "suffix": end_of_word_suffix})
     alphabet = Alphabet(
         special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix, byte_fallback, order
     )

@@ -141,7 +141,7 @@ def digest_of(words: Words, options: Mapping[str, object]) -> str:
         options: the name of the trainer and its options, as values that `json.dumps` accepts.
     """
     about = {**options, "split": words.split, "min_count": words.min_count, "bytes": len(words.text), "words": len(words)}
-    hashed = sha256(json.dumps(about, sort_keys=True).encode())
+    hashed = sha256(json.dumps(about, sort_keys=True, default=int).encode())  # numbers of numpy are numbers
     for part in (words.text, words.ends, words.counts, words.first):
         hashed.update(np.ascontiguousarray(part).data)
     return hashed.hexdigest()

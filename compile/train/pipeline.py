@@ -84,6 +84,10 @@ class Pipeline:
         text = json.dumps([[*self.parts.normalizers], [*self.parts.pre_tokenizers]], sort_keys=True, ensure_ascii=True)
         return sha256(text.encode()).hexdigest()[:16]
 
+    def decoded_by(self, decoder: Component) -> Pipeline:
+        """The pipeline with this decoder, unless it has one."""
+        return replace(self, decoder=self.decoder or decoder)
+
     def table(self) -> BpeTables:
         """A table whose pieces are the words of a text.
 
@@ -141,7 +145,7 @@ SENTENCEPIECE = {
 }
 SPLITTERS: Mapping[str, Pipeline] = {
     "gpt2": Pipeline(pre_tokenizer=BYTE_LEVEL, decoder=BYTES_DECODER),
-    "bert": Pipeline(pre_tokenizer={"type": "BertPreTokenizer"}, decoder={"type": "WordPiece", "prefix": "##", "cleanup": True}),
+    "bert": Pipeline(pre_tokenizer={"type": "BertPreTokenizer"}),
     "metaspace": Pipeline(pre_tokenizer=METASPACE, decoder=METASPACE),
     "sentencepiece": Pipeline(SENTENCEPIECE, METASPACE, METASPACE),
     "whitespace": Pipeline(pre_tokenizer={"type": "WhitespaceSplit"}),

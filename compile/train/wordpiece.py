@@ -42,6 +42,7 @@ def wordpiece(
         vocab_size, min_frequency, special_tokens, initial_alphabet, limit_alphabet, continuing_subword_prefix, end_of_word_suffix,
             unk_token: as in `fst.train.wordpiece`.
         pipeline: the pipeline that split texts into the words; None: unknown, words are text.
+            Without a decoder it gets that of WordPiece.
         control: progress, deadline and checkpoint.
         order: symbols with a prefix or a suffix that get their ids first, in this order; the others follow by code point. By score,
             symbols are sorted, and this argument has no effect.
@@ -60,6 +61,8 @@ def wordpiece(
         "continuing_subword_prefix": continuing_subword_prefix,
         "max_input_chars_per_word": MAX_CHARACTERS,
     }
+    if pipeline is not None:
+        pipeline = pipeline.decoded_by({"type": "WordPiece", "prefix": continuing_subword_prefix, "cleanup": True})
     if criterion == SCORE:
         return by_score(words, alphabet, vocab_size, min_frequency, model, pipeline, control or Control())
     return replace(trained("WordPiece", words, alphabet, vocab_size, min_frequency, None, model, pipeline, control), merges=())
