@@ -80,6 +80,8 @@ def test_foreign_checkpoints_are_refused(tmp_path: Path) -> None:
     np.savez_compressed(path, digest=np.array("ten"), number=np.zeros(1, np.int64))
     with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
         count_under(Control(checkpoint=path))
+    with pytest.raises(fst.VocabularyError, match="/dev/null is damaged or not a checkpoint"):
+        count_under(Control(checkpoint="/dev/null"))
     path.write_bytes(b"no archive")
     with pytest.raises(fst.VocabularyError, match="is damaged or not a checkpoint"):
         count_under(Control(checkpoint=path))

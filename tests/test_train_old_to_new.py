@@ -289,11 +289,20 @@ def test_extension_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     assert [*found.merges] == [*merges_of]
 
 
+@pytest.mark.parametrize("number", ["3", 1.5, None])
+def test_numbers_of_tokens_are_whole(number: Any) -> None:
+    """A number of tokens that is no whole number is an error that names it."""
+    with pytest.raises(VocabularyError, match=f"add is {number!r}; expected a whole number"):
+        fst.train.extend(wordpiece(), lines(), number)
+    with pytest.raises(VocabularyError, match=f"keep is {number!r}; expected a whole number"):
+        fst.train.trim(wordpiece(), lines(), number)
+
+
 def test_impossible_extensions_are_refused() -> None:
     """Unigram cannot be extended, and less than no token cannot be added."""
     with pytest.raises(UnsupportedError, match="the vocabulary is Unigram, whose scores would change"):
         fst.train.extend(unigram(), lines(), 10)
-    with pytest.raises(VocabularyError, match="add is -1; expected 0 or more"):
+    with pytest.raises(VocabularyError, match="add is -1; expected a whole number from 0"):
         fst.train.extend(wordpiece(), lines(), -1)
     live = wordpiece()
     assert fst.train.extend(live, lines(), 0).vocabulary == live.get_vocab()

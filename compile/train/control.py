@@ -169,6 +169,8 @@ def _seal_of(digest: str, arrays: Mapping[str, NDArray[Any]]) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """The arrays of a checkpoint. Compressed members are refused, so the arrays need no more memory than the size of the file."""
     try:
+        if not path.is_file():  # a device such as /dev/zero may have no end
+            raise ValueError("no regular file")
         with zipfile.ZipFile(path) as file:
             if any(member.compress_type != zipfile.ZIP_STORED for member in file.infolist()):
                 raise ValueError("compressed members")

@@ -12,9 +12,9 @@ from fst.compile.train.merge_state import WORD_END
 from fst.compile.train.merges import merged_in_either_way
 from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
 from fst.compile.train.result import NO_PAIR, SIZE, Trained
-from fst.compile.train.symbols import Symbols
+from fst.compile.train.symbols import Symbols, check_numbers
 from fst.counted_words import Words
-from fst.errors import UnsupportedError, VocabularyError
+from fst.errors import UnsupportedError
 
 Ints = NDArray[np.int64]
 
@@ -31,10 +31,9 @@ def extend(old: OldVocabulary, words: Words, ids: NDArray[np.int32], splits: Int
 
     Raises:
         UnsupportedError: the vocabulary is Unigram.
-        VocabularyError: `add` is negative.
+        VocabularyError: `add` is negative, or is not a whole number.
     """
-    if add < 0:
-        raise VocabularyError(f"add is {add}; expected 0 or more")
+    check_numbers(add=add)
     if old.kind == "Unigram":
         raise UnsupportedError("the vocabulary is Unigram, whose scores would change with new tokens; expected BPE, WordPiece or WordLevel")
     if old.kind == "WordLevel":

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from fst.compile.train.old import BYTE_TOKENS, OldVocabulary
 from fst.compile.train.result import SIZE, Trained
+from fst.compile.train.symbols import check_numbers
 from fst.errors import VocabularyError
 
 ABSENT = -1
@@ -67,7 +68,8 @@ def trim(old: OldVocabulary, used: NDArray[np.int64], keep: int, min_count: int 
 def _kept(old: OldVocabulary, used: NDArray[np.int64], keep: int) -> list[int]:
     """The ids that stay, ascending: first those that must stay, then by use. A token is skipped if its parts no longer fit into `keep`."""
     tokens = {number: token for token, number in old.tokens.items()}
-    if not 0 <= keep <= len(tokens):
+    check_numbers(keep=keep)
+    if keep > len(tokens):
         raise VocabularyError(f"keep is {keep:,}; expected at most {len(tokens):,}, the tokens of the old vocabulary")
     kept = {*_needed(old)}
     if keep < len(kept):
