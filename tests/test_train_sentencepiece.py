@@ -74,6 +74,12 @@ def test_special_tokens_and_bytes_come_first(tmp_path: Path) -> None:
     assert [piece for piece, _ in found][2:5] == ["</s>", "<0x00>", "<0x01>"]
 
 
+def test_words_with_the_reserved_character_are_skipped(tmp_path: Path) -> None:
+    """A word with U+2585 is left out, whole."""
+    words = {"ba\u2585ba": 9, "\u2585": 3, "aab": 2, "ab": 1}
+    assert learned(words, vocab_size=9) == reference_of(words, tmp_path, vocab_size=9)
+
+
 def test_length_of_pieces_is_limited(tmp_path: Path) -> None:
     """Pieces have 16 characters at most, or as many as max_token_length states."""
     words = {"abcdefghijklmnopqrstuvwxyz": 3}

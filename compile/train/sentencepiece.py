@@ -26,6 +26,7 @@ from fst.errors import UnsupportedError
 from fst.jit import no_collector
 
 META = ("<unk>", "<s>", "</s>")  # default special tokens of SentencePiece
+RESERVED = "\u2585"  # the mark of unknown characters
 MAX_LENGTH = 16  # default limit of characters in a piece
 LONG_VOWEL = "\u30fc"
 GRAVE_AND_ACUTE = (0x953, 0x954)  # marks that are Devanagari in SentencePiece
@@ -120,13 +121,15 @@ def _result(
 
 
 def without(words: Words, tokens: Sequence[str], pipeline: Pipeline | None) -> Words:
-    """The words, cut where one of the tokens occurs."""
+    """The words, cut where one of the tokens occurs; words with U+2585 are left out, as SentencePiece skips them."""
     text = words.text.tobytes()
-    if not any(token.encode() in text for token in tokens):
+    if not any(token.encode() in text for token in (*tokens, RESERVED)):
         return words
     longest_first = sorted(tokens, key=len, reverse=True)
     pairs = list[tuple[str | bytes, int]]()
     for word, count in zip(strings_of(words, pipeline), words.counts.tolist(), strict=True):
+        if RESERVED in word:
+            continue
         cut = word
         for token in longest_first:
             cut = cut.replace(token, "\0")
