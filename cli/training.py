@@ -77,7 +77,8 @@ def train(
     given.update(_taken(counting, SPLITTING))
     with _telling_warnings(), steps("training", ROUNDS if trainer == "unigram" else TOKENS) as reach:
         watched = {} if trainer in AT_ONCE else {"progress": reach}
-        result = getattr(fst.train, trainer)(*before, words, **given, **watched)
+        with _telling_checkpoint(given.get("checkpoint")):
+            result = getattr(fst.train, trainer)(*before, words, **given, **watched)
     _write(result, output, held_out)
 
 
@@ -110,6 +111,16 @@ def trim(
         with written(ids) as file:
             np.save(file, trimmed.ids, allow_pickle=False)
     _write(trimmed.trained, output, held_out)
+
+
+@contextmanager
+def _telling_checkpoint(path: str | None) -> Iterator[None]:
+    """Print where a run that stops early has left its state."""
+    try:
+        yield
+    finally:
+        if path is not None and is_there(path):
+            click.echo(f"{path}: checkpoint; the same command continues from it", err=True)
 
 
 @contextmanager

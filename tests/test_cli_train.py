@@ -125,7 +125,7 @@ class TestTrainers:
         """A report on held-out texts goes to standard output, and what was written to standard error."""
         done = call(*BPE, texts, "-o", tmp_path / "o.json", "--report", texts)
         assert "bytes/token" in done.stdout
-        assert done.stderr == f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n"
+        assert f"{tmp_path / 'o.json'}: 270 tokens; stopped by size\n" in done.stderr
 
     @pytest.mark.parametrize("is_interrupted", [False, True])
     def test_checkpoint(self, is_interrupted: bool, vocabulary: Path, texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ class TestTrainers:
                     train_group.main([*map(str, command[1:])], standalone_mode=False)
             assert not (tmp_path / "o.json").exists()
         else:
-            call(*command, "--deadline", "0")
+            assert f"{tmp_path / 'run.npz'}: checkpoint; the same command continues from it" in call(*command, "--deadline", "0").stderr
             assert len(tokens(tmp_path / "o.json")) < 270
         assert (tmp_path / "run.npz").exists()
         call(*command)

@@ -249,6 +249,12 @@ def test_post_processors_need_special_tokens() -> None:
         train.like(tokenizers.Tokenizer.from_str(json.dumps(live)), SENTENCES, 120)
 
 
+def test_single_new_special_token_is_refused() -> None:
+    """A str in place of a list of new special tokens is not read letter by letter."""
+    with pytest.raises(VocabularyError, match="new_special_tokens is '<new>'; expected a list"):
+        train.like(bert(), SENTENCES, 120, new_special_tokens="<new>")
+
+
 def test_other_added_tokens_follow_the_vocabulary(tmp_path: Path) -> None:
     """Added tokens that are not special stay added tokens, with ids after the vocabulary, as in transformers."""
     live = of(byte_level().backend_tokenizer.__class__.from_str(byte_level().backend_tokenizer.to_str()), bos_token="<s>")

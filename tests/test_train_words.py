@@ -345,6 +345,11 @@ class TestSources:
         with pytest.raises(ReadingError, match="name the text with column="):
             train.words(tmp_path / "a.parquet", splitter="gpt2")
 
+    def test_list_of_folders_is_refused(self, tmp_path: Path) -> None:
+        """Names of folders in a list are not read as texts."""
+        with pytest.raises(UnsupportedError, match=r"list of folders.*expected texts or files"):
+            train.words([str(tmp_path)], splitter="gpt2")
+
     @pytest.mark.parametrize("source", [{"hug": 10, "pug": 5}, [("hug", 4), ("pug", 5), ("hug", 6)], iter([(b"hug", 10), (b"pug", 5)])])
     def test_counts_are_words(self, source: Any) -> None:
         """Mappings and pairs of words and counts are counted words."""

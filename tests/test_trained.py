@@ -236,6 +236,14 @@ def test_inexpressible_vocabularies_are_refused(kind: str, name: str, reason: st
     assert not [*tmp_path.iterdir()]
 
 
+def test_empty_path_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty path does not mean the current folder."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnsupportedError, match="path is ''"):
+        KINDS["wordpiece"]().save("")
+    assert not [*tmp_path.iterdir()]
+
+
 def changed(trained: Trained, **parts: Any) -> Trained:
     """A result with some attributes changed."""
     return Trained(**{**vars(trained), **parts})

@@ -19,7 +19,7 @@ from fst.compile.train.renumbering import renamed, renumbered
 from fst.compile.train.result import FIELDS, PLAIN, Trained
 from fst.compile.word_level import KIND as WORD_LEVEL
 from fst.compile.word_level import is_word_level
-from fst.errors import VocabularyError, reason
+from fst.errors import VocabularyError, quoted, reason
 
 AFFIXES = ("continuing_subword_prefix", "end_of_word_suffix")
 TAKEN: Mapping[str, Sequence[str]] = {  # fields of a model that are also options of its trainer
@@ -107,6 +107,8 @@ def recipe_of(document: Json, settings: Json, new_special_tokens: Iterable[Any] 
         >>> recipe_of({"model": model, "added_tokens": [{"id": 0, **special}]}, {}, ["[NEW]"]).options["special_tokens"]
         ['[UNK]', '[NEW]']
     """
+    if isinstance(new_special_tokens, str):
+        raise VocabularyError(f"new_special_tokens is {quoted(new_special_tokens)}; expected a list; put the token into a list")
     try:
         return _recipe(document, settings, new_special_tokens, lambda token: (names or {}).get(token, token))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:

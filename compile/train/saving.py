@@ -72,6 +72,8 @@ def _name(path: str | Path) -> str:
 
 def _is_folder(path: str | Path) -> bool:
     """Whether a path is a folder: it exists as one, or its name has no ending or ends with "/"."""
+    if not str(path):
+        raise UnsupportedError("the path is ''; expected the name of a file or a folder")
     return str(path).endswith("/") or not Path(_name(path)).suffix or (not remote.is_remote(path) and Path(path).is_dir())
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fst.runtime.counting import Block
 
 MEMORY = 1 << 29  # bytes
+MOST_THREADS = 1 << 8  # more would only take memory: the result is the same for any number
 MOST = {"partition": (0, (1 << 32) - 1), "min_count": (1, (1 << 63) - 1), "memory": (1, (1 << 63) - 1)}
 TABLE = {"word", "count"}  # columns of every table of words
 TABLE_NAMES = (".parquet", ".pq")
@@ -61,7 +62,7 @@ def words_of(
         Splitter(pipeline.table()),
         blocks,
         split=pipeline.digest,
-        threads=thread_count(threads),
+        threads=min(thread_count(threads), MOST_THREADS),
         partition=partition,
         errors=errors,
         min_count=min_count,
@@ -185,7 +186,20 @@ def are_paths(first: Sequence[Any], items: Iterable[Any], *, has_column: bool) -
         return True
     if not all(isinstance(item, str) for item in first):
         return False
+    if not has_column and isinstance(items, list | tuple):
+        _refuse_folders(items)
     return has_column or (isinstance(items, list | tuple) and len(items) > 0 and all(map(_is_name, items)))
+
+
+def _refuse_folders(items: Sequence[Any]) -> None:
+    """Refuse a list of names of folders, which would be read as texts.
+
+    Raises:
+        UnsupportedError: all items name folders.
+    """
+    if items and all(isinstance(item, str) and os.path.isdir(item) for item in items):  # noqa: PTH112 - false for long texts
+        found = f"the source is a list of folders, {quoted(items[0])} first"
+        raise UnsupportedError(f"{found}; expected texts or files; pass each as a pathlib.Path")
 
 
 def _is_name(item: Any) -> bool:
